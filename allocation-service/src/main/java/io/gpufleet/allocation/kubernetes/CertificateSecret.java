@@ -1,0 +1,104 @@
+package io.gpufleet.allocation.kubernetes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.allocation.app.CertificateStore;
+import io.gpufleet.allocation.app.ClusterException;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The webhook's certificate in the Secret {@code gpufleet-webhook}; the first replica to write it wins. */
+public final class CertificateSecret implements CertificateStore {
+    private static final String NAME = "gpufleet-webhook";
+    private static final int NOT_FOUND = 404;
+    private static final int CONFLICT = 409;
+
+    private final KubernetesClient client;
+    private final String namespace;
+
+    /** In one namespace, which is our own. */
+    public CertificateSecret(KubernetesClient client, String namespace) {
+        this.client = client;
+        this.namespace = namespace;
+    }
+
+    @Override
+    public Optional<Stored> load() throws ClusterException {
+        try {
+            Secret secret =
+                    client.secrets().inNamespace(namespace).withName(NAME).get();
+            return secret == null ? Optional.empty() : Optional.of(read(secret));
+        } catch (KubernetesClientException failed) {
+            throw new ClusterException("Secret " + namespace + "/" + NAME + ": " + Failure.line(failed), failed);
+        }
+    }
+
+    private static Stored read(Secret secret) {
+        Map<String, String> files = new TreeMap<>();
+        if (secret.getData() != null) {
+            secret.getData()
+                    .forEach((name, value) ->
+                            files.put(name, new String(Base64.getMimeDecoder().decode(value), UTF_8)));
+        }
+        return new Stored(files, secret.getMetadata().getResourceVersion());
+    }
+
+    @Override
+    public boolean save(Map<String, String> files, String version) throws ClusterException {
+        Map<String, String> data = new TreeMap<>();
+        files.forEach((name, text) -> data.put(name, Base64.getEncoder().encodeToString(text.getBytes(UTF_8))));
+        Secret secret = new SecretBuilder()
+                .withNewMetadata()
+                .withName(NAME)
+                .withNamespace(namespace)
+                .withResourceVersion(version.isEmpty() ? null : version)
+                .addToLabels("app.kubernetes.io/part-of", "gpufleet")
+                .endMetadata()
+                .withType("Opaque")
+                .withData(data)
+                .build();
+        var secrets = client.secrets().inNamespace(namespace).resource(secret);
+        try {
+            if (version.isEmpty()) {
+                secrets.create();
+            } else {
+                secrets.update();
+            }
+            return true;
+        } catch (KubernetesClientException failed) {
+            if (failed.getCode() == CONFLICT) {
+                return false;
+            }
+            if (failed.getCode() == NOT_FOUND) {
+                makeNamespace();
+                return false;
+            }
+            throw new ClusterException("Secret " + namespace + "/" + NAME + ": " + Failure.line(failed), failed);
+        }
+    }
+
+    // Where nobody installed us by manifests, as on a laptop, the namespace is missing.
+    private void makeNamespace() throws ClusterException {
+        try {
+            client.namespaces()
+                    .resource(new NamespaceBuilder()
+                            .withNewMetadata()
+                            .withName(namespace)
+                            .endMetadata()
+                            .build())
+                    .create();
+        } catch (KubernetesClientException failed) {
+            if (failed.getCode() != CONFLICT) {
+                throw new ClusterException(
+                        "namespace " + namespace + " does not exist: kubectl create namespace " + namespace, failed);
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+package io.gpufleet.allocation.model.ledger;
+
+/** One container has one device. */
+public record Holding(Holder holder, HeldDevice device) {}

@@ -1,0 +1,41 @@
+package io.gpufleet.allocation.model.ledger;
+
+import java.time.Instant;
+import java.util.UUID;
+
+/** Ids of intervals: the same log gives the same ids, in every replica and every replay. */
+final class IntervalId {
+    private IntervalId() {}
+
+    /** Of an interval that a fact opened; the pod's UID is no part of it, since it may become known later. */
+    static String opened(String cluster, String node, Holding holding, Stamp stamp) {
+        Holder holder = holding.holder();
+        DeviceSlot slot = holding.device().slot();
+        return hash(
+                cluster,
+                node,
+                slot.deviceUuid(),
+                Integer.toString(slot.replica()),
+                holder.namespace(),
+                holder.pod(),
+                holder.container(),
+                Long.toString(stamp.epoch()),
+                Long.toString(stamp.sequence()));
+    }
+
+    /** Of the rest of an interval that was cut in two. */
+    static String continued(String id, Instant cut) {
+        return hash(id, cut.toString());
+    }
+
+    // 122 bits of MD5: no secret is kept by it, and java.util has nothing wider.
+    private static String hash(String... parts) {
+        String text = String.join("\n", parts);
+        byte[] bytes = new byte[2 * text.length()];
+        for (int i = 0; i < text.length(); i++) {
+            bytes[2 * i] = (byte) (text.charAt(i) >> 8);
+            bytes[2 * i + 1] = (byte) text.charAt(i);
+        }
+        return UUID.nameUUIDFromBytes(bytes).toString().replace("-", "");
+    }
+}

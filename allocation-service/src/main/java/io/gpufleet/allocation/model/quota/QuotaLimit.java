@@ -1,0 +1,26 @@
+package io.gpufleet.allocation.model.quota;
+
+import java.util.Set;
+
+/**
+ * So many GPUs of a model.
+ *
+ * @param model short model name, or {@code *} for any
+ */
+public record QuotaLimit(String model, int gpus) {
+    /** Any model. */
+    public static final String ANY = "*";
+
+    /** A model that is not known yet: it may be any. */
+    public static final String UNKNOWN = "?";
+
+    /** True when a pod that may run on these models counts here. */
+    public boolean counts(Set<String> models) {
+        return model.equals(ANY) || models.contains(model) || models.contains(UNKNOWN);
+    }
+
+    /** The model for people. */
+    public String noun() {
+        return model.equals(ANY) ? "GPUs of any model" : model;
+    }
+}

@@ -1,0 +1,5 @@
+/** The composition root of the allocation-service. */
+@NullMarked
+package io.gpufleet.allocation;
+
+import org.jspecify.annotations.NullMarked;

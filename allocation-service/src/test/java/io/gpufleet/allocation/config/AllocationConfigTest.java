@@ -1,0 +1,46 @@
+package io.gpufleet.allocation.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Environment;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Settings, their defaults and what is said of a wrong one. */
+class AllocationConfigTest {
+    private static AllocationConfig read(Map<String, String> more) {
+        Map<String, String> environment =
+                new HashMap<>(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_KAFKA", "127.0.0.1:9092"));
+        environment.putAll(more);
+        return AllocationConfig.from(Environment.read(environment, AllocationConfig.SETTINGS));
+    }
+
+    @Test
+    void defaults() {
+        assertThat(read(Map.of()))
+                .isEqualTo(new AllocationConfig(
+                        "c1",
+                        "127.0.0.1:9092",
+                        "gpu.",
+                        "allocation-service-0",
+                        "0.0.0.0",
+                        8080,
+                        9090,
+                        "0.0.0.0",
+                        8443,
+                        "",
+                        "gpufleet-system",
+                        Duration.ofSeconds(6)));
+    }
+
+    @Test
+    void aWebhookUrlThatIsNotHttpsIsRefusedWithAnExample() {
+        assertThatThrownBy(() -> read(Map.of("GPUFLEET_WEBHOOK_URL", "http://127.0.0.1:8443/admit")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("for example https://127.0.0.1:8443/admit");
+    }
+}

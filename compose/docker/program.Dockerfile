@@ -1,0 +1,19 @@
+# One image for each program: the build argument names the module and its main class. Needs a built tree as context.
+#   docker build -f compose/docker/program.Dockerfile \
+#     --build-arg MODULE=health-service --build-arg MAIN=io.gpufleet.health.HealthMain -t gpufleet/health-service .
+FROM eclipse-temurin:25-jdk AS runtime
+# What the programs use; jdeps does not see the services that are found at run time.
+RUN jlink --add-modules java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.naming,java.net.http,java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.jfr,jdk.management,jdk.naming.dns,jdk.unsupported,jdk.zipfs \
+      --strip-debug --no-header-files --no-man-pages --compress zip-6 --output /runtime
+
+FROM debian:13-slim
+ARG MODULE
+ARG MAIN
+COPY --from=runtime /runtime /opt/java
+COPY ${MODULE}/target/lib /opt/gpufleet/lib
+COPY ${MODULE}/target/*-SNAPSHOT.jar /opt/gpufleet/lib/
+ENV PATH=/opt/java/bin:$PATH MAIN=${MAIN}
+# The services need no rights; the daemon's manifest and compose.yaml name another user.
+USER 65532:65532
+# exec, so that SIGTERM reaches the program.
+ENTRYPOINT ["/bin/sh", "-c", "exec java -XX:+UseSerialGC -XX:+UseCompactObjectHeaders --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow $JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $MAIN \"$@\"", "--"]

@@ -1,0 +1,122 @@
+package io.gpufleet.compose.kubelet;
+
+import com.google.protobuf.Message;
+import io.gpufleet.proto.kubelet.deviceplugin.Device;
+import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
+import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
+import io.gpufleet.proto.kubelet.deviceplugin.Empty;
+import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
+import io.gpufleet.proto.kubelet.deviceplugin.NUMANode;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.GrpcClientResponse;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.common.ServiceMethod;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/** The kubelet's connection to one registered plugin. It is dialled once and never again. */
+final class Plugin {
+    private static final int DIAL_TIMEOUT_MILLIS = 10_000;
+
+    private final Context context;
+    private final GrpcClient client;
+    private final SocketAddress address;
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private volatile DevicePluginOptions options = DevicePluginOptions.getDefaultInstance();
+
+    Plugin(Vertx vertx, Path socket) {
+        this.context = vertx.getOrCreateContext();
+        this.client = GrpcClient.client(
+                vertx,
+                new HttpClientOptions()
+                        .setProtocolVersion(HttpVersion.HTTP_2)
+                        .setHttp2ClearTextUpgrade(false)
+                        .setConnectTimeout(DIAL_TIMEOUT_MILLIS)
+                        // What the kubelet sends as authority.
+                        .setDefaultHost("localhost"));
+        this.address = SocketAddress.domainSocketAddress(socket.toString());
+    }
+
+    /** Dials, and asks for the options, both before Register is answered, as the kubelet does. */
+    Future<DevicePluginOptions> connect() {
+        return call(DevicePluginGrpcClient.GetDevicePluginOptions, Empty.getDefaultInstance())
+                .onSuccess(answer -> options = answer);
+    }
+
+    /** What the plugin said at connect. */
+    DevicePluginOptions options() {
+        return options;
+    }
+
+    /** Follows the list; {@code atEnd} is called exactly once, also when the stream can not be opened. */
+    void watch(Consumer<List<ResourceView.Device>> onList, Runnable atEnd) {
+        Runnable once = () -> {
+            if (ended.compareAndSet(false, true)) {
+                atEnd.run();
+            }
+        };
+        context.runOnContext(_ -> client.request(address, DevicePluginGrpcClient.ListAndWatch)
+                .compose(request -> request.send(Empty.getDefaultInstance()))
+                .onFailure(failure -> once.run())
+                .onSuccess(response -> response.handler(list -> onList.accept(devices(list)))
+                        .exceptionHandler(failure -> once.run())
+                        .endHandler(end -> once.run())));
+    }
+
+    /** One call without a deadline, as the kubelet makes them; a failure carries the plugin's own words. */
+    <Q extends Message, A extends Message> Future<A> call(ServiceMethod<A, Q> method, Q question) {
+        // On an event loop from the first step on: asked from elsewhere, an answer may come before its handler is
+        // attached.
+        Promise<A> promise = Promise.promise();
+        context.runOnContext(_ -> client.request(address, method)
+                .compose(request -> request.send(question))
+                .compose(Plugin::<Q, A>answer)
+                .onComplete(promise));
+        return promise.future();
+    }
+
+    /** Hangs up. */
+    Future<Void> close() {
+        return client.close();
+    }
+
+    private static <Q, A> Future<A> answer(GrpcClientResponse<Q, A> response) {
+        Promise<A> promise = Promise.promise();
+        response.handler(promise::tryComplete)
+                .exceptionHandler(promise::tryFail)
+                .endHandler(end -> promise.tryFail(
+                        "rpc error: code = " + codeName(response.status()) + " desc = " + response.statusMessage()));
+        return promise.future();
+    }
+
+    /** gRPC's Go client writes codes so; operators know the texts by this form. */
+    private static String codeName(GrpcStatus status) {
+        var name = new StringBuilder();
+        for (String word : status.name().split("_", -1)) {
+            name.append(word.charAt(0)).append(word.substring(1).toLowerCase(java.util.Locale.ROOT));
+        }
+        return name.toString();
+    }
+
+    private static List<ResourceView.Device> devices(ListAndWatchResponse list) {
+        return list.getDevicesList().stream().map(Plugin::device).toList();
+    }
+
+    private static ResourceView.Device device(Device device) {
+        return new ResourceView.Device(
+                device.getID(),
+                device.getHealth().equals("Healthy"),
+                device.getTopology().getNodesList().stream()
+                        .map(NUMANode::getID)
+                        .toList());
+    }
+}

@@ -1,0 +1,10 @@
+package io.gpufleet.compose.bench;
+
+/**
+ * One measured number.
+ *
+ * @param name dotted, lower case, stable over releases: {@code slice.fault-to-taint.p50}
+ * @param value the number
+ * @param unit {@code ms}, {@code s}, {@code MiB}, {@code 1/s} or {@code 1} for a count
+ */
+public record Figure(String name, double value, String unit) {}

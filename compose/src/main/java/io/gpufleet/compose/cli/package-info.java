@@ -1,0 +1,5 @@
+/** The verbs of the command line. */
+@NullMarked
+package io.gpufleet.compose.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,62 @@
+package io.gpufleet.inventory.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
+import io.gpufleet.inventory.app.ClusterActing;
+import io.gpufleet.inventory.app.NodeListener;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches Node objects while it is open, and tells each listener. Of a Node only name, UID and version are kept here. An
+ * API server that does not answer is tried again until it does.
+ */
+public final class NodeWatch implements ClusterActing.Watch {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeWatch.class);
+    private static final long PAGE = 500;
+
+    private final SharedIndexInformer<Node> informer;
+
+    private NodeWatch(SharedIndexInformer<Node> informer) {
+        this.informer = informer;
+    }
+
+    /** Starts watching and returns at once; listeners are called one after the other, for one Node in order. */
+    public static NodeWatch open(KubernetesClient client, List<NodeListener> listeners) {
+        SharedIndexInformer<Node> informer = client.nodes().withLimit(PAGE).runnableInformer(0);
+        informer.itemStore(new ReducedStateItemStore<>(
+                ReducedStateItemStore.NAME_KEY_STATE, Node.class, client.getKubernetesSerialization(), "metadata.uid"));
+        informer.exceptionHandler((started, failed) -> {
+            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("Nodes can not be watched, will try again");
+            return true;
+        });
+        informer.addEventHandler(new ResourceEventHandler<>() {
+            @Override
+            public void onAdd(Node node) {
+                listeners.forEach(listener -> listener.seen(NodeReader.read(node)));
+            }
+
+            @Override
+            public void onUpdate(Node before, Node node) {
+                onAdd(node);
+            }
+
+            @Override
+            public void onDelete(Node node, boolean finalStateUnknown) {
+                String uid = node.getMetadata().getUid();
+                listeners.forEach(listener -> listener.gone(node.getMetadata().getName(), uid == null ? "" : uid));
+            }
+        });
+        var ignored = informer.start();
+        return new NodeWatch(informer);
+    }
+
+    @Override
+    public void close() {
+        informer.stop();
+    }
+}

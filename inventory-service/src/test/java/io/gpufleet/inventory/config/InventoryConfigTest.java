@@ -1,0 +1,53 @@
+package io.gpufleet.inventory.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.inventory.model.LabelGroup;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Environment;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the environment may say, and what is answered when it says something else. */
+class InventoryConfigTest {
+    private static InventoryConfig config(Map<String, String> more) {
+        var environment = new HashMap<>(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_KAFKA", "k:9092"));
+        environment.putAll(more);
+        return InventoryConfig.from(Environment.read(environment, InventoryConfig.SETTINGS));
+    }
+
+    @Test
+    void defaultsWriteEveryLabel() {
+        InventoryConfig config = config(Map.of());
+        assertThat(config.labels()).containsExactlyInAnyOrder(LabelGroup.values());
+        assertThat(config.sessionTimeout()).isEqualTo(Duration.ofSeconds(6));
+        assertThat(config.instance()).isEqualTo("inventory-service-0");
+    }
+
+    @Test
+    void labelsAreSwitchedOneByOne() {
+        assertThat(config(Map.of("GPUFLEET_LABELS", "gfd, gpu-type")).labels())
+                .containsExactlyInAnyOrder(LabelGroup.GFD, LabelGroup.GPU_TYPE);
+        assertThat(config(Map.of("GPUFLEET_LABELS", "none")).labels()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "GPUFLEET_LABELS | gfd,tpu | GPUFLEET_LABELS='gfd,tpu' is not usable: it takes none, or some of gfd,",
+                "GPUFLEET_HTTP_PORT | 80800 | GPUFLEET_HTTP_PORT='80800' is not usable: it takes a whole number from 0 to 65535",
+                "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",
+                "GPUFLEET_SESSION_TIMEOUT | soon | a duration such as",
+            })
+    void badValueIsAnsweredWithWhatMayStandThere(String name, String value, String answer) {
+        assertThatThrownBy(() -> config(Map.of(name, value)))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining(answer);
+    }
+}

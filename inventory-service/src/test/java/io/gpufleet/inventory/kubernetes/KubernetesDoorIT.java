@@ -1,0 +1,49 @@
+package io.gpufleet.inventory.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.compose.kubeapi.KubeApi;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A closed way to the API server is named in one line. */
+class KubernetesDoorIT {
+    @TempDir
+    private Path dir;
+
+    private static void open(Path kubeconfig) {
+        KubernetesDoor.open(Map.of("KUBECONFIG", kubeconfig.toString())).close();
+    }
+
+    @Test
+    void missingKubeconfigIsNamed() {
+        assertThatThrownBy(() -> open(dir.resolve("absent")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("absent can not be read");
+    }
+
+    @Test
+    void fileThatIsNoKubeconfigIsNamed() throws Exception {
+        Path file = Files.writeString(dir.resolve("kubeconfig"), "[1, 2");
+        assertThatThrownBy(() -> open(file))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("is no kubeconfig");
+    }
+
+    @Test
+    void refusedCredentialsAreNamedWithWhatIsNeeded() throws Exception {
+        try (var api = KubeApi.start("127.0.0.1", 0)) {
+            Path file = api.kubeconfig(dir.resolve("kubeconfig"));
+            Files.writeString(
+                    file, Files.readString(file).replaceAll("\"token\"\\s*:\\s*\"[^\"]*\"", "\"token\":\"wrong\""));
+            assertThatThrownBy(() -> open(file))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageContaining("refuses us with 401")
+                    .hasMessageContaining("list, watch and patch nodes");
+        }
+    }
+}

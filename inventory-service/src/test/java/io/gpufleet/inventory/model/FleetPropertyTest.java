@@ -1,0 +1,146 @@
+package io.gpufleet.inventory.model;
+
+import static io.gpufleet.inventory.model.Machines.T0;
+import static io.gpufleet.inventory.model.Machines.a100;
+import static io.gpufleet.inventory.model.Machines.announcement;
+import static io.gpufleet.inventory.model.Machines.divided;
+import static io.gpufleet.inventory.model.Machines.h100;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/** The image and its deltas, whatever comes in whatever order. */
+class FleetPropertyTest {
+    @Property(tries = 300)
+    void imageLoadedFromItsNodesEqualsTheImageThatLivedThroughTheDeltas(@ForAll("deltas") List<FleetDelta> deltas) {
+        // Given
+        Fleet lived = after(deltas);
+        // When
+        Fleet loaded = Fleet.EMPTY;
+        for (NodeImage node : lived.nodes().values().reversed()) {
+            loaded = loaded.load(node);
+        }
+        // Then
+        assertThat(loaded).isEqualTo(lived);
+    }
+
+    @Property(tries = 300)
+    void deltaMetAgainChangesNothing(@ForAll("deltas") List<FleetDelta> deltas) {
+        Fleet fleet = after(deltas);
+        Fleet again = fleet.apply(deltas.getLast());
+        assertThat(again).isEqualTo(fleet);
+    }
+
+    @Property(tries = 300)
+    void everyListedDeviceIsFoundAndNoOther(@ForAll("deltas") List<FleetDelta> deltas) {
+        Fleet fleet = after(deltas);
+        for (NodeImage node : fleet.nodes().values()) {
+            for (Gpu gpu : node.gpus()) {
+                assertThat(fleet.device(gpu.uuid()).orElseThrow().gpu().uuid()).isEqualTo(gpu.uuid());
+            }
+        }
+        long listed = fleet.nodes().values().stream()
+                .flatMap(node -> node.gpus().stream())
+                .mapToLong(gpu -> 1 + gpu.instances().size())
+                .sum();
+        assertThat(fleet.whereabouts().values().stream().mapToInt(List::size).sum())
+                .isEqualTo((int) listed);
+    }
+
+    @Property(tries = 300)
+    void pagesTogetherAreTheWhole(@ForAll("deltas") List<FleetDelta> deltas) {
+        Fleet fleet = after(deltas);
+        for (int size = 1; size <= 3; size++) {
+            var seen = new java.util.ArrayList<String>();
+            String after = "";
+            do {
+                var page = FleetQuery.ALL.devices(fleet, after, size);
+                page.items()
+                        .forEach(place ->
+                                seen.add(place.node().name() + place.gpu().index()));
+                after = page.next();
+            } while (!after.isEmpty());
+            assertThat(seen)
+                    .isEqualTo(FleetQuery.ALL.devices(fleet, "", 1000).items().stream()
+                            .map(place -> place.node().name() + place.gpu().index())
+                            .toList())
+                    .isSorted();
+        }
+    }
+
+    @Property(tries = 300)
+    void treeIsASortedMap(@ForAll("edits") List<Map.Entry<String, Integer>> edits) {
+        var expected = new TreeMap<String, Integer>();
+        NameTree<Integer> tree = NameTree.empty();
+        for (var edit : edits) {
+            if (edit.getValue() % 3 == 0) {
+                expected.remove(edit.getKey());
+                tree = tree.without(edit.getKey());
+            } else {
+                expected.put(edit.getKey(), edit.getValue());
+                tree = tree.with(edit.getKey(), edit.getValue());
+            }
+        }
+        NameTree<Integer> straight = NameTree.empty();
+        for (var entry : expected.entrySet()) {
+            straight = straight.with(entry.getKey(), entry.getValue());
+        }
+        assertThat(tree.values()).isEqualTo(List.copyOf(expected.values()));
+        assertThat(tree.size()).isEqualTo(expected.size());
+        assertThat(tree).isEqualTo(straight);
+    }
+
+    private static Fleet after(List<FleetDelta> deltas) {
+        Fleet fleet = Fleet.EMPTY;
+        for (FleetDelta delta : deltas) {
+            fleet = fleet.apply(delta);
+        }
+        return fleet;
+    }
+
+    @Provide
+    Arbitrary<List<Map.Entry<String, Integer>>> edits() {
+        Arbitrary<String> names = Arbitraries.integers().between(0, 30).map(i -> "n" + i);
+        return Combinators.combine(names, Arbitraries.integers().between(1, 9))
+                .as(Map::entry)
+                .list()
+                .ofMaxSize(80);
+    }
+
+    @Provide
+    Arbitrary<List<FleetDelta>> deltas() {
+        Arbitrary<String> names = Arbitraries.of("n1", "n2", "n3", "n4");
+        Arbitrary<FleetDelta> deltas = Combinators.combine(
+                        names,
+                        Arbitraries.integers().between(0, 10),
+                        Arbitraries.integers().between(0, 3))
+                .as(FleetPropertyTest::delta);
+        return deltas.list().ofMinSize(1).ofMaxSize(40);
+    }
+
+    private static FleetDelta delta(String node, int kind, int variant) {
+        return switch (kind) {
+            case 0 -> new FleetDelta.Announced(node, announcement(a100(variant), a100(variant + 1)));
+            case 1 -> new FleetDelta.Announced(node, announcement(h100(variant), divided(7, "1g.5gb", variant)));
+            case 2 -> new FleetDelta.Announced(node, announcement());
+            case 3 -> new FleetDelta.Departed(node, "boot-" + variant, T0);
+            case 4 -> new FleetDelta.Heard(node, T0);
+            case 5 -> new FleetDelta.FellSilent(node, T0);
+            case 6 -> new FleetDelta.Judged(node, new Verdicts("unhealthy", Map.of("GPU-A100-0", "unhealthy")));
+            case 7 ->
+                new FleetDelta.Held(node, List.of(new Holder("ns", "pod-" + variant, "main", List.of("GPU-A100-0"))));
+            case 8 -> new FleetDelta.ObjectSeen(node, "uid-" + variant, new NodeSettings("c" + variant, ""));
+            case 10 -> new FleetDelta.Forgotten(node);
+            case 9 -> new FleetDelta.ObjectGone(node, "uid-" + variant);
+            default -> new FleetDelta.LabelsWritten(node, variant == 0 ? List.of() : List.of("b", "a"));
+        };
+    }
+}

@@ -1,0 +1,187 @@
+package io.gpufleet.nodedaemon;
+
+import io.gpufleet.nodedaemon.app.Counters;
+import io.gpufleet.nodedaemon.app.DeviceSource;
+import io.gpufleet.nodedaemon.app.DeviceWatch;
+import io.gpufleet.nodedaemon.app.Input;
+import io.gpufleet.nodedaemon.app.KubeletDesk;
+import io.gpufleet.nodedaemon.app.NodeLoop;
+import io.gpufleet.nodedaemon.config.DaemonConfig;
+import io.gpufleet.nodedaemon.deviceplugin.KubeletLink;
+import io.gpufleet.nodedaemon.disk.Host;
+import io.gpufleet.nodedaemon.disk.StateFile;
+import io.gpufleet.nodedaemon.http.MetricsPage;
+import io.gpufleet.nodedaemon.http.OpsDoor;
+import io.gpufleet.nodedaemon.kafka.Bus;
+import io.gpufleet.nodedaemon.kafka.BusSettings;
+import io.gpufleet.nodedaemon.kafka.Epoch;
+import io.gpufleet.nodedaemon.kafka.Verdicts;
+import io.gpufleet.nodedaemon.model.Allocator;
+import io.gpufleet.nodedaemon.model.Fact;
+import io.gpufleet.nodedaemon.model.FaultPolicy;
+import io.gpufleet.nodedaemon.model.HostFacts;
+import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.Offers;
+import io.gpufleet.nodedaemon.podresources.PodResources;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The daemon put together: every room is made here, and only here do they meet. */
+final class DaemonMain implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DaemonMain.class);
+    /** The loop turns every second; after so long without a turn it is stuck. */
+    private static final Duration STUCK = Duration.ofSeconds(30);
+
+    private static final String VERSION = "0.1.0";
+    private static final Duration FAREWELL = Duration.ofMillis(50);
+
+    private final Counters counters = new Counters();
+    private final StateFile store;
+    private final Bus bus;
+    private final Verdicts verdicts;
+    private final KubeletLink kubelet;
+    private final PodResources podResources;
+    private final NodeLoop loop;
+    private final DeviceWatch devices;
+    private final OpsDoor http;
+
+    DaemonMain(DaemonConfig config) throws InterruptedException {
+        String node = config.kafka().node();
+        DeviceSource source = Sources.open(config.devices(), node);
+        HostFacts host = Host.facts(config.state().bootIdFile(), source.name(), VERSION);
+        BlockingQueue<Input> inbox = NodeLoop.inbox();
+        var vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
+        Path stateDirectory = config.state().stateDirectory();
+        long epoch = Epoch.next(stateDirectory, System.currentTimeMillis());
+        var settings = busSettings(config, host);
+        store = new StateFile(stateDirectory);
+        bus = new Bus(vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new Input.BacklogSent(lost)));
+        verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
+        var allocator = Sources.allocator(config, source.name());
+        var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
+        kubelet = new KubeletLink(
+                vertx,
+                new KubeletLink.LinkSettings(
+                        config.kubelet().devicePluginDirectory(),
+                        Offers.RESOURCE,
+                        epoch,
+                        () -> inbox.add(new Input.CheckpointChanged())),
+                desk,
+                counters,
+                System::nanoTime);
+        podResources = podResources(vertx, config);
+        loop = new NodeLoop(
+                new NodeLoop.Parts(
+                        host,
+                        new FaultPolicy(
+                                Sources.withdrawingXids(), config.timing().recoveryDwell()),
+                        verdicts.kept(),
+                        config.kafka().obeyVerdicts(),
+                        bus,
+                        store,
+                        desk,
+                        kubelet,
+                        podResources,
+                        counters,
+                        allocator.strategies().stream()
+                                .map(Allocator.Strategy::word)
+                                .sorted()
+                                .toList()),
+                inbox,
+                DaemonMain::now);
+        http = OpsDoor.open(
+                vertx,
+                config.httpHost(),
+                config.httpPort(),
+                new OpsDoor.Answers(this::notAlive, this::notReady, this::metrics));
+        devices = new DeviceWatch(source, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
+        verdicts.start();
+        LOG.atInfo()
+                .addKeyValue("node", node)
+                .addKeyValue("devices", config.devices().source())
+                .addKeyValue("epoch", epoch)
+                .addKeyValue("http", http.port())
+                .log("daemon runs");
+    }
+
+    private static PodResources podResources(Vertx vertx, DaemonConfig config) {
+        return new PodResources(
+                vertx,
+                config.kubelet().podResourcesSocket(),
+                config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
+                Offers.RESOURCE,
+                Clock.systemUTC());
+    }
+
+    private static BusSettings busSettings(DaemonConfig config, HostFacts host) {
+        return new BusSettings(
+                config.kafka().bootstrap(),
+                config.kafka().cluster(),
+                config.kafka().topicPrefix(),
+                config.kafka().node(),
+                host.bootId(),
+                config.state().stateDirectory(),
+                config.state().outboxBytes());
+    }
+
+    private static Moment now() {
+        return new Moment(Clock.systemUTC().instant(), System.nanoTime());
+    }
+
+    private List<String> notAlive() {
+        Duration still = loop.sinceLastTurn();
+        return still.compareTo(STUCK) < 0
+                ? List.of()
+                : List.of("the watch loop has not turned for " + still.toSeconds() + " s");
+    }
+
+    private List<String> notReady() {
+        var reasons = new ArrayList<>(notAlive());
+        if (!loop.snapshot().looked()) {
+            reasons.add("devices: nobody has looked yet");
+        }
+        kubelet.notRegistered().ifPresent(reasons::add);
+        return reasons;
+    }
+
+    private String metrics() {
+        Bus.BusView view = bus.view();
+        Map<String, Long> gauges = new TreeMap<>();
+        gauges.put("gpufleet_daemon_bus_connected", view.connected() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_bus_connects_total", view.attempts());
+        gauges.put("gpufleet_daemon_bus_events_sent_total", view.sent());
+        gauges.put("gpufleet_daemon_bus_events_refused_total", view.refused());
+        gauges.put("gpufleet_daemon_outbox_bytes", view.outboxBytes());
+        gauges.put("gpufleet_daemon_outbox_events_lost_total", view.lost());
+        gauges.put("gpufleet_daemon_outbox_disk_broken", view.diskBroken() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_verdicts_caught_up", verdicts.caughtUp() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_kubelet_streams", (long) kubelet.openStreams());
+        return new MetricsPage()
+                .counters(counters)
+                .node(loop.snapshot())
+                .gauges(gauges)
+                .text();
+    }
+
+    /** Says farewell where that takes no time, and ends: everything else is made to survive a kill. */
+    @Override
+    public void close() {
+        try {
+            bus.publish(new Fact.Departed("shutdown"), now());
+            bus.drain(FAREWELL);
+        } catch (InterruptedException impatient) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(0);
+    }
+}

@@ -1,0 +1,69 @@
+package io.gpufleet.nodedaemon;
+
+import io.gpufleet.catalogue.Xid;
+import io.gpufleet.catalogue.XidCatalogue;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.nodedaemon.app.DeviceSource;
+import io.gpufleet.nodedaemon.config.DaemonConfig;
+import io.gpufleet.nodedaemon.disk.Host;
+import io.gpufleet.nodedaemon.model.Allocator;
+import io.gpufleet.nodedaemon.nvml.NvmlSettings;
+import io.gpufleet.nodedaemon.nvml.NvmlSource;
+import io.gpufleet.nodedaemon.simulated.SimulatedSource;
+import java.time.Clock;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What depends on where the devices come from, chosen by name. */
+final class Sources {
+    private Sources() {}
+
+    static DeviceSource open(DaemonConfig.Devices devices, String node) {
+        if (devices.source().startsWith("simulated:")) {
+            return SimulatedSource.open(node, devices.source(), devices.faults(), Clock.systemUTC());
+        }
+        if (devices.source().equals("nvml")) {
+            return new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.driverRoot()));
+        }
+        throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
+                + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");
+    }
+
+    static Allocator allocator(DaemonConfig config, String source) {
+        var strategies = EnumSet.noneOf(Allocator.Strategy.class);
+        for (Allocator.Strategy strategy : Allocator.Strategy.values()) {
+            if (config.kubelet().strategies().contains(strategy.word())) {
+                strategies.add(strategy);
+            }
+        }
+        return new Allocator(
+                strategies,
+                config.devices().driverRoot().toString(),
+                source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes());
+    }
+
+    /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */
+    static Set<Integer> withdrawingXids() {
+        return XidCatalogue.standard().all().stream()
+                .filter(Sources::withdraws)
+                .map(Xid::code)
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean withdraws(Xid xid) {
+        return switch (xid.immediate()) {
+            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> true;
+            // The driver says itself what it asks for, and that is polled at once.
+            case RECOVERY_ACTION_CHANGED -> false;
+            case IGNORE,
+                    RESTART_APP,
+                    UPDATE_SWFW,
+                    CHECK_UVM,
+                    WORKFLOW_XID_45,
+                    WORKFLOW_NVLINK_ERR,
+                    WORKFLOW_NVLINK5_ERR,
+                    UNSTATED -> false;
+        };
+    }
+}

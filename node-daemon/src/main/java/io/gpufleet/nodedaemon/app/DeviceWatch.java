@@ -1,0 +1,130 @@
+package io.gpufleet.nodedaemon.app;
+
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.Sign;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the devices: one thread looks and polls, another waits for signs, so that a call that takes its time never
+ * delays a fault.
+ */
+public final class DeviceWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceWatch.class);
+    private static final Duration LOOK_PERIOD = Duration.ofSeconds(30);
+    private static final Duration FIRST_RETRY = Duration.ofSeconds(2);
+    private static final Duration LONGEST_POLL = Duration.ofSeconds(10);
+    private static final Duration SIGN_WAIT = Duration.ofSeconds(5);
+
+    private enum Wish {
+        LOOK,
+        POLL
+    }
+
+    private final DeviceSource source;
+    private final Consumer<Input> inbox;
+    private final Supplier<Moment> now;
+    private final Duration telemetry;
+    private final BlockingQueue<Wish> wishes = new ArrayBlockingQueue<>(16);
+    private final Thread looker;
+    private final Thread listener;
+    private volatile boolean running = true;
+
+    /** Starts watching; the first thing that is handed in is a look. */
+    public DeviceWatch(DeviceSource source, Duration telemetry, Consumer<Input> inbox, Supplier<Moment> now) {
+        this.source = source;
+        this.telemetry = telemetry;
+        this.inbox = inbox;
+        this.now = now;
+        this.looker = Thread.ofPlatform().name("device-look").daemon(true).start(() -> guarded(this::lookOn));
+        this.listener = Thread.ofPlatform().name("device-signs").daemon(true).start(() -> guarded(this::listenOn));
+    }
+
+    private interface Work {
+        void go() throws InterruptedException;
+    }
+
+    private void guarded(Work work) {
+        while (running) {
+            try {
+                work.go();
+            } catch (InterruptedException stop) {
+                return;
+            } catch (RuntimeException broken) {
+                LOG.atError().setCause(broken).log("the device source failed, it is asked again");
+            }
+        }
+    }
+
+    private void lookOn() throws InterruptedException {
+        var retry = FIRST_RETRY;
+        long nextLook = now.get().nanos();
+        long nextPoll = nextLook;
+        long nextSample = nextLook;
+        while (running) {
+            long nanos = now.get().nanos();
+            if (nextLook - nanos <= 0) {
+                Look look = source.look();
+                inbox.accept(new Input.Looked(look));
+                boolean blind = look instanceof Look.Blind;
+                nextLook = now.get().nanos() + (blind ? retry : LOOK_PERIOD).toNanos();
+                retry = blind ? shorter(retry.multipliedBy(2), LOOK_PERIOD) : FIRST_RETRY;
+            }
+            if (nextPoll - nanos <= 0) {
+                boolean sample = nextSample - nanos <= 0;
+                inbox.accept(new Input.Polled(source.vitals(), sample));
+                nextPoll = nanos + shorter(telemetry, LONGEST_POLL).toNanos();
+                nextSample = sample ? nanos + telemetry.toNanos() : nextSample;
+            }
+            long wait = Math.min(nextLook, nextPoll) - now.get().nanos();
+            Wish wish = wishes.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
+            if (wish != null) {
+                switch (wish) {
+                    case LOOK -> nextLook = now.get().nanos();
+                    case POLL -> nextPoll = now.get().nanos();
+                }
+            }
+        }
+    }
+
+    private void listenOn() throws InterruptedException {
+        List<Sign> signs = source.await(SIGN_WAIT);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        for (Sign sign : signs) {
+            inbox.accept(new Input.Noticed(sign));
+        }
+        for (Sign sign : signs) {
+            // What the driver asks for is read right after a fault.
+            boolean asked = wishes.offer(
+                    switch (sign) {
+                        case Sign.FaultSeen _, Sign.CauseGone _ -> Wish.POLL;
+                        case Sign.LookAgain _ -> Wish.LOOK;
+                    });
+            if (!asked) {
+                return;
+            }
+        }
+    }
+
+    private static Duration shorter(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    @Override
+    public void close() {
+        running = false;
+        looker.interrupt();
+        listener.interrupt();
+        source.close();
+    }
+}

@@ -1,0 +1,51 @@
+package io.gpufleet.nodedaemon.app;
+
+import io.gpufleet.nodedaemon.model.Holdings;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.Vitals;
+import java.util.List;
+
+/** What the writer of the node's state is told. */
+public sealed interface Input {
+    /** The devices were looked at. */
+    record Looked(Look look) implements Input {}
+
+    /** Something was noticed between two looks. */
+    record Noticed(Sign sign) implements Input {}
+
+    /** The devices were asked how they are. */
+    record Polled(List<Vitals> vitals, boolean publish) implements Input {
+        /** Copies the list. */
+        public Polled {
+            vitals = List.copyOf(vitals);
+        }
+    }
+
+    /** What the verdicts allow changed. */
+    record OverlayRead(Overlay overlay) implements Input {}
+
+    /** The kubelet told who holds what. */
+    record HoldingsSeen(Holdings holdings) implements Input {}
+
+    /** It did not. */
+    record HoldingsUnknown(String reason) implements Input {}
+
+    /** The kubelet's checkpoint changed: somebody got or lost a device. */
+    record CheckpointChanged() implements Input {}
+
+    /** Allocate was granted. */
+    record Granted(List<String> deviceIds, long micros) implements Input {
+        /** Copies the list. */
+        public Granted {
+            deviceIds = List.copyOf(deviceIds);
+        }
+    }
+
+    /** What had piled up while the broker was away is sent; whether something of it was lost. */
+    record BacklogSent(boolean lost) implements Input {}
+
+    /** Nothing happened, but a timer may be due. */
+    record Tick() implements Input {}
+}

@@ -1,0 +1,127 @@
+package io.gpufleet.nodedaemon.app;
+
+import io.gpufleet.nodedaemon.model.FaultPolicy;
+import io.gpufleet.nodedaemon.model.HostFacts;
+import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.OpenFault;
+import io.gpufleet.nodedaemon.model.Overlay;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one thread that writes the node's state; everybody else hands in what happened. */
+public final class NodeLoop implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeLoop.class);
+
+    private final BlockingQueue<Input> inbox;
+    private final Supplier<Moment> now;
+    private final HolderSource holders;
+    private final KubeletDesk desk;
+    private final NodeBook book;
+    private final Thread thread;
+    private volatile long turnedNanos;
+    private volatile Snapshot snapshot;
+    private volatile boolean running = true;
+
+    /** What others may know of the state. */
+    public record Snapshot(List<OpenFault> openFaults, int devices, int healthy, boolean looked) {}
+
+    /** The wiring of a loop. */
+    public record Parts(
+            HostFacts host,
+            FaultPolicy policy,
+            Overlay overlay,
+            boolean obeyVerdicts,
+            FactSink facts,
+            StateStore store,
+            KubeletDesk desk,
+            KubeletFace kubelet,
+            HolderSource holders,
+            Counters counters,
+            List<String> strategies) {}
+
+    /** The queue in which inputs wait; made apart, since the parts of the loop hand in too. */
+    public static BlockingQueue<Input> inbox() {
+        return new LinkedBlockingQueue<>();
+    }
+
+    /** Starts the loop. */
+    public NodeLoop(Parts parts, BlockingQueue<Input> inbox, Supplier<Moment> now) {
+        this.inbox = inbox;
+        this.now = now;
+        this.holders = parts.holders();
+        this.desk = parts.desk();
+        var doors = new NodeDoors(
+                parts.facts(), parts.store(), parts.desk(), parts.kubelet(), parts.counters(), parts.strategies());
+        Moment start = now.get();
+        this.book = new NodeBook(parts.host(), parts.policy(), parts.overlay(), parts.obeyVerdicts(), doors, start);
+        this.turnedNanos = start.nanos();
+        this.snapshot = view();
+        this.thread = Thread.ofPlatform().name("node-loop").daemon(true).start(this::run);
+    }
+
+    /** The newest state. */
+    public Snapshot snapshot() {
+        return snapshot;
+    }
+
+    /** How long ago the loop last turned; it does so at least once a second. */
+    public java.time.Duration sinceLastTurn() {
+        return now.get().since(turnedNanos);
+    }
+
+    private void run() {
+        while (running) {
+            try {
+                turn();
+            } catch (InterruptedException stop) {
+                return;
+            } catch (RuntimeException broken) {
+                LOG.atError().setCause(broken).log("an input could not be handled, the loop goes on");
+            }
+        }
+    }
+
+    private void turn() throws InterruptedException {
+        long nanos = now.get().nanos();
+        long wait = book.timers().waitNanos(book.health(), nanos);
+        long ask = book.timers().holders().nextNanos(desk.lastAskedNanos(), nanos + wait);
+        Input input = inbox.poll(Math.max(0, ask - nanos), TimeUnit.NANOSECONDS);
+        Moment moment = now.get();
+        book.handle(input == null ? new Input.Tick() : input, moment);
+        turnedNanos = moment.nanos();
+        snapshot = view();
+        long due = book.timers().holders().nextNanos(desk.lastAskedNanos(), Long.MAX_VALUE);
+        if (due <= moment.nanos()) {
+            ask(moment);
+        }
+    }
+
+    private void ask(Moment moment) {
+        book.timers().holders().asked(moment.nanos());
+        holders.list()
+                .whenComplete((holdings, failure) -> inbox.add(
+                        failure == null
+                                ? new Input.HoldingsSeen(holdings)
+                                : new Input.HoldingsUnknown(String.valueOf(failure.getMessage()))));
+    }
+
+    private Snapshot view() {
+        var offers = book.offers().listed().values();
+        return new Snapshot(
+                List.copyOf(book.health().open()),
+                offers.size(),
+                (int) offers.stream().filter(offer -> offer.healthy()).count(),
+                book.looked());
+    }
+
+    @Override
+    public void close() {
+        running = false;
+        thread.interrupt();
+    }
+}

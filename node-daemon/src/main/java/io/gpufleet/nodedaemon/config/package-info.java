@@ -1,0 +1,5 @@
+/** The environment as validated records. */
+@NullMarked
+package io.gpufleet.nodedaemon.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,91 @@
+package io.gpufleet.nodedaemon.disk;
+
+import io.gpufleet.nodedaemon.app.StateStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One file, replaced whole by a rename; written by a thread of its own, so that a slow disk holds up nobody. */
+public final class StateFile implements StateStore, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
+
+    private final Path file;
+    private final BlockingQueue<Remembered> newest = new ArrayBlockingQueue<>(1);
+    private final Thread writer;
+    private boolean broken;
+
+    /** Opens the file of a state directory; it need not be there. */
+    public StateFile(Path stateDirectory) {
+        this.file = stateDirectory.resolve("devices.json");
+        this.writer = Thread.ofPlatform().name("state-file").daemon(true).start(this::run);
+    }
+
+    @Override
+    public Remembered load() {
+        try {
+            return StateText.read(Files.readString(file));
+        } catch (NoSuchFileException firstStart) {
+            return Remembered.NOTHING;
+        } catch (IOException | RuntimeException unreadable) {
+            LOG.atWarn()
+                    .addKeyValue("file", file)
+                    .addKeyValue("error", unreadable.getMessage())
+                    .log("kept state can not be read and starts empty");
+            return Remembered.NOTHING;
+        }
+    }
+
+    @Override
+    public synchronized void save(Remembered state) {
+        newest.clear();
+        newest.add(state);
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                write(newest.take());
+            }
+        } catch (InterruptedException end) {
+            Optional.ofNullable(newest.poll()).ifPresent(this::write);
+        }
+    }
+
+    private void write(Remembered state) {
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        try {
+            Files.createDirectories(file.getParent());
+            try (var channel = FileChannel.open(
+                    next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+                channel.write(ByteBuffer.wrap(StateText.write(state).getBytes(StandardCharsets.UTF_8)));
+                channel.force(false);
+            }
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            broken = false;
+        } catch (IOException failed) {
+            if (!broken) {
+                LOG.atWarn()
+                        .addKeyValue("file", file)
+                        .addKeyValue("error", failed.toString())
+                        .log("state can not be kept, a restart would forget it; check the disk");
+            }
+            broken = true;
+        }
+    }
+
+    @Override
+    public void close() {
+        writer.interrupt();
+    }
+}

@@ -1,0 +1,129 @@
+package io.gpufleet.nodedaemon.disk;
+
+import io.gpufleet.nodedaemon.app.StateStore.Remembered;
+import io.gpufleet.nodedaemon.model.FaultKey;
+import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Names;
+import io.gpufleet.nodedaemon.model.OpenFault;
+import io.gpufleet.nodedaemon.model.Reading;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The kept state as JSON, readable by people. */
+final class StateText {
+    private static final int FORMAT = 1;
+
+    private StateText() {}
+
+    static String write(Remembered state) {
+        var faults = new JsonArray();
+        state.faults().forEach(fault -> faults.add(fault(fault)));
+        var gpus = new JsonArray();
+        state.gpus().forEach(gpu -> gpus.add(gpu(gpu)));
+        return new JsonObject()
+                .put("format", FORMAT)
+                .put("bootId", state.bootId())
+                .put("faults", faults)
+                .put("gpus", gpus)
+                .encodePrettily();
+    }
+
+    /** Refuses what it did not write with some RuntimeException. */
+    static Remembered read(String text) {
+        var json = new JsonObject(text);
+        if (json.getInteger("format", 0) != FORMAT) {
+            throw new IllegalArgumentException("format is not " + FORMAT);
+        }
+        return new Remembered(
+                json.getString("bootId"),
+                each(json.getJsonArray("faults"), StateText::fault),
+                each(json.getJsonArray("gpus"), StateText::gpu));
+    }
+
+    private static <T> List<T> each(JsonArray array, Function<JsonObject, T> reader) {
+        return array.stream().map(JsonObject.class::cast).map(reader).toList();
+    }
+
+    private static JsonObject fault(OpenFault fault) {
+        var origins = new JsonArray();
+        fault.origins().forEach(origin -> origins.add(origin.name()));
+        return new JsonObject()
+                .put("gpu", fault.key().gpuUuid())
+                .put("fault", Names.of(fault.key().fault()))
+                .put("mig", fault.migUuid())
+                .put("model", fault.model())
+                .put("origins", origins)
+                .put("message", fault.message())
+                .put("withdraws", fault.withdraws())
+                .put("since", fault.since().toString())
+                .put("observations", fault.observations());
+    }
+
+    private static OpenFault fault(JsonObject json) {
+        Set<FaultOrigin> origins = EnumSet.noneOf(FaultOrigin.class);
+        json.getJsonArray("origins").forEach(name -> origins.add(FaultOrigin.valueOf(String.valueOf(name))));
+        return new OpenFault(
+                new FaultKey(json.getString("gpu"), Names.fault(json.getString("fault"))),
+                json.getString("mig"),
+                json.getString("model"),
+                origins,
+                new Reading.Unavailable<>("not polled since"),
+                json.getString("message"),
+                json.getBoolean("withdraws"),
+                Instant.parse(json.getString("since")),
+                json.getLong("observations"),
+                0,
+                new OpenFault.Cause.Inherited());
+    }
+
+    private static JsonObject gpu(Gpu gpu) {
+        var json = new JsonObject()
+                .put("uuid", gpu.uuid())
+                .put("index", gpu.index())
+                .put("minor", gpu.minor())
+                .put("pciBusId", gpu.pciBusId())
+                .put("model", gpu.model())
+                .put("shortModel", gpu.shortModel())
+                .put("family", gpu.family())
+                .put("computeCapability", gpu.computeCapability());
+        gpu.serial().asOptional().ifPresent(value -> json.put("serial", value));
+        gpu.memoryBytes().asOptional().ifPresent(value -> json.put("memoryBytes", value));
+        gpu.vbiosVersion().asOptional().ifPresent(value -> json.put("vbiosVersion", value));
+        gpu.numaNode().asOptional().ifPresent(value -> json.put("numaNode", value));
+        gpu.migEnabled().asOptional().ifPresent(value -> json.put("migEnabled", value));
+        gpu.mode().asOptional().ifPresent(value -> json.put("mode", value));
+        return json;
+    }
+
+    private static Gpu gpu(JsonObject json) {
+        return new Gpu(
+                json.getString("uuid"),
+                reading(json, "serial", json::getString),
+                json.getInteger("index"),
+                json.getInteger("minor"),
+                json.getString("pciBusId"),
+                json.getString("model"),
+                json.getString("shortModel"),
+                json.getString("family"),
+                json.getString("computeCapability"),
+                reading(json, "memoryBytes", json::getLong),
+                reading(json, "vbiosVersion", json::getString),
+                reading(json, "numaNode", json::getInteger),
+                reading(json, "migEnabled", json::getBoolean),
+                List.of(),
+                new Reading.Unavailable<>("not read since the start"),
+                reading(json, "mode", json::getString));
+    }
+
+    private static <T> Reading<T> reading(JsonObject json, String name, Function<String, T> getter) {
+        return json.containsKey(name)
+                ? new Reading.Known<>(getter.apply(name))
+                : new Reading.Unavailable<>("not known before the start");
+    }
+}

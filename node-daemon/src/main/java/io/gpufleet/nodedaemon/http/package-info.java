@@ -1,0 +1,5 @@
+/** Liveness, readiness and metrics. */
+@NullMarked
+package io.gpufleet.nodedaemon.http;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,149 @@
+package io.gpufleet.nodedaemon.kafka;
+
+import com.google.protobuf.Message;
+import io.gpufleet.nodedaemon.model.Fact;
+import io.gpufleet.nodedaemon.model.Holder;
+import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.proto.allocation.v1.DevicesAllocated;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.allocation.v1.HeldDevice;
+import io.gpufleet.proto.health.v1.DeviceOfferChanged;
+import io.gpufleet.proto.health.v1.FaultCleared;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.OpenFaults;
+import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.proto.telemetry.v1.DeviceSample;
+import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.util.Map;
+
+/** From the model's facts to the messages of the bus: the mapper of the outward direction. */
+final class FactMessages {
+    private final String bootId;
+
+    FactMessages(String bootId) {
+        this.bootId = bootId;
+    }
+
+    /**
+     * A fact as it stands on the bus.
+     *
+     * @param subject device UUID where it is about one device; else empty
+     */
+    record Mapped(EventType type, String subject, Message payload) {
+        /** Every event of a daemon has one topic, except losses. */
+        Topic topic() {
+            return type.topics().iterator().next();
+        }
+    }
+
+    Mapped map(Fact fact) {
+        return switch (fact) {
+            case Fact.Announced announced ->
+                new Mapped(EventType.NODE_ANNOUNCED, "", InventoryMessages.announced(announced));
+            case Fact.Departed(String reason) ->
+                new Mapped(
+                        EventType.NODE_DEPARTED,
+                        "",
+                        NodeDeparted.newBuilder()
+                                .setBootId(bootId)
+                                .setReason(reason)
+                                .build());
+            case Fact.FaultObserved(var fault, var holders) -> {
+                var message = FaultObserved.newBuilder().setBootId(bootId).setFault(HealthMessages.fault(fault));
+                holders.forEach(holder -> message.addHolders(HealthMessages.holder(holder)));
+                yield new Mapped(EventType.FAULT_OBSERVED, fault.key().gpuUuid(), message.build());
+            }
+            case Fact.FaultCleared(var fault, String proof) ->
+                new Mapped(
+                        EventType.FAULT_CLEARED,
+                        fault.key().gpuUuid(),
+                        FaultCleared.newBuilder()
+                                .setBootId(bootId)
+                                .setFault(HealthMessages.fault(fault))
+                                .setProof(proof)
+                                .build());
+            case Fact.FaultsOpen(var faults, var offers) -> {
+                var message = OpenFaults.newBuilder().setBootId(bootId);
+                faults.forEach(fault -> message.addFaults(HealthMessages.open(fault)));
+                offers.forEach(offer -> message.addOffers(HealthMessages.offer(offer)));
+                yield new Mapped(EventType.FAULTS_OPEN, "", message.build());
+            }
+            case Fact.Offered(var offer) ->
+                new Mapped(
+                        EventType.DEVICE_OFFERED,
+                        offer.gpu().uuid(),
+                        DeviceOfferChanged.newBuilder()
+                                .setBootId(bootId)
+                                .setOffer(HealthMessages.offer(offer))
+                                .build());
+            case Fact.Allocated allocated -> new Mapped(EventType.DEVICES_ALLOCATED, "", allocated(allocated));
+            case Fact.Held held -> new Mapped(EventType.DEVICES_HELD, "", held(held));
+            case Fact.Sampled sampled -> new Mapped(EventType.TELEMETRY_SAMPLED, "", sampled(sampled));
+        };
+    }
+
+    private DevicesAllocated allocated(Fact.Allocated fact) {
+        return DevicesAllocated.newBuilder()
+                .setBootId(bootId)
+                .setResource(fact.resource())
+                .addAllDeviceIds(fact.deviceIds())
+                .addAllStrategies(fact.strategies())
+                .setDurationUs(fact.micros())
+                .build();
+    }
+
+    private DevicesHeld held(Fact.Held fact) {
+        var message = DevicesHeld.newBuilder()
+                .setBootId(bootId)
+                .setComplete(fact.holdings().complete());
+        for (Holder holder : fact.holdings().holders()) {
+            message.addHolders(holder(holder, fact.shortModels()));
+        }
+        return message.build();
+    }
+
+    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, String> shortModels) {
+        var message = io.gpufleet.proto.allocation.v1.Holder.newBuilder()
+                .setNamespace(holder.namespace())
+                .setPod(holder.pod())
+                .setPodUid(holder.podUid())
+                .setContainer(holder.container())
+                .setResource(holder.resource());
+        for (String id : holder.deviceIds()) {
+            message.addDevices(HeldDevice.newBuilder()
+                    .setId(id)
+                    .setDeviceUuid(id)
+                    .setShortModel(shortModels.getOrDefault(id, ""))
+                    .setShareOf(1));
+        }
+        return message.build();
+    }
+
+    private TelemetrySampled sampled(Fact.Sampled fact) {
+        var message = TelemetrySampled.newBuilder().setBootId(bootId);
+        for (Vitals vitals : fact.vitals()) {
+            message.addSamples(sample(vitals, fact.memoryBytes()));
+        }
+        return message.build();
+    }
+
+    private static DeviceSample sample(Vitals vitals, Map<String, Long> memoryBytes) {
+        var sample = DeviceSample.newBuilder().setDeviceUuid(vitals.gpuUuid());
+        vitals.gpuUtilizationPercent().asOptional().ifPresent(sample::setGpuUtilizationPercent);
+        vitals.memoryUtilizationPercent().asOptional().ifPresent(sample::setMemoryUtilizationPercent);
+        vitals.memoryUsedBytes().asOptional().ifPresent(sample::setMemoryUsedBytes);
+        if (memoryBytes.containsKey(vitals.gpuUuid())) {
+            sample.setMemoryTotalBytes(memoryBytes.get(vitals.gpuUuid()));
+        }
+        vitals.powerMilliwatts().asOptional().ifPresent(sample::setPowerMilliwatts);
+        vitals.temperatureCelsius().asOptional().ifPresent(sample::setTemperatureCelsius);
+        vitals.smClockMhz().asOptional().ifPresent(sample::setSmClockMhz);
+        vitals.memoryClockMhz().asOptional().ifPresent(sample::setMemoryClockMhz);
+        vitals.energyMillijoules().asOptional().ifPresent(sample::setEnergyMillijoules);
+        vitals.pcieReplays().asOptional().ifPresent(sample::setPcieReplays);
+        vitals.clockEventReasons().asOptional().ifPresent(sample::setClockEventReasons);
+        return sample.build();
+    }
+}

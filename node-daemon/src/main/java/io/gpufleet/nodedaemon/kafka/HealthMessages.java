@@ -1,0 +1,144 @@
+package io.gpufleet.nodedaemon.kafka;
+
+import com.google.protobuf.Timestamp;
+import io.gpufleet.nodedaemon.model.FaultCode;
+import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.Holder;
+import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.OpenFault;
+import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.proto.health.v1.DeviceOffer;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultSource;
+import io.gpufleet.proto.health.v1.HolderAtFault;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
+
+/** From the model's faults and offers to the wire's. */
+final class HealthMessages {
+    private static final int MESSAGE_BYTES = 512;
+
+    private HealthMessages() {}
+
+    static Fault fault(OpenFault open) {
+        var fault = Fault.newBuilder()
+                .setDeviceUuid(open.key().gpuUuid())
+                .setMigUuid(open.migUuid())
+                .setModel(open.model())
+                .setKind(kind(open.key().fault()))
+                .setXid(code(open.key().fault()))
+                .setRecoveryAction(action(open))
+                .setMessage(shortened(open.message()))
+                .setWithdraws(open.withdraws());
+        open.origins().stream().sorted().forEach(origin -> fault.addSources(source(origin)));
+        return fault.build();
+    }
+
+    static io.gpufleet.proto.health.v1.OpenFault open(OpenFault open) {
+        return io.gpufleet.proto.health.v1.OpenFault.newBuilder()
+                .setFault(fault(open))
+                .setSince(timestamp(open.since()))
+                .setObservations(open.observations())
+                .build();
+    }
+
+    static DeviceOffer offer(Offer offer) {
+        return DeviceOffer.newBuilder()
+                .setDeviceUuid(offer.gpu().uuid())
+                .setResource(offer.resource())
+                .setOfferedHealthy(offer.healthy())
+                .setLocallyHealthy(offer.locallyHealthy())
+                .setOverlayAllows(offer.overlayAllows())
+                .setReason(offer.reason())
+                .build();
+    }
+
+    static HolderAtFault holder(Holder holder) {
+        return HolderAtFault.newBuilder()
+                .setNamespace(holder.namespace())
+                .setPod(holder.pod())
+                .setPodUid(holder.podUid())
+                .setContainer(holder.container())
+                .build();
+    }
+
+    static Timestamp timestamp(Instant instant) {
+        return Timestamp.newBuilder()
+                .setSeconds(instant.getEpochSecond())
+                .setNanos(instant.getNano())
+                .build();
+    }
+
+    private static FaultKind kind(FaultCode code) {
+        return switch (code) {
+            case FaultCode.Xid _ -> FaultKind.FAULT_KIND_XID;
+            case FaultCode.Sxid _ -> FaultKind.FAULT_KIND_SXID;
+            case FaultCode.RecoveryAsked _ -> FaultKind.FAULT_KIND_RECOVERY_ACTION;
+            case FaultCode.Plain(FaultCode.Kind kind) ->
+                switch (kind) {
+                    case GPU_LOST -> FaultKind.FAULT_KIND_GPU_LOST;
+                    case ECC_UNCORRECTABLE -> FaultKind.FAULT_KIND_ECC_UNCORRECTABLE;
+                    case ROW_REMAP -> FaultKind.FAULT_KIND_ROW_REMAP;
+                    case NVLINK -> FaultKind.FAULT_KIND_NVLINK;
+                    case PCIE -> FaultKind.FAULT_KIND_PCIE;
+                    case THROTTLE -> FaultKind.FAULT_KIND_THROTTLE;
+                    case INFOROM -> FaultKind.FAULT_KIND_INFOROM;
+                    case NVML_HUNG -> FaultKind.FAULT_KIND_NVML_HUNG;
+                    case EVENT_WAIT -> FaultKind.FAULT_KIND_EVENT_WAIT;
+                    case DRIVER -> FaultKind.FAULT_KIND_DRIVER;
+                    case FABRIC -> FaultKind.FAULT_KIND_FABRIC;
+                    case MEMORY_UNREADABLE -> FaultKind.FAULT_KIND_MEMORY_UNREADABLE;
+                };
+        };
+    }
+
+    private static int code(FaultCode fault) {
+        return switch (fault) {
+            case FaultCode.Xid(int code) -> code;
+            case FaultCode.Sxid(int code) -> code;
+            case FaultCode.RecoveryAsked _, FaultCode.Plain _ -> 0;
+        };
+    }
+
+    private static FaultSource source(FaultOrigin origin) {
+        return switch (origin) {
+            case NVML_EVENT -> FaultSource.FAULT_SOURCE_NVML_EVENT;
+            case KERNEL_LOG -> FaultSource.FAULT_SOURCE_KERNEL_LOG;
+            case POLL -> FaultSource.FAULT_SOURCE_POLL;
+            case SIMULATION -> FaultSource.FAULT_SOURCE_SIMULATION;
+        };
+    }
+
+    private static io.gpufleet.proto.health.v1.RecoveryAction action(OpenFault open) {
+        if (open.key().fault() instanceof FaultCode.RecoveryAsked(RecoveryAction action)) {
+            return action(action);
+        }
+        return switch (open.asked()) {
+            case Reading.Known<RecoveryAction>(RecoveryAction action) -> action(action);
+            case Reading.Unavailable<RecoveryAction> _ ->
+                io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED;
+        };
+    }
+
+    private static io.gpufleet.proto.health.v1.RecoveryAction action(RecoveryAction action) {
+        return switch (action) {
+            case NONE -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_NONE;
+            case GPU_RESET -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_GPU_RESET;
+            case NODE_REBOOT -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_NODE_REBOOT;
+            case DRAIN_P2P -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_P2P;
+            case DRAIN_AND_RESET -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_AND_RESET;
+            case RECOVER_IMEX_DOMAIN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_RECOVER_IMEX_DOMAIN;
+            case UNKNOWN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED;
+        };
+    }
+
+    private static String shortened(String message) {
+        byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
+        return bytes.length <= MESSAGE_BYTES
+                ? message
+                : new String(Arrays.copyOf(bytes, MESSAGE_BYTES - 3), StandardCharsets.UTF_8).replace("\ufffd", "");
+    }
+}

@@ -1,0 +1,47 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.List;
+import java.util.Map;
+
+/** What the kubelet is answered when it asks what containers need. */
+public sealed interface AllocationAnswer {
+    /** One grant for each container, in the order of the request. */
+    record Granted(List<Grant> containers) implements AllocationAnswer {
+        /** Copies the list. */
+        public Granted {
+            containers = List.copyOf(containers);
+        }
+    }
+
+    /**
+     * The whole call fails.
+     *
+     * @param kind whose mistake it is
+     * @param message names the id and what to do
+     */
+    record Refused(Refusal kind, String message) implements AllocationAnswer {}
+
+    /** Whose mistake it is. */
+    enum Refusal {
+        /** The request can never be granted as it stands. */
+        INVALID_ARGUMENT,
+        /** The request is well-formed, the device is not in a state to be handed out. */
+        FAILED_PRECONDITION
+    }
+
+    /** What one container gets. */
+    record Grant(Map<String, String> environment, List<Mount> mounts, List<DeviceNode> deviceNodes) {
+        /** Copies. */
+        public Grant {
+            environment = Map.copyOf(environment);
+            mounts = List.copyOf(mounts);
+            deviceNodes = List.copyOf(deviceNodes);
+        }
+    }
+
+    /** A read-only mount. */
+    record Mount(String hostPath, String containerPath) {}
+
+    /** A device node, the same path inside and outside. */
+    record DeviceNode(String path, String permissions) {}
+}

@@ -1,0 +1,88 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Every GPU that this node has or had since the driver first answered, and what the last look said. */
+public final class DeviceBook {
+    private final Map<String, KnownGpu> gpus;
+    private final Look lastLook;
+
+    private DeviceBook(Map<String, KnownGpu> gpus, Look lastLook) {
+        this.gpus = gpus;
+        this.lastLook = lastLook;
+    }
+
+    /** A book that remembers identities from before; nobody has looked yet. */
+    public static DeviceBook remembering(Collection<Gpu> before, Moment now) {
+        var gpus = new LinkedHashMap<String, KnownGpu>();
+        for (Gpu gpu : before) {
+            gpus.put(gpu.uuid(), missing(gpu, now, "not looked yet", true));
+        }
+        return new DeviceBook(gpus, new Look.Blind(Look.DriverTrouble.FAILED, "not looked yet"));
+    }
+
+    /** What the last look said. */
+    public Look lastLook() {
+        return lastLook;
+    }
+
+    /** Every known GPU by index. */
+    public List<KnownGpu> gpus() {
+        return gpus.values().stream()
+                .sorted(Comparator.comparingInt((KnownGpu known) -> known.gpu().index())
+                        .thenComparing(known -> known.gpu().uuid()))
+                .toList();
+    }
+
+    /** The GPU with the UUID. */
+    public Optional<KnownGpu> find(String uuid) {
+        return Optional.ofNullable(gpus.get(uuid));
+    }
+
+    /** The book after a look. A blind look changes no identity; what is missing stays known. */
+    public DeviceBook after(Look look, Moment now) {
+        return switch (look) {
+            case Look.Blind blind -> new DeviceBook(gpus, blind);
+            case Look.Seen seen -> afterSeeing(seen, now);
+        };
+    }
+
+    private DeviceBook afterSeeing(Look.Seen seen, Moment now) {
+        var next = new LinkedHashMap<String, KnownGpu>();
+        var places = seen.lost().stream()
+                .collect(Collectors.toMap(Look.LostGpu::pciBusId, Look.LostGpu::reason, (a, b) -> a));
+        var answering = seen.gpus().stream().map(Gpu::uuid).collect(Collectors.toCollection(HashSet::new));
+        var taken = seen.gpus().stream().map(Gpu::pciBusId).collect(Collectors.toCollection(HashSet::new));
+        for (KnownGpu known : gpus.values()) {
+            // Another GPU in its place: it was replaced, not lost.
+            if (!answering.contains(known.gpu().uuid())
+                    && !taken.contains(known.gpu().pciBusId())) {
+                var reason = Optional.ofNullable(places.get(known.gpu().pciBusId()));
+                next.put(
+                        known.gpu().uuid(),
+                        stillMissing(
+                                known, now, reason.orElse("not found by the driver any more"), reason.isPresent()));
+            }
+        }
+        for (Gpu gpu : seen.gpus()) {
+            next.put(gpu.uuid(), new KnownGpu(gpu, new KnownGpu.Presence.Answering()));
+        }
+        return new DeviceBook(next, seen);
+    }
+
+    private static KnownGpu stillMissing(KnownGpu known, Moment now, String reason, boolean placeIsThere) {
+        long since = known.presence() instanceof KnownGpu.Presence.Missing missing ? missing.sinceNanos() : now.nanos();
+        return new KnownGpu(known.gpu(), new KnownGpu.Presence.Missing(since, reason, placeIsThere));
+    }
+
+    private static KnownGpu missing(Gpu gpu, Moment now, String reason, boolean placeIsThere) {
+        return new KnownGpu(gpu, new KnownGpu.Presence.Missing(now.nanos(), reason, placeIsThere));
+    }
+}

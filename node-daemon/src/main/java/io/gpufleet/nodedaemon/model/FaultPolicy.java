@@ -1,0 +1,52 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * What a fault means for the kubelet. Kept small on purpose: a node protects its pods with it when nobody else answers;
+ * thresholds and rates are for the centre.
+ *
+ * @param withdrawingXids XIDs whose immediate action is a reset, a reboot or work on the hardware
+ * @param recoveryDwell how long the cause must be gone, and quiet, before a device comes back
+ */
+public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell) {
+    /** Copies the set. */
+    public FaultPolicy {
+        withdrawingXids = Set.copyOf(withdrawingXids);
+    }
+
+    /** Whether a device with this fault must not be handed out. */
+    public boolean withdraws(FaultCode fault) {
+        return switch (fault) {
+            case FaultCode.Xid(int code) -> withdrawingXids.contains(code);
+            case FaultCode.Sxid _ -> false;
+            case FaultCode.RecoveryAsked(RecoveryAction action) -> action != RecoveryAction.NONE;
+            case FaultCode.Plain(FaultCode.Kind kind) ->
+                switch (kind) {
+                    case GPU_LOST, NVML_HUNG -> true;
+                    // A blind driver withdraws every device by itself, see Offers.
+                    case DRIVER,
+                            ECC_UNCORRECTABLE,
+                            ROW_REMAP,
+                            NVLINK,
+                            PCIE,
+                            THROTTLE,
+                            INFOROM,
+                            EVENT_WAIT,
+                            FABRIC,
+                            MEMORY_UNREADABLE -> false;
+                };
+        };
+    }
+
+    /** How long this fault has to be gone before it is proven gone. */
+    public Duration dwell(FaultCode fault) {
+        return switch (fault) {
+            // The driver answers again or it does not: there is nothing to wait for.
+            case FaultCode.Plain(FaultCode.Kind kind)
+            when kind == FaultCode.Kind.DRIVER || kind == FaultCode.Kind.EVENT_WAIT -> Duration.ZERO;
+            case FaultCode.Plain _, FaultCode.Xid _, FaultCode.Sxid _, FaultCode.RecoveryAsked _ -> recoveryDwell;
+        };
+    }
+}

@@ -1,0 +1,55 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.List;
+
+/**
+ * What one physical GPU is; all of it is fixed while the driver stays loaded, so it is read at enumeration only.
+ *
+ * @param uuid as NVML prints it
+ * @param serial board serial number
+ * @param index NVML index, from 0
+ * @param minor N of {@code /dev/nvidiaN}
+ * @param pciBusId {@code dddddddd:bb:dd.f} in upper-case hex
+ * @param model product name as NVML prints it
+ * @param shortModel short name that other programs match on, for example {@code A100}
+ * @param family architecture family in lower case, for example {@code ampere}
+ * @param computeCapability {@code major.minor}
+ * @param memoryBytes memory in all
+ * @param vbiosVersion VBIOS version
+ * @param numaNode NUMA node
+ * @param migEnabled whether MIG mode is on; unavailable where the GPU has no MIG
+ * @param links NVLink ends, by peer
+ * @param fabricClique {@code <cluster UUID>.<clique id>}
+ * @param mode {@code compute} or {@code graphics}, by PCI class
+ */
+public record Gpu(
+        String uuid,
+        Reading<String> serial,
+        int index,
+        int minor,
+        String pciBusId,
+        String model,
+        String shortModel,
+        String family,
+        String computeCapability,
+        Reading<Long> memoryBytes,
+        Reading<String> vbiosVersion,
+        Reading<Integer> numaNode,
+        Reading<Boolean> migEnabled,
+        List<Link> links,
+        Reading<String> fabricClique,
+        Reading<String> mode) {
+    /** Copies the list. */
+    public Gpu {
+        links = List.copyOf(links);
+    }
+
+    /**
+     * Active NVLinks to one peer.
+     *
+     * @param peerPciBusId the peer GPU; empty when the far end is a switch
+     * @param count number of active links
+     * @param viaSwitch true when the far end is an NVSwitch
+     */
+    public record Link(String peerPciBusId, int count, boolean viaSwitch) {}
+}

@@ -1,0 +1,33 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Who holds what on this node, all of it.
+ *
+ * @param holders every container that holds a device
+ * @param complete false right after the start of a kubelet, when it does not know its pods yet
+ */
+public record Holdings(List<Holder> holders, boolean complete) {
+    /** Nobody was asked yet. */
+    public static final Holdings UNKNOWN = new Holdings(List.of(), false);
+
+    /** Copies the list. */
+    public Holdings {
+        holders = List.copyOf(holders);
+    }
+
+    /** Holders of one device. */
+    public List<Holder> of(String deviceId) {
+        return holders.stream()
+                .filter(holder -> holder.deviceIds().contains(deviceId))
+                .toList();
+    }
+
+    /** Every device that somebody holds. */
+    public Set<String> heldIds() {
+        return holders.stream().flatMap(h -> h.deviceIds().stream()).collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,48 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.List;
+
+/** One look at the node's devices. */
+public sealed interface Look {
+    /**
+     * The driver answered.
+     *
+     * @param driverVersion for example {@code 550.54.15}
+     * @param cudaVersion {@code major.minor}; empty when unknown
+     * @param gpus GPUs that answer, by index
+     * @param lost places where a GPU is but does not answer
+     */
+    record Seen(String driverVersion, String cudaVersion, List<Gpu> gpus, List<LostGpu> lost) implements Look {
+        /** Copies the lists. */
+        public Seen {
+            gpus = List.copyOf(gpus);
+            lost = List.copyOf(lost);
+        }
+    }
+
+    /** Nothing could be seen; what was there before is neither gone nor well. */
+    record Blind(DriverTrouble trouble, String reason) implements Look {}
+
+    /** Why the driver can not be asked. */
+    enum DriverTrouble {
+        /** No libnvidia-ml.so.1 below the driver root. */
+        LIBRARY_ABSENT,
+        /** The library says that no driver is loaded. */
+        NOT_LOADED,
+        /** Library and kernel driver have different versions. */
+        VERSION_MISMATCH,
+        /** NVML was let go on request. */
+        HELD,
+        /** Another error. */
+        FAILED
+    }
+
+    /**
+     * A GPU that does not answer.
+     *
+     * @param index NVML index
+     * @param pciBusId where known; else empty
+     * @param reason what NVML said, for example {@code GPU_IS_LOST}
+     */
+    record LostGpu(int index, String pciBusId, String reason) {}
+}

@@ -1,0 +1,109 @@
+package io.gpufleet.nodedaemon.model.preferred;
+
+import java.util.BitSet;
+
+/**
+ * Looks at every set. Sums and cliques of all 2ⁿ sets stand in tables (576 KiB for 16 GPUs, 2.3 KiB for 8), so that a call
+ * only looks up: 12,870 sets for 8 of 16.
+ */
+final class ExactSearch implements SubsetSearch {
+    /** The most GPUs for which every set is looked at. */
+    static final int MOST = 16;
+
+    /** Above the measured sum of sixteen GPUs, which has 31 bits. */
+    private static final int CLIQUE_SHIFT = 40;
+
+    private final long[] sums;
+    private final byte[] cliques;
+
+    /** Fills the tables; every entry follows from smaller sets in a step. */
+    ExactSearch(Affinity affinity) {
+        int sets = 1 << affinity.size();
+        sums = new long[sets];
+        cliques = new byte[sets];
+        int[] linked = linked(affinity);
+        for (int set = 1; set < sets; set++) {
+            int first = set & -set;
+            int others = set ^ first;
+            int place = Integer.numberOfTrailingZeros(first);
+            cliques[set] = (byte) Math.max(cliques[others], 1 + cliques[others & linked[place]]);
+            if (others != 0) {
+                int second = others & -others;
+                sums[set] = sums[others]
+                        + sums[set ^ second]
+                        - sums[others ^ second]
+                        + affinity.between(place, Integer.numberOfTrailingZeros(second));
+            }
+        }
+    }
+
+    private static int[] linked(Affinity affinity) {
+        int[] linked = new int[affinity.size()];
+        for (int a = 0; a < linked.length; a++) {
+            for (int b = 0; b < linked.length; b++) {
+                linked[a] |= affinity.linked(a, b) ? 1 << b : 0;
+            }
+        }
+        return linked;
+    }
+
+    @Override
+    public BitSet choose(BitSet must, BitSet free, int count) {
+        return BitSet.valueOf(new long[] {choose(mask(must), mask(free), count)});
+    }
+
+    private static int mask(BitSet places) {
+        return places.stream().map(place -> 1 << place).sum();
+    }
+
+    private int choose(int must, int free, int count) {
+        int[] lowest = lowest(free, count);
+        int best = lowest[count];
+        for (int pick = after(best, free, lowest); pick != 0; pick = after(pick, free, lowest)) {
+            if (better(must, free, pick, best)) {
+                best = pick;
+            }
+        }
+        return best;
+    }
+
+    /** What the container gets comes first, then what is left for the next one, and hints last. */
+    private boolean better(int must, int free, int pick, int best) {
+        long mine = sums[must | pick];
+        long bests = sums[must | best];
+        long diff = Affinity.measured(mine) - Affinity.measured(bests);
+        if (diff != 0) {
+            return diff > 0;
+        }
+        int left = free & ~pick;
+        int bestLeft = free & ~best;
+        diff = worth(left) - worth(bestLeft);
+        if (diff != 0) {
+            return diff > 0;
+        }
+        return Affinity.hinted(mine) + Affinity.hinted(sums[left])
+                > Affinity.hinted(bests) + Affinity.hinted(sums[bestLeft]);
+    }
+
+    /** The largest NVLink clique that is left, then all that is left. */
+    private long worth(int left) {
+        return ((long) cliques[left] << CLIQUE_SHIFT) + Affinity.measured(sums[left]);
+    }
+
+    /** The lowest 0, 1, … count bits of a mask. */
+    private static int[] lowest(int free, int count) {
+        int[] lowest = new int[count + 1];
+        int left = free;
+        for (int i = 1; i <= count; i++) {
+            lowest[i] = lowest[i - 1] | left & -left;
+            left &= left - 1;
+        }
+        return lowest;
+    }
+
+    /** The next larger set of as many bits of the mask; 0 after the last one. The carry runs over bits not in the mask. */
+    private static int after(int pick, int free, int[] lowest) {
+        int raised = ((pick | ~free) + (pick & -pick)) & free;
+        return raised == 0 ? 0 : raised | lowest[lowest.length - 1 - Integer.bitCount(raised)];
+    }
+}

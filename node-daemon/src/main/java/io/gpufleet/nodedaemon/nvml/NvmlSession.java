@@ -1,0 +1,205 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Vitals;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** From one initialisation of NVML to its shutdown: the handles, and who waits for events on them. */
+final class NvmlSession {
+    private static final Logger LOG = LoggerFactory.getLogger(NvmlSession.class);
+
+    private final Nvml nvml;
+    private final NvmlThread thread;
+    private final NvmlSettings settings;
+    private final Standing standing;
+    private final GpuReader gpus;
+    private final VitalsReader vitals;
+    private final String driverVersion;
+    private final String cudaVersion;
+    private final Map<Integer, Gpu> lastSeen;
+    private volatile List<Tracked> tracked = List.of();
+    private @Nullable EventSet events;
+    private @Nullable EventWaiter waiter;
+
+    /** A GPU that answered at the last look. */
+    record Tracked(Gpu gpu, Nvml.Handle device) {}
+
+    private NvmlSession(Nvml nvml, NvmlSource.Parts parts, String driverVersion, String cudaVersion) {
+        this.nvml = nvml;
+        this.thread = parts.thread();
+        this.settings = parts.settings();
+        this.standing = parts.standing();
+        this.lastSeen = parts.lastSeen();
+        this.gpus = new GpuReader(nvml, new PciFiles(settings.sysfs()));
+        this.vitals = new VitalsReader(nvml, gpus);
+        this.driverVersion = driverVersion;
+        this.cudaVersion = cudaVersion;
+    }
+
+    static NvmlSession open(Nvml nvml, NvmlSource.Parts parts) throws NvmlFailure {
+        return parts.thread()
+                .call(
+                        NvmlThread.DRIVER,
+                        "nvmlSystemGetDriverVersion",
+                        () -> new NvmlSession(
+                                nvml,
+                                parts,
+                                nvml.driverVersion(),
+                                nvml.cudaVersion().orElse("")));
+    }
+
+    /** Enumerates by index, so that a GPU that fails is one that fails; fails as a whole only with the driver. */
+    Look.Seen look() throws NvmlFailure {
+        int count = thread.call(NvmlThread.DRIVER, "nvmlDeviceGetCount", nvml::count);
+        List<Tracked> found = new ArrayList<>();
+        List<Look.LostGpu> lost = new ArrayList<>();
+        for (int index = 0; index < count; index++) {
+            try {
+                found.add(find(index));
+            } catch (NvmlFailure e) {
+                if (e.concernsDriver()) {
+                    throw e;
+                }
+                lost.add(lost(index, e));
+            }
+        }
+        follow(found);
+        return new Look.Seen(
+                driverVersion, cudaVersion, found.stream().map(Tracked::gpu).toList(), lost);
+    }
+
+    private Tracked find(int index) throws NvmlFailure {
+        Tracked now = thread.call(index, "nvmlDeviceGetHandleByIndex", () -> {
+            Nvml.Handle device = nvml.handle(index);
+            String uuid = nvml.uuid(device);
+            for (Tracked before : tracked) {
+                if (before.gpu().uuid().equals(uuid) && before.gpu().index() == index) {
+                    return new Tracked(gpus.refresh(before.gpu(), device), device);
+                }
+            }
+            return new Tracked(gpus.read(index, device), device);
+        });
+        lastSeen.put(index, now.gpu());
+        standing.answered(
+                now.gpu().uuid(), thread.call(index, "nvmlDeviceGetFieldValues", () -> vitals.condition(now.device())));
+        return now;
+    }
+
+    private Look.LostGpu lost(int index, NvmlFailure why) {
+        Gpu before = lastSeen.get(index);
+        if (before != null) {
+            standing.silent(before.uuid(), why);
+        }
+        return new Look.LostGpu(index, before == null ? "" : before.pciBusId(), why.name());
+    }
+
+    /** Waits for events of these from now on; the new set is registered before the old one ends, or events were lost. */
+    private void follow(List<Tracked> found) throws NvmlFailure {
+        boolean same = waiter != null && handles(found).equals(handles(tracked));
+        tracked = List.copyOf(found);
+        if (same) {
+            return;
+        }
+        EventSet next =
+                thread.call(NvmlThread.DRIVER, "nvmlEventSetCreate", () -> EventSet.register(nvml, handles(found)));
+        endWait();
+        events = next;
+        waiter = new EventWaiter(next, new EventSigns(this, standing), NvmlSettings.WAIT_SLICE, settings.pollInterval())
+                .start();
+    }
+
+    private static List<Nvml.Handle> handles(List<Tracked> tracked) {
+        return tracked.stream().map(Tracked::device).toList();
+    }
+
+    /** The vitals of all GPUs of the last look; also proves and disproves faults. */
+    List<Vitals> vitals() {
+        return tracked.stream().map(this::vitals).collect(Collectors.toList());
+    }
+
+    private Vitals vitals(Tracked gpu) {
+        String uuid = gpu.gpu().uuid();
+        try {
+            return thread.call(
+                    gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> vitals.read(uuid, gpu.device()));
+        } catch (NvmlFailure e) {
+            standing.silent(uuid, e);
+            return VitalsReader.silent(uuid, e);
+        }
+    }
+
+    /** Asks every GPU whether it answers and what it asks for. */
+    void poll() {
+        for (Tracked gpu : tracked) {
+            if (tracked.isEmpty()) {
+                // Being closed: what is left is not asked any more.
+                return;
+            }
+            check(gpu, true);
+        }
+    }
+
+    /** Asks one GPU; {@code proves} says whether a good answer also proves that earlier events are over. */
+    void check(Tracked gpu, boolean proves) {
+        String uuid = gpu.gpu().uuid();
+        try {
+            VitalsReader.Condition condition =
+                    thread.call(gpu.gpu().index(), "nvmlDeviceGetUUID", () -> vitals.condition(gpu.device()));
+            standing.answered(uuid, condition);
+            if (proves) {
+                standing.proves(uuid, condition);
+            }
+        } catch (NvmlFailure e) {
+            standing.silent(uuid, e);
+        }
+    }
+
+    /** The GPU behind a handle of an event. */
+    @Nullable
+    Tracked behind(Nvml.Handle device) {
+        return tracked.stream()
+                .filter(gpu -> gpu.device().equals(device))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Ends the wait and hands back what is to be shut down now. */
+    Nvml close() {
+        tracked = List.of();
+        endWait();
+        return nvml;
+    }
+
+    private void endWait() {
+        EventWaiter ending = waiter;
+        EventSet old = events;
+        waiter = null;
+        events = null;
+        if (ending == null || old == null) {
+            return;
+        }
+        ending.close();
+        Duration patience = settings.deadline().plus(NvmlSettings.WAIT_SLICE);
+        if (!ending.ended(patience)) {
+            // Freeing a set under a wait is undefined; the thread and the set stay behind.
+            LOG.atWarn().log("a wait for NVML events does not return and is abandoned");
+            return;
+        }
+        try {
+            thread.call(NvmlThread.DRIVER, "nvmlEventSetFree", () -> {
+                old.free();
+                return "";
+            });
+        } catch (NvmlFailure e) {
+            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("an event set was not freed");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.gpufleet.nodedaemon.nvml.binding;
+
+import java.nio.ByteBuffer;
+import jnr.ffi.annotations.In;
+import jnr.ffi.annotations.Out;
+import jnr.ffi.types.u_int64_t;
+import jnr.ffi.types.uintptr_t;
+
+/**
+ * The functions of nvml.h under their own names; each returns an nvmlReturn_t. A handle is an address; a struct is a buffer
+ * in native byte order, laid out as {@link NvmlLayout} says. A call of a function that the loaded library does not export
+ * throws {@link UnsatisfiedLinkError}; where the header has renamed a function both names stand here.
+ */
+public interface NvmlLibrary {
+    int nvmlInit_v2();
+
+    int nvmlInit();
+
+    int nvmlInitWithFlags(int flags);
+
+    int nvmlShutdown();
+
+    String nvmlErrorString(int result);
+
+    int nvmlSystemGetDriverVersion(@Out byte[] version, int length);
+
+    int nvmlSystemGetCudaDriverVersion_v2(@Out int[] version);
+
+    int nvmlSystemGetCudaDriverVersion(@Out int[] version);
+
+    int nvmlDeviceGetCount_v2(@Out int[] count);
+
+    int nvmlDeviceGetCount(@Out int[] count);
+
+    int nvmlDeviceGetHandleByIndex_v2(int index, @Out long[] device);
+
+    int nvmlDeviceGetHandleByIndex(int index, @Out long[] device);
+
+    int nvmlDeviceGetUUID(@uintptr_t long device, @Out byte[] uuid, int length);
+
+    int nvmlDeviceGetSerial(@uintptr_t long device, @Out byte[] serial, int length);
+
+    int nvmlDeviceGetName(@uintptr_t long device, @Out byte[] name, int length);
+
+    int nvmlDeviceGetMinorNumber(@uintptr_t long device, @Out int[] minorNumber);
+
+    int nvmlDeviceGetPciInfo_v3(@uintptr_t long device, ByteBuffer pci);
+
+    int nvmlDeviceGetPciInfo(@uintptr_t long device, ByteBuffer pci);
+
+    int nvmlDeviceGetMemoryInfo_v2(@uintptr_t long device, ByteBuffer memory);
+
+    int nvmlDeviceGetMemoryInfo(@uintptr_t long device, ByteBuffer memory);
+
+    int nvmlDeviceGetCudaComputeCapability(@uintptr_t long device, @Out int[] major, @Out int[] minor);
+
+    int nvmlDeviceGetVbiosVersion(@uintptr_t long device, @Out byte[] version, int length);
+
+    int nvmlDeviceGetMigMode(@uintptr_t long device, @Out int[] currentMode, @Out int[] pendingMode);
+
+    int nvmlDeviceGetNvLinkState(@uintptr_t long device, int link, @Out int[] isActive);
+
+    int nvmlDeviceGetNvLinkRemotePciInfo_v2(@uintptr_t long device, int link, ByteBuffer pci);
+
+    int nvmlDeviceGetNvLinkRemotePciInfo(@uintptr_t long device, int link, ByteBuffer pci);
+
+    int nvmlDeviceGetNvLinkRemoteDeviceType(@uintptr_t long device, int link, @Out int[] type);
+
+    int nvmlDeviceGetGpuFabricInfoV(@uintptr_t long device, ByteBuffer info);
+
+    int nvmlDeviceGetUtilizationRates(@uintptr_t long device, ByteBuffer utilization);
+
+    int nvmlDeviceGetPowerUsage(@uintptr_t long device, @Out int[] power);
+
+    int nvmlDeviceGetTemperature(@uintptr_t long device, int sensor, @Out int[] temperature);
+
+    int nvmlDeviceGetClockInfo(@uintptr_t long device, int type, @Out int[] clock);
+
+    int nvmlDeviceGetTotalEnergyConsumption(@uintptr_t long device, @Out long[] energy);
+
+    int nvmlDeviceGetPcieReplayCounter(@uintptr_t long device, @Out int[] value);
+
+    int nvmlDeviceGetCurrentClocksEventReasons(@uintptr_t long device, @Out long[] reasons);
+
+    int nvmlDeviceGetCurrentClocksThrottleReasons(@uintptr_t long device, @Out long[] reasons);
+
+    int nvmlDeviceGetFieldValues(@uintptr_t long device, int count, @In @Out ByteBuffer values);
+
+    int nvmlDeviceGetSupportedEventTypes(@uintptr_t long device, @Out long[] eventTypes);
+
+    int nvmlEventSetCreate(@Out long[] set);
+
+    int nvmlDeviceRegisterEvents(@uintptr_t long device, @u_int64_t long eventTypes, @uintptr_t long set);
+
+    int nvmlEventSetWait_v2(@uintptr_t long set, ByteBuffer data, int timeoutMilliseconds);
+
+    int nvmlEventSetWait(@uintptr_t long set, ByteBuffer data, int timeoutMilliseconds);
+
+    int nvmlEventSetFree(@uintptr_t long set);
+}

@@ -1,0 +1,448 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.compose.broker.BrokerProcess;
+import io.gpufleet.compose.kubelet.Allocation;
+import io.gpufleet.compose.kubelet.ResourceView;
+import io.gpufleet.compose.kubelet.StandInKubelet;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The daemon as a process, between a kubelet and a real broker. */
+class DaemonIT {
+    private static final String GPUS = "nvidia.com/gpu";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    static Path brokerDirectory;
+
+    private static BrokerProcess broker;
+    private static Vertx vertx;
+
+    @TempDir
+    Path directory;
+
+    private Path kubeletDirectory = Path.of("");
+    private StandInKubelet kubelet;
+    private String node = "";
+
+    @BeforeAll
+    static void startBroker() {
+        broker = BrokerProcess.start(brokerDirectory);
+        TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+        vertx = Vertx.vertx();
+    }
+
+    @AfterAll
+    static void stopBroker() {
+        vertx.close();
+        broker.close();
+    }
+
+    @BeforeEach
+    void startKubelet(TestInfo test) throws IOException {
+        node = "n-" + Integer.toHexString(test.getDisplayName().hashCode());
+        // A socket's path has 107 bytes at most.
+        kubeletDirectory = Files.createTempDirectory("k");
+        kubelet = StandInKubelet.start(vertx, kubeletDirectory);
+    }
+
+    @AfterEach
+    void stopKubelet() {
+        kubelet.close();
+    }
+
+    private DaemonProcess daemon(Map<String, String> more) throws IOException {
+        var settings = new HashMap<>(Map.of(
+                "GPUFLEET_KAFKA", broker.bootstrap(),
+                "GPUFLEET_NODE", node,
+                "GPUFLEET_DEVICE_PLUGIN_DIR", kubelet.devicePluginDirectory().toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET", kubelet.podResourcesSocket().toString()));
+        settings.putAll(more);
+        return new DaemonProcess(directory, settings);
+    }
+
+    private int allocatable() {
+        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(0);
+    }
+
+    private void awaitAllocatable(int devices) {
+        await().atMost(PATIENCE).until(() -> allocatable() == devices);
+    }
+
+    private List<BusReader.Read> read() {
+        try (var reader = new BusReader(broker.bootstrap(), "c1", node)) {
+            return reader.read();
+        }
+    }
+
+    private long count(EventType type) {
+        return read().stream()
+                .filter(read -> read.event().envelope().type() == type)
+                .count();
+    }
+
+    @Test
+    void podGetsItsGpusAndTheBusLearnsOfIt() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+
+            Allocation allocation = kubelet.allocate("team-a", "train-0", "main", GPUS, 2);
+
+            assertThat(allocation.response().getEnvsMap())
+                    .containsOnlyKeys("NVIDIA_VISIBLE_DEVICES")
+                    .hasEntrySatisfying(
+                            "NVIDIA_VISIBLE_DEVICES",
+                            value -> assertThat(value.split(","))
+                                    .containsExactlyInAnyOrderElementsOf(allocation.deviceIds()));
+            await().atMost(PATIENCE).until(() -> holders().contains("team-a/train-0/main"));
+            assertThat(read())
+                    .extracting(read -> read.event().envelope().type())
+                    .contains(
+                            EventType.NODE_ANNOUNCED,
+                            EventType.FAULTS_OPEN,
+                            EventType.DEVICES_ALLOCATED,
+                            EventType.DEVICES_HELD,
+                            EventType.TELEMETRY_SAMPLED);
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
+            assertThat(daemon.page("/livez")).startsWith("200");
+            assertThat(daemon.page("/metrics"))
+                    .contains("gpufleet_daemon_allocations_total 1", "gpufleet_daemon_devices_healthy 8");
+        }
+    }
+
+    private TreeSet<String> holders() {
+        var names = new TreeSet<String>();
+        read().forEach(read -> {
+            if (read.event().payload() instanceof DevicesHeld held) {
+                names.clear();
+                held.getHoldersList()
+                        .forEach(holder ->
+                                names.add(holder.getNamespace() + "/" + holder.getPod() + "/" + holder.getContainer()));
+            }
+        });
+        return names;
+    }
+
+    @Test
+    void fatalFaultWithdrawsTheDeviceAndNamesItsHolders() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_RECOVERY_DWELL", "500ms"))) {
+            awaitAllocatable(8);
+            kubelet.allocate("team-a", "train-0", "main", GPUS, 8);
+            await().atMost(PATIENCE).until(() -> holders().contains("team-a/train-0/main"));
+
+            daemon.fault(3, 79);
+
+            awaitAllocatable(7);
+            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_OBSERVED) == 1);
+            assertThat(read())
+                    .filteredOn(read -> read.event().payload() instanceof FaultObserved)
+                    .singleElement()
+                    .satisfies(read -> assertThat(read.json()).contains("\"pod\":\"train-0\"", "\"xid\":79"));
+
+            daemon.clear(3);
+
+            awaitAllocatable(8);
+            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_CLEARED) == 1);
+        }
+    }
+
+    @Test
+    void withdrawnDeviceIsNotGivenToAnybody() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+            daemon.fault(0, 79);
+            awaitAllocatable(7);
+
+            assertThatThrownBy(() -> kubelet.allocate("team-a", "all", "main", GPUS, 8))
+                    .hasMessageContaining(GPUS);
+            assertThat(kubelet.allocate("team-a", "rest", "main", GPUS, 7).deviceIds())
+                    .hasSize(7);
+        }
+    }
+
+    @Test
+    void restartedKubeletGetsTheDevicesAgain() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+
+            for (int i = 0; i < 3; i++) {
+                kubelet.restart();
+                awaitAllocatable(8);
+            }
+
+            assertThat(daemon.log()).doesNotContain("ERROR");
+        }
+    }
+
+    @Test
+    void daemonMayStartBeforeTheKubelet() throws Exception {
+        kubelet.close();
+        try (var daemon = daemon(Map.of())) {
+            await().atMost(PATIENCE).until(() -> daemon.page("/readyz").contains("is the kubelet running"));
+
+            kubelet = StandInKubelet.start(vertx, kubeletDirectory);
+
+            awaitAllocatable(8);
+        }
+    }
+
+    @Test
+    void faultOutlivesAKillOfTheDaemon() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+            daemon.fault(2, 79);
+            awaitAllocatable(7);
+            await().atMost(PATIENCE)
+                    .until(() -> Files.exists(directory.resolve("state/devices.json"))
+                            && Files.readString(directory.resolve("state/devices.json"))
+                                    .contains("xid-79"));
+
+            daemon.kill();
+            daemon.clear(2);
+            daemon.restart();
+
+            await().atMost(PATIENCE)
+                    .until(() -> kubelet.resource(GPUS)
+                                    .filter(ResourceView::connected)
+                                    .isPresent()
+                            && kubelet.registrations(GPUS) == 2);
+            awaitAllocatable(7);
+        }
+    }
+
+    @Test
+    void killsLoseNothingAndNumberNothingTwice() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_TELEMETRY_INTERVAL", "100ms"))) {
+            // Given a daemon that is killed again and again while faults happen
+            for (int round = 0; round < 4; round++) {
+                int expected = round + 1;
+                await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == expected && allocatable() > 0);
+                for (int gpu = 0; gpu < 6; gpu++) {
+                    daemon.fault(gpu, 31);
+                }
+                await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("fault=\"xid-31\"} 6"));
+                daemon.kill();
+                if (round < 3) {
+                    for (int gpu = 0; gpu < 6; gpu++) {
+                        daemon.clear(gpu);
+                    }
+                    daemon.restart();
+                }
+            }
+
+            // When a last start has sent what was left
+            daemon.restart();
+            await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == 5);
+            await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connected 1"));
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(gaps()).isEmpty();
+                assertThat(epochs()).isEqualTo(5);
+            });
+        }
+
+        // Then each start's facts are there without a gap, and one id is one event
+        assertThat(gaps()).isEmpty();
+        assertThat(overtaken()).isEmpty();
+        Map<String, String> jsonById = new HashMap<>();
+        for (BusReader.Read read : read()) {
+            String before = jsonById.putIfAbsent(read.id(), read.json());
+            assertThat(before == null || before.equals(read.json())).isTrue();
+        }
+        assertThat(jsonById.keySet().stream().filter(id -> id.contains("/health/")))
+                .hasSizeGreaterThanOrEqualTo(4 * 6);
+    }
+
+    private long epochs() {
+        return read().stream()
+                .map(read -> read.event().envelope().id().epoch())
+                .distinct()
+                .count();
+    }
+
+    /** Events that stand behind a later one although they were never seen before it: a reader would drop them. */
+    private List<String> overtaken() {
+        Map<String, Long> newest = new HashMap<>();
+        var seen = new TreeSet<String>();
+        var overtaken = new java.util.ArrayList<String>();
+        for (BusReader.Read read : read()) {
+            EventId id = read.event().envelope().id();
+            long before = newest.getOrDefault(id.topic() + "/" + id.epoch(), 0L);
+            if (seen.add(read.id()) && id.sequence() < before) {
+                overtaken.add(read.id());
+            }
+            newest.put(id.topic() + "/" + id.epoch(), Math.max(before, id.sequence()));
+        }
+        return overtaken;
+    }
+
+    /** Sequences that are missing, by topic and epoch, telemetry included. */
+    private Map<String, List<Long>> gaps() {
+        Map<String, TreeSet<Long>> seen = new TreeMap<>();
+        for (BusReader.Read read : read()) {
+            EventId id = read.event().envelope().id();
+            seen.computeIfAbsent(id.topic() + "/" + id.epoch(), _ -> new TreeSet<>())
+                    .add(id.sequence());
+        }
+        Map<String, List<Long>> gaps = new TreeMap<>();
+        seen.forEach((where, sequences) -> {
+            List<Long> missing = LongStream.rangeClosed(1, sequences.last())
+                    .boxed()
+                    .filter(sequence -> !sequences.contains(sequence))
+                    .toList();
+            if (!missing.isEmpty()) {
+                gaps.put(where, missing);
+            }
+        });
+        return gaps;
+    }
+
+    @Test
+    void allocateAnswersWhileTheBrokerIsGoneAndEveryFactArrives() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_RECOVERY_DWELL", "200ms"))) {
+            awaitAllocatable(8);
+            await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connected 1"));
+            await().atMost(PATIENCE).until(() -> count(EventType.FAULTS_OPEN) >= 1);
+
+            // Given a broker that is gone
+            broker.kill();
+            daemon.fault(0, 79);
+            awaitAllocatable(7);
+            daemon.fault(1, 31);
+
+            // Then pods get their devices all the same
+            assertThat(kubelet.allocate("team-a", "train-0", "main", GPUS, 4).deviceIds())
+                    .hasSize(4);
+            // The next producer is begun once the one before is dead.
+            await().atMost(PATIENCE)
+                    .until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connects_total 2"));
+            assertThat(daemon.log().lines().filter(line -> line.contains("the broker does not answer")))
+                    .hasSize(1);
+
+            // And every fact arrives, older than the outage was long
+            broker.restart();
+            await().atMost(PATIENCE).until(() -> count(EventType.DEVICES_ALLOCATED) >= 1);
+            await().atMost(PATIENCE).until(() -> gaps().isEmpty());
+            assertThat(overtaken()).isEmpty();
+            assertThat(read())
+                    .filteredOn(read -> read.event().envelope().type() == EventType.FAULT_OBSERVED)
+                    .hasSizeGreaterThanOrEqualTo(2)
+                    .allMatch(read -> read.event().envelope().ageMillis() >= 5_000);
+            await().atMost(PATIENCE)
+                    .until(() -> read().stream()
+                            .filter(read -> read.event().envelope().type() == EventType.FAULTS_OPEN)
+                            .reduce((a, b) -> b)
+                            .filter(read -> read.event().envelope().ageMillis() < 5_000
+                                    && read.json().contains("\"xid\":79"))
+                            .isPresent());
+        }
+    }
+
+    @Test
+    void daemonRunsWithoutAnyBroker() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_KAFKA", "127.0.0.1:1"))) {
+            awaitAllocatable(8);
+
+            assertThat(kubelet.allocate("team-a", "train-0", "main", GPUS, 1).deviceIds())
+                    .hasSize(1);
+            await().atMost(PATIENCE).until(() -> daemon.log().contains("the broker does not answer"));
+            assertThat(daemon.page("/readyz")).startsWith("200");
+        }
+    }
+
+    @Test
+    void diskThatCanNotBeWrittenStopsNothing() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_STATE_DIR", "/proc/no-such-place"))) {
+            awaitAllocatable(8);
+            daemon.fault(0, 79);
+            awaitAllocatable(7);
+
+            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_OBSERVED) == 1);
+            assertThat(gaps()).isEmpty();
+        }
+    }
+
+    @Test
+    void livePluginOfSomebodyElseIsLeftInPeace() throws Exception {
+        Path socket = kubelet.devicePluginDirectory().resolve("nvidia-gpu.sock");
+        try (var foreign = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            foreign.bind(UnixDomainSocketAddress.of(socket));
+            try (var daemon = daemon(Map.of())) {
+                await().atMost(PATIENCE).until(() -> daemon.log().contains("plugin=nvidia-gpu.sock"));
+
+                assertThat(daemon.page("/readyz")).startsWith("200");
+                await().atMost(PATIENCE).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
+                assertThat(kubelet.registrations(GPUS)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void terminatedDaemonSaysFarewell() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+            await().atMost(PATIENCE).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
+
+            assertThat(daemon.terminate()).isZero();
+        }
+
+        assertThat(read().stream()
+                        .map(read -> read.event().envelope().id())
+                        .filter(id -> id.topic() == Topic.INVENTORY))
+                .isNotEmpty();
+        assertThat(count(EventType.NODE_DEPARTED)).isEqualTo(1);
+    }
+
+    @Test
+    void unknownSettingIsAnsweredInOneLine() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_DEVICE", "nvml"))) {
+            assertThat(daemon.exit()).isEqualTo(2);
+            assertThat(daemon.log().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("GPUFLEET_DEVICE=nvml", "GPUFLEET_DEVICES");
+        }
+    }
+
+    @Test
+    void takenPortIsAnsweredInOneLine() throws Exception {
+        try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
+                var daemon = daemon(Map.of("GPUFLEET_HTTP_PORT", Integer.toString(taken.getLocalPort())))) {
+            assertThat(daemon.exit()).isEqualTo(2);
+            assertThat(daemon.log().lines().filter(line -> line.startsWith("node-daemon:")))
+                    .singleElement()
+                    .asString()
+                    .contains("GPUFLEET_HTTP_PORT=" + taken.getLocalPort(), "in use");
+        }
+    }
+}

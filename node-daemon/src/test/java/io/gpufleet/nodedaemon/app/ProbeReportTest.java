@@ -1,0 +1,108 @@
+package io.gpufleet.nodedaemon.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
+import io.gpufleet.nodedaemon.model.Reading.Known;
+import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.Vitals;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What probe prints. */
+class ProbeReportTest {
+    private static final Gpu GPU = new Gpu(
+            "GPU-1",
+            new Unavailable<>("NOT_SUPPORTED"),
+            0,
+            0,
+            "00000000:07:00.0",
+            "NVIDIA \"H100\"",
+            "H100",
+            "hopper",
+            "9.0",
+            new Known<>(85_520_809_984L),
+            new Known<>("96.00"),
+            new Known<>(1),
+            new Known<>(false),
+            List.of(new Gpu.Link("", 18, true)),
+            new Unavailable<>("NOT_SUPPORTED"),
+            new Known<>("compute"));
+
+    private static final Vitals VITALS = new Vitals(
+            "GPU-1",
+            new Known<>(true),
+            new Known<>(RecoveryAction.NONE),
+            new Known<>(97),
+            new Known<>(40),
+            new Known<>(1L << 30),
+            new Unavailable<>("NO_PERMISSION"),
+            new Known<>(61),
+            new Known<>(1980),
+            new Known<>(2619),
+            new Known<>(5L),
+            new Known<>(0L),
+            new Known<>(4L));
+
+    private final ProbeReport seen = new ProbeReport(
+            new Look.Seen(
+                    "570.124.06",
+                    "12.8",
+                    List.of(GPU),
+                    List.of(new Look.LostGpu(1, "00000000:0F:00.0", "GPU_IS_LOST"))),
+            List.of(VITALS));
+
+    @Test
+    void theTableHasARowAGpuAndSaysWhyThereAreDashes() {
+        assertThat(seen.table()).isEqualTo("""
+                        driver 570.124.06, CUDA 12.8, 1 GPUs, 1 lost
+
+                        GPU  UUID   MODEL          PCI BUS ID        NUMA  CC   MIG  NVLINKS  MEMORY MiB  UTIL %  TEMP C  POWER W  RECOVERY
+                        0    GPU-1  NVIDIA "H100"  00000000:07:00.0  1     9.0  off  18       81559       97      61      -        NONE
+
+                        GPU 1 at 00000000:0F:00.0 does not answer: GPU_IS_LOST
+
+                        NOT_SUPPORTED: serial, fabricClique
+                        NO_PERMISSION: powerMilliwatts
+                        """);
+    }
+
+    @Test
+    void theJsonSaysTheSameWithReasonsInPlaceOfValues() throws Exception {
+        // When
+        JsonNode json = JsonMapper.builder().build().readTree(seen.json());
+
+        // Then
+        JsonNode gpu = json.get("gpus").get(0);
+        assertThat(json.get("driver").asText()).isEqualTo("570.124.06");
+        assertThat(gpu.get("model").asText()).isEqualTo("NVIDIA \"H100\"");
+        assertThat(gpu.get("memoryBytes").asLong()).isEqualTo(85_520_809_984L);
+        assertThat(gpu.get("serial").get("unavailable").asText()).isEqualTo("NOT_SUPPORTED");
+        assertThat(gpu.get("migEnabled").isBoolean()).isTrue();
+        assertThat(gpu.get("links").get(0).get("peer").asText()).isEqualTo("switch");
+        assertThat(gpu.get("recoveryAction").asText()).isEqualTo("NONE");
+        assertThat(gpu.get("powerMilliwatts").get("unavailable").asText()).isEqualTo("NO_PERMISSION");
+        assertThat(json.get("lost").get(0).get("index").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void aBlindNodeSaysWhy() throws Exception {
+        // Given
+        ProbeReport blind =
+                new ProbeReport(new Look.Blind(DriverTrouble.NOT_LOADED, "nvmlInit: DRIVER_NOT_LOADED"), List.of());
+
+        // Then
+        assertThat(blind.table()).isEqualTo("no devices can be seen, NOT_LOADED: nvmlInit: DRIVER_NOT_LOADED\n");
+        assertThat(JsonMapper.builder()
+                        .build()
+                        .readTree(blind.json())
+                        .get("state")
+                        .asText())
+                .isEqualTo("NOT_LOADED");
+    }
+}

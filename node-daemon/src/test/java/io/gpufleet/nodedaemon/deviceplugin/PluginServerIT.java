@@ -1,0 +1,217 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.app.Counters;
+import io.gpufleet.nodedaemon.app.KubeletDesk;
+import io.gpufleet.nodedaemon.model.Allocator;
+import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
+import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
+import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
+import io.gpufleet.proto.kubelet.deviceplugin.Empty;
+import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
+import io.gpufleet.proto.kubelet.deviceplugin.PreStartContainerRequest;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.HostAndPort;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.InvalidStatusException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The contract over a real unix socket, with a client that is not ours to be polite to. */
+class PluginServerIT {
+    private final Vertx vertx = Vertx.vertx();
+    private final HttpClient http = vertx.createHttpClient(
+            new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+    private final AtomicReference<DeviceList> list = new AtomicReference<>(list(1, true));
+    private final AtomicInteger opened = new AtomicInteger();
+    private final AtomicInteger ended = new AtomicInteger();
+    private WatchStreams streams;
+    private GrpcClient grpc;
+    private SocketAddress address;
+
+    private static DeviceList list(long version, boolean secondHealthy) {
+        return new DeviceList(
+                version,
+                List.of(
+                        new Offer(Some.uuid(0), Some.gpu(0), "nvidia.com/gpu", true, true, ""),
+                        new Offer(Some.uuid(5), Some.gpu(5), "nvidia.com/gpu", secondHealthy, true, "xid-79")));
+    }
+
+    @BeforeEach
+    void serve() throws Exception {
+        Path socket = Files.createTempDirectory("s").resolve("plugin.sock");
+        address = SocketAddress.domainSocketAddress(socket.toString());
+        streams = new WatchStreams(
+                vertx.getOrCreateContext(), list::get, opened::incrementAndGet, ended::incrementAndGet);
+        var desk = new KubeletDesk(
+                new Allocator(Set.of(Allocator.Strategy.ENVVAR), "/", List.of()),
+                () -> Some.second(0),
+                new Counters(),
+                _ -> {});
+        get(() -> new PluginServer(vertx, desk, streams).listen(socket));
+        grpc = GrpcClient.client(vertx);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        get(() -> vertx.close());
+    }
+
+    /** Acts on an event loop from the first step on: an answer that comes before its handler is attached is lost. */
+    private <T> T get(Supplier<Future<T>> act) throws Exception {
+        var got = new CompletableFuture<T>();
+        vertx.runOnContext(_ -> act.get().onSuccess(got::complete).onFailure(got::completeExceptionally));
+        return got.get(20, TimeUnit.SECONDS);
+    }
+
+    private DevicePluginGrpcClient client() {
+        return DevicePluginGrpcClient.create(grpc, address);
+    }
+
+    private BlockingQueue<ListAndWatchResponse> watch(GrpcClient client) throws Exception {
+        var seen = new LinkedBlockingQueue<ListAndWatchResponse>();
+        get(() -> client.request(address, DevicePluginGrpcClient.ListAndWatch)
+                .compose(call -> call.send(Empty.getDefaultInstance()))
+                // On the stream's own thread, or a message could come before the handler.
+                .map(response -> response.handler(seen::add)));
+        return seen;
+    }
+
+    private static List<String> healths(ListAndWatchResponse response) {
+        var healths = new ArrayList<String>();
+        response.getDevicesList().forEach(device -> healths.add(device.getID() + " " + device.getHealth()));
+        return healths;
+    }
+
+    @Test
+    void everyStreamGetsTheListAtOnceAndEveryChangeOnce() throws Exception {
+        var first = watch(grpc);
+        var second = watch(grpc);
+        assertThat(first.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(second.poll(20, TimeUnit.SECONDS)).isNotNull();
+
+        list.set(list(2, false));
+        streams.show();
+        streams.show();
+        list.set(list(3, true));
+        streams.show();
+
+        for (var stream : List.of(first, second)) {
+            await().until(() -> stream.stream().anyMatch(seen -> healths(seen).contains(Some.uuid(5) + " Healthy")));
+            assertThat(stream).hasSizeLessThanOrEqualTo(2);
+        }
+    }
+
+    @Test
+    void listSaysWhereADeviceIs() throws Exception {
+        ListAndWatchResponse seen = watch(grpc).poll(20, TimeUnit.SECONDS);
+
+        assertThat(seen).isNotNull();
+        assertThat(seen.getDevices(1).getTopology().getNodes(0).getID()).isEqualTo(1);
+    }
+
+    @Test
+    void streamOfAKubeletThatGoesIsForgotten() throws Exception {
+        var other = GrpcClient.client(vertx);
+        watch(other);
+        await().until(() -> streams.count() == 1);
+
+        get(() -> other.close());
+
+        await().until(() -> streams.count() == 0);
+        assertThat(ended).hasValue(1);
+        assertThat(opened).hasValue(1);
+    }
+
+    @Test
+    void streamsThatAreEndedEndAtTheOtherSide() throws Exception {
+        var over = new java.util.concurrent.CountDownLatch(1);
+        get(() -> grpc.request(address, DevicePluginGrpcClient.ListAndWatch)
+                .compose(call -> call.send(Empty.getDefaultInstance()))
+                .map(response -> response.handler(_ -> {}).endHandler(_ -> over.countDown())));
+        await().until(() -> streams.count() == 1);
+
+        vertx.runOnContext(_ -> streams.endAll());
+
+        assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void refusalIsAStatusThatNamesTheDevice() {
+        var request = AllocateRequest.newBuilder()
+                .addContainerRequests(ContainerAllocateRequest.newBuilder().addDevicesIds("GPU-x"))
+                .build();
+
+        assertThatThrownBy(() -> get(() -> client().allocate(request)))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(InvalidStatusException.class)
+                .hasMessageContaining("INVALID_ARGUMENT");
+    }
+
+    @Test
+    void containerWithAnUnknownDeviceDoesNotStart() {
+        var request =
+                PreStartContainerRequest.newBuilder().addDevicesIds("GPU-x").build();
+
+        assertThatThrownBy(() -> get(() -> client().preStartContainer(request)))
+                .cause()
+                .isInstanceOf(InvalidStatusException.class);
+    }
+
+    @Test
+    void optionsAskForThePreferredDevicesOnly() throws Exception {
+        var options = get(() -> client().getDevicePluginOptions(Empty.getDefaultInstance()));
+
+        assertThat(options.getPreStartRequired()).isFalse();
+        assertThat(options.getGetPreferredAllocationAvailable()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "%2Fvar%2Flib%2Fkubelet%2Fdevice-plugins%2Fx.sock", "x.sock", "_"})
+    void oddAuthoritiesAreAccepted(String authority) throws Exception {
+        var response = get(() -> http.request(new RequestOptions()
+                        .setServer(address)
+                        .setMethod(HttpMethod.POST)
+                        .setURI("/v1beta1.DevicePlugin/GetDevicePluginOptions"))
+                .compose(request -> {
+                    request.authority(HostAndPort.create(authority, -1));
+                    request.putHeader("content-type", "application/grpc").putHeader("te", "trailers");
+                    return request.send(Buffer.buffer(new byte[] {0, 0, 0, 0, 0}));
+                })
+                .compose(answer -> answer.body().map(answer)));
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.getTrailer("grpc-status")).isEqualTo("0");
+    }
+}

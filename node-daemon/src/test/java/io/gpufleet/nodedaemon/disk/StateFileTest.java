@@ -1,0 +1,106 @@
+package io.gpufleet.nodedaemon.disk;
+
+import static io.gpufleet.nodedaemon.model.Some.second;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.app.StateStore.Remembered;
+import io.gpufleet.nodedaemon.model.FaultCode;
+import io.gpufleet.nodedaemon.model.FaultKey;
+import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.Names;
+import io.gpufleet.nodedaemon.model.OpenFault;
+import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.Some;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class StateFileTest {
+    @TempDir
+    Path directory;
+
+    private static OpenFault fault(FaultCode code) {
+        return new OpenFault(
+                new FaultKey(Some.uuid(0), code),
+                "",
+                "H100",
+                Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL),
+                new Reading.Unavailable<>("not polled since"),
+                "line \"with\" quotes",
+                true,
+                second(1).wall(),
+                3,
+                0,
+                new OpenFault.Cause.Inherited());
+    }
+
+    static Stream<FaultCode> everyKindOfFault() {
+        return Stream.of(
+                        Stream.of(new FaultCode.Xid(79), new FaultCode.Sxid(12028)),
+                        Stream.of(RecoveryAction.values()).map(FaultCode.RecoveryAsked::new),
+                        Stream.of(FaultCode.Kind.values()).map(FaultCode.Plain::new))
+                .flatMap(stream -> stream);
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyKindOfFault")
+    void everyFaultHasANameThatIsReadBack(FaultCode fault) {
+        assertThat(Names.fault(Names.of(fault))).isEqualTo(fault);
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyKindOfFault")
+    void stateIsReadAsItWasWritten(FaultCode code) {
+        var state = new Remembered("boot-1", List.of(fault(code)), List.of(Some.gpu(0)));
+
+        Remembered read = StateText.read(StateText.write(state));
+
+        assertThat(read.bootId()).isEqualTo("boot-1");
+        assertThat(read.faults()).isEqualTo(state.faults());
+        assertThat(read.gpus()).singleElement().satisfies(gpu -> {
+            assertThat(gpu.uuid()).isEqualTo(Some.uuid(0));
+            assertThat(gpu.serial()).isEqualTo(Some.gpu(0).serial());
+            assertThat(gpu.memoryBytes()).isEqualTo(Some.gpu(0).memoryBytes());
+            assertThat(gpu.vbiosVersion()).isInstanceOf(Reading.Unavailable.class);
+        });
+    }
+
+    @Test
+    void newestStateIsOnTheDiskSoon() {
+        try (var file = new StateFile(directory.resolve("state"))) {
+            for (int i = 0; i < 100; i++) {
+                file.save(new Remembered("boot-" + i, List.of(), List.of()));
+            }
+
+            await().until(() ->
+                    new StateFile(directory.resolve("state")).load().bootId().equals("boot-99"));
+        }
+    }
+
+    @Test
+    void garbledFileIsNothing() throws IOException {
+        Files.writeString(directory.resolve("devices.json"), "{\"format\":1,\"bootId\":");
+
+        try (var file = new StateFile(directory)) {
+            assertThat(file.load()).isEqualTo(Remembered.NOTHING);
+        }
+    }
+
+    @Test
+    void diskThatCanNotBeWrittenStopsNothing() {
+        try (var file = new StateFile(Path.of("/proc/no-such-place"))) {
+            file.save(new Remembered("boot-1", List.of(), List.of()));
+
+            assertThat(file.load()).isEqualTo(Remembered.NOTHING);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Waits that fail back off. */
+class EventWaiterTest {
+    @Test
+    void aWaitThatWorkedIsFollowedByTheNextAtOnce() {
+        assertThat(EventWaiter.backoff(0)).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 100", "2, 200", "3, 400", "9, 25600", "10, 30000", "1000000, 30000"})
+    void eachFailureWaitsTwiceAsLongUpToHalfAMinute(int failures, long milliseconds) {
+        assertThat(EventWaiter.backoff(failures)).isEqualTo(Duration.ofMillis(milliseconds));
+    }
+}

@@ -1,0 +1,358 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.model.FaultCode.Kind;
+import io.gpufleet.nodedaemon.model.FaultCode.Plain;
+import io.gpufleet.nodedaemon.model.FaultCode.Xid;
+import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
+import io.gpufleet.nodedaemon.model.Sign;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever is wrong with library or driver is a value, and ends without a restart. */
+class NvmlTroubleIT {
+    private static final int DRIVER_NOT_LOADED = 9;
+    private static final int VERSION_MISMATCH = 18;
+
+    @TempDir
+    private Path root;
+
+    private NvmlSource open(String library) {
+        return open(library, Duration.ofSeconds(30));
+    }
+
+    private NvmlSource open(String library, Duration deadline) {
+        return new NvmlSource(new NvmlSettings(library, root, root, deadline, Duration.ofMillis(50)));
+    }
+
+    @Test
+    void aNodeWithoutALibraryIsBlindUntilThereIsOne() {
+        try (NvmlSource source = open("")) {
+            // Given
+            assertThat(source.look())
+                    .isEqualTo(new Look.Blind(
+                            DriverTrouble.LIBRARY_ABSENT,
+                            "no libnvidia-ml.so.1 below " + root
+                                    + ": install the NVIDIA driver, or set GPUFLEET_DRIVER_ROOT or"
+                                    + " GPUFLEET_NVML_LIBRARY"));
+            assertThat(source.vitals()).isEmpty();
+
+            // When
+            try (StandInNvml _ = StandInNvml.install(root, 2)) {
+                // Then
+                assertThat(((Look.Seen) source.look()).gpus()).hasSize(2);
+            }
+        }
+    }
+
+    @Test
+    void aFileThatIsNoNvmlLibraryGetsOneClearLine() throws IOException {
+        // Given
+        Path text = Files.writeString(root.resolve("text.so"), "not a library");
+        Path brokenElf = Files.writeString(root.resolve("broken.so"), "\u007fELF and nothing else");
+        Path otherLibrary = Files.copy(CBuild.library(), root.resolve("libother.so"));
+        stripNames(otherLibrary);
+
+        // Then
+        for (Path file : List.of(text, brokenElf, otherLibrary)) {
+            try (NvmlSource source = open(file.toString())) {
+                Look.Blind blind = (Look.Blind) source.look();
+                assertThat(blind.trouble()).isEqualTo(DriverTrouble.FAILED);
+                assertThat(blind.reason())
+                        .startsWith(file + " is not an NVML library (")
+                        .endsWith("let GPUFLEET_NVML_LIBRARY name a libnvidia-ml.so.1,"
+                                + " or unset it to search below the driver root")
+                        .doesNotContain("\n");
+            }
+        }
+        try (NvmlSource source = open(root.resolve("absent.so").toString())) {
+            assertThat(((Look.Blind) source.look()).trouble()).isEqualTo(DriverTrouble.LIBRARY_ABSENT);
+        }
+    }
+
+    @Test
+    void aDriverThatIsNotLoadedIsWaitedFor() {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            nvml.fail("nvmlInit_v2", -1, DRIVER_NOT_LOADED);
+            assertThat(source.look())
+                    .isEqualTo(new Look.Blind(
+                            DriverTrouble.NOT_LOADED,
+                            "nvmlInit: DRIVER_NOT_LOADED: no NVIDIA kernel driver is loaded"));
+
+            // When
+            nvml.clearRules();
+
+            // Then
+            assertThat(((Look.Seen) source.look()).gpus()).hasSize(2);
+        }
+    }
+
+    @Test
+    void aDriverThatGoesAwayLeavesNothingOpen() {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+
+            // When
+            nvml.fail("nvmlDeviceGetCount_v2", -1, 1).fail("nvmlInit_v2", -1, DRIVER_NOT_LOADED);
+
+            // Then
+            assertThat(((Look.Blind) source.look()).trouble()).isEqualTo(DriverTrouble.NOT_LOADED);
+            assertThat(nvml.counter("openSessions")).isZero();
+            assertThat(nvml.counter("eventSets")).isZero();
+
+            // When
+            nvml.clearRules();
+
+            // Then
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+        }
+    }
+
+    @Test
+    void aFailureAmongTheGpusClosesWhatWasOpened() {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            nvml.fail("nvmlSystemGetDriverVersion", -1, 999);
+
+            // Then
+            assertThat(source.look())
+                    .isEqualTo(new Look.Blind(DriverTrouble.FAILED, "nvmlSystemGetDriverVersion: UNKNOWN"));
+            assertThat(nvml.counter("openSessions")).isZero();
+        }
+    }
+
+    @Test
+    void anUpgradedDriverIsOpenedThroughItsNewLibrary() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            assertThat(((Look.Seen) source.look()).driverVersion()).isEqualTo("570.124.06");
+            nvml.fail("nvmlDeviceGetCount_v2", -1, VERSION_MISMATCH).fail("nvmlInit_v2", -1, VERSION_MISMATCH);
+            assertThat(((Look.Blind) source.look()).trouble()).isEqualTo(DriverTrouble.VERSION_MISMATCH);
+
+            // When
+            nvml.clearRules().upgrade("575.57.08");
+
+            // Then
+            assertThat(((Look.Seen) source.look()).driverVersion()).isEqualTo("575.57.08");
+            assertThat(mapped("libnvidia-ml.so.575.57.08")).isTrue();
+            nvml.xid(1, 48);
+            awaitSign(
+                    source,
+                    new Sign.FaultSeen(
+                            StandInNvml.uuid(1),
+                            "",
+                            new Xid(48),
+                            FaultOrigin.NVML_EVENT,
+                            "XID 48: Double Bit ECC Error"));
+        }
+    }
+
+    @Test
+    void aLibraryThatWasReplacedInPlaceIsOpenedAnew() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 1);
+                NvmlSource source = open("")) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            source.release();
+
+            // When
+            Path file = nvml.library().toRealPath();
+            Files.delete(file);
+            Files.copy(CBuild.library(), file);
+
+            // Then
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            assertThat(mapped(file.getFileName() + " (deleted)")).isTrue();
+            assertThat(Files.readAllLines(Path.of("/proc/self/maps"))).anyMatch(line -> line.endsWith(file.toString()));
+        }
+    }
+
+    @Test
+    void anAbsoluteLinkIsMeantBelowTheDriverRoot() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 1);
+                NvmlSource source = open("")) {
+            // Given
+            Path file = nvml.library().toRealPath();
+            Files.delete(nvml.library());
+            Files.createSymbolicLink(nvml.library(), Path.of("/usr/lib64").resolve(file.getFileName()));
+
+            // Then
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "usr/lib64",
+                "usr/lib/x86_64-linux-gnu",
+                "usr/lib/aarch64-linux-gnu",
+                "lib64",
+                "lib/x86_64-linux-gnu",
+                "lib/aarch64-linux-gnu",
+                "usr/local/nvidia/lib64"
+            })
+    void theLibraryIsFoundWhereDistributionsPutIt(String directory) throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root.resolve("elsewhere"), 1);
+                NvmlSource source = open("")) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Blind.class);
+
+            // When
+            Path place = Files.createDirectories(root.resolve(directory));
+            Files.createSymbolicLink(
+                    place.resolve("libnvidia-ml.so.1"),
+                    place.relativize(nvml.library().toRealPath()));
+
+            // Then
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+        }
+    }
+
+    @Test
+    void whatIsLetGoIsClosedToTheLastDescriptorAndOpensAgain() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+
+            // When
+            source.release();
+
+            // Then
+            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(nvml.counter("openSessions")).isZero();
+            assertThat(nvml.counter("eventSets")).isZero();
+            assertThat(nvml.counter("initCalls")).isEqualTo(nvml.counter("shutdownCalls"));
+
+            // When
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+
+            // Then
+            assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+        }
+    }
+
+    @Test
+    void anInitialisationThatHangsIsAFactOfTheNodeUntilItReturns() {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("", Duration.ofSeconds(1))) {
+            // Given
+            nvml.hang("nvmlInit_v2", -1);
+
+            // Then
+            assertThat(source.look()).isEqualTo(new Look.Blind(DriverTrouble.FAILED, "nvmlInit: HUNG"));
+            assertThat(source.look()).isEqualTo(new Look.Blind(DriverTrouble.FAILED, "nvmlInit: HUNG"));
+            assertThat(nvml.counter("hanging")).isEqualTo(1);
+            awaitSign(
+                    source, new Sign.FaultSeen("", "", new Plain(Kind.NVML_HUNG), FaultOrigin.POLL, "nvmlInit: HUNG"));
+
+            // When
+            nvml.clearRules();
+
+            // Then
+            await().until(() -> source.look() instanceof Look.Seen);
+            awaitSign(source, new Sign.CauseGone("", new Plain(Kind.NVML_HUNG), "NVML answers again"));
+            assertThat(nvml.counter("openSessions")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aDriverThatHungAndCameBackIsLetGoInFull() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("", Duration.ofSeconds(1))) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            nvml.hang("nvmlDeviceGetCount_v2", -1);
+            assertThat(source.look()).isEqualTo(new Look.Blind(DriverTrouble.FAILED, "nvmlInit: HUNG"));
+            nvml.clearRules();
+            await().until(() -> source.look() instanceof Look.Seen);
+
+            // When
+            source.release();
+
+            // Then
+            assertThat(nvml.counter("openSessions")).isZero();
+            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+        }
+    }
+
+    @Test
+    void aDriverWithoutEventsIsPolled() {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("")) {
+            // Given
+            nvml.fail("nvmlEventSetCreate", -1, 3);
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+
+            // When
+            nvml.lost(0, true);
+
+            // Then
+            awaitSign(
+                    source,
+                    new Sign.FaultSeen(
+                            StandInNvml.uuid(0),
+                            "",
+                            new Plain(Kind.GPU_LOST),
+                            FaultOrigin.POLL,
+                            "nvmlDeviceGetUUID: GPU_IS_LOST"));
+            assertThat(nvml.counter("waitCalls")).isZero();
+        }
+    }
+
+    /** Makes every function name an unknown one: a good library that is not NVML. */
+    private static void stripNames(Path library) throws IOException {
+        byte[] bytes = Files.readAllBytes(library);
+        for (int i = 0; i + 4 < bytes.length; i++) {
+            if (bytes[i] == 'n' && bytes[i + 1] == 'v' && bytes[i + 2] == 'm' && bytes[i + 3] == 'l') {
+                bytes[i] = 'x';
+            }
+        }
+        Files.write(library, bytes);
+    }
+
+    private static boolean mapped(String name) throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/maps")).stream().anyMatch(line -> line.endsWith(name));
+    }
+
+    private static List<String> descriptors() throws IOException {
+        List<String> targets = new ArrayList<>();
+        try (Stream<Path> links = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path link : links.toList()) {
+                if (Files.isSymbolicLink(link)) {
+                    targets.add(Files.readSymbolicLink(link).toString());
+                }
+            }
+        }
+        return targets;
+    }
+
+    private static void awaitSign(NvmlSource source, Sign wanted) {
+        List<Sign> signs = new ArrayList<>();
+        await().untilAsserted(() -> {
+            signs.addAll(source.await(Duration.ofMillis(20)));
+            assertThat(signs).contains(wanted);
+        });
+    }
+}

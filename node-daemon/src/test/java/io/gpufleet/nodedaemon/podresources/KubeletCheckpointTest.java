@@ -1,0 +1,67 @@
+package io.gpufleet.nodedaemon.podresources;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class KubeletCheckpointTest {
+    @TempDir
+    Path directory;
+
+    private KubeletCheckpoint read(String text) throws IOException {
+        return KubeletCheckpoint.read(
+                Files.writeString(directory.resolve("kubelet_internal_checkpoint"), text), "nvidia.com/gpu");
+    }
+
+    @Test
+    void uidOfTheResourcesDevicesIsFoundByNumaNode() throws IOException {
+        var book = read("""
+                {"Data":{"PodDeviceEntries":[
+                  {"PodUID":"uid-1","ContainerName":"main","ResourceName":"nvidia.com/gpu","DeviceIDs":{"-1":["a"],"0":["b"]},"AllocResp":""},
+                  {"PodUID":"uid-2","ContainerName":"main","ResourceName":"other.com/nic","DeviceIDs":{"0":["c"]},"AllocResp":""}],
+                  "RegisteredDevices":{"nvidia.com/gpu":["a","b"]}},"Checksum":1}""");
+
+        assertThat(book.readable()).isTrue();
+        assertThat(book.podUid(List.of("a", "b"))).isEqualTo("uid-1");
+        assertThat(book.uidByDevice()).doesNotContainKey("c");
+    }
+
+    @Test
+    void oldFormWithOneListIsRead() throws IOException {
+        var book = read("{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"uid-1\",\"ResourceName\":\"nvidia.com/gpu\","
+                + "\"DeviceIDs\":[\"a\"]}]}}");
+
+        assertThat(book.podUid(List.of("a"))).isEqualTo("uid-1");
+    }
+
+    @Test
+    void devicesOfSeveralPodsHaveNoUid() throws IOException {
+        var book = read("{\"Data\":{\"PodDeviceEntries\":["
+                + "{\"PodUID\":\"u1\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"a\"]},"
+                + "{\"PodUID\":\"u2\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"b\"]}]}}");
+
+        assertThat(book.podUid(List.of("a", "b"))).isEmpty();
+        assertThat(book.podUid(List.of("a", "unknown"))).isEmpty();
+    }
+
+    @Test
+    void freshKubeletsCheckpointIsReadableAndEmpty() throws IOException {
+        var book = read("{\"Data\":{\"PodDeviceEntries\":null,\"RegisteredDevices\":{}},\"Checksum\":1}");
+
+        assertThat(book.readable()).isTrue();
+        assertThat(book.uidByDevice()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{", "[]", "null", "{\"Data\":7}", "{\"Data\":{\"PodDeviceEntries\":{}}}"})
+    void whatIsNoCheckpointIsNotReadable(String text) throws IOException {
+        assertThat(read(text).readable()).isFalse();
+    }
+}

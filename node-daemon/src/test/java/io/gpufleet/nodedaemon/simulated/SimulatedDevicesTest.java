@@ -1,0 +1,114 @@
+package io.gpufleet.nodedaemon.simulated;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Reading;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which GPUs a simulated node has. */
+class SimulatedDevicesTest {
+    @Test
+    void uuidsFollowFromNodeAndIndex() {
+        // When
+        List<Gpu> gpus = SimulatedDevices.parse("node-1", "simulated:2xH100").gpus();
+
+        // Then
+        assertThat(gpus)
+                .extracting(Gpu::uuid)
+                .containsExactly(
+                        "GPU-" + UUID.nameUUIDFromBytes("node-1/0".getBytes(StandardCharsets.UTF_8)),
+                        "GPU-" + UUID.nameUUIDFromBytes("node-1/1".getBytes(StandardCharsets.UTF_8)));
+        assertThat(SimulatedDevices.parse("node-2", "simulated:2xH100").gpus())
+                .extracting(Gpu::uuid)
+                .doesNotContainAnyElementsOf(gpus.stream().map(Gpu::uuid).toList());
+    }
+
+    @Test
+    void modelsMayBeMixed() {
+        // When
+        List<Gpu> gpus = SimulatedDevices.parse("n", "simulated:2xA100,1xt4").gpus();
+
+        // Then
+        assertThat(gpus).extracting(Gpu::shortModel).containsExactly("A100", "A100", "T4");
+        assertThat(gpus).extracting(Gpu::index).containsExactly(0, 1, 2);
+        assertThat(gpus).extracting(Gpu::pciBusId).doesNotHaveDuplicates();
+        assertThat(gpus).extracting(Gpu::serial).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "V100, volta, 7.0, 17179869184",
+        "T4, turing, 7.5, 16106127360",
+        "A100, ampere, 8.0, 42949672960",
+        "L40S, ada-lovelace, 8.9, 48305799168",
+        "H100, hopper, 9.0, 85520809984",
+        "H200, hopper, 9.0, 150754820096",
+        "B200, blackwell, 10.0, 192265846784"
+    })
+    void eachModelHasItsFigures(String model, String family, String capability, long memory) {
+        // When
+        Gpu gpu = SimulatedDevices.parse("n", "simulated:1x" + model).gpus().getFirst();
+
+        // Then
+        assertThat(gpu.family()).isEqualTo(family);
+        assertThat(gpu.computeCapability()).isEqualTo(capability);
+        assertThat(gpu.memoryBytes()).isEqualTo(new Reading.Known<>(memory));
+        assertThat(gpu.model()).contains(model);
+    }
+
+    @Test
+    void linksLeadToSwitchesOrToPeersThatLinkBack() {
+        // When
+        List<Gpu> volta = SimulatedDevices.parse("n", "simulated:8xV100").gpus();
+        Gpu hopper = SimulatedDevices.parse("n", "simulated:8xH100").gpus().getFirst();
+
+        // Then
+        assertThat(hopper.links()).containsExactly(new Gpu.Link("", 18, true));
+        for (Gpu gpu : volta) {
+            assertThat(gpu.links().stream().mapToInt(Gpu.Link::count).sum()).isEqualTo(6);
+            for (Gpu.Link link : gpu.links()) {
+                Gpu peer = volta.stream()
+                        .filter(other -> other.pciBusId().equals(link.peerPciBusId()))
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(peer.links()).contains(new Gpu.Link(gpu.pciBusId(), link.count(), false));
+            }
+        }
+    }
+
+    @Test
+    void aNodeMayHaveNoGpu() {
+        assertThat(SimulatedDevices.parse("n", "simulated:0xH100").gpus()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "simulated",
+                "simulated:",
+                "simulated:8xZ9",
+                "simulated:xH100",
+                "simulated:8H100",
+                "simulated:-1xH100",
+                "simulated:8xH100,",
+                "simulated:200xH100,57xT4",
+                "simulated:1000xH100",
+                "nvml"
+            })
+    void aBadValueIsRefusedInOneLineThatNamesTheRemedy(String value) {
+        assertThatThrownBy(() -> SimulatedDevices.parse("n", value))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageStartingWith("GPUFLEET_DEVICES=" + value + " ")
+                .hasMessageContaining("simulated:8xH100")
+                .hasMessageNotContaining("\n");
+    }
+}

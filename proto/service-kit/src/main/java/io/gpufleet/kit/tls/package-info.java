@@ -1,0 +1,5 @@
+/** What the JDK leaves open about keys in PEM form. */
+@NullMarked
+package io.gpufleet.kit.tls;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,85 @@
+package io.gpufleet.kit.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@NullMarked
+class ProgramIT {
+    @TempDir
+    private Path dir = Path.of("");
+
+    @Test
+    void wrongEnvironmentEndsWithOneLineAndCodeTwo() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MODD", "well"));
+
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(errors())
+                .isEqualTo("sample: GPUFLEET_MODD=well is not a setting of this program; did you mean GPUFLEET_MOOD?"
+                        + " --help lists all\n");
+    }
+
+    @Test
+    void missingSettingEndsWithOneLineAndCodeTwo() throws Exception {
+        Process process = start(Map.of());
+
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(errors()).isEqualTo("sample: GPUFLEET_CLUSTER is not set: name of the cluster\n");
+    }
+
+    @Test
+    void failureWhileStartingClosesWhatWasOpenedAndEndsWithCodeOne() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "broken"));
+
+        assertThat(process.inputReader(StandardCharsets.UTF_8).readLine()).isEqualTo("closed");
+        assertThat(process.waitFor()).isEqualTo(1);
+        assertThat(errors()).contains("could not start").contains("on purpose");
+    }
+
+    @Test
+    void sigtermClosesEverything() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        assertThat(out.readLine()).isEqualTo("runs");
+        // The hook is set once the start is said.
+        org.awaitility.Awaitility.await().until(() -> errors().contains("started"));
+
+        // By its handle: Process.destroy would close the stream that is read next.
+        process.toHandle().destroy();
+
+        assertThat(out.readLine()).isEqualTo("closed");
+        assertThat(process.waitFor()).isEqualTo(143);
+    }
+
+    @Test
+    void helpListsTheSettingsAndStartsNothing() throws Exception {
+        Process process = start(Map.of(), "--help");
+
+        assertThat(process.inputReader(StandardCharsets.UTF_8).readAllAsString())
+                .contains("GPUFLEET_MOOD");
+        assertThat(process.waitFor()).isZero();
+    }
+
+    private Process start(Map<String, String> environment, String... arguments) throws IOException {
+        var command = new java.util.ArrayList<>(java.util.List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(), SampleMain.class.getName()));
+        command.addAll(java.util.List.of(arguments));
+        var builder = new ProcessBuilder(command);
+        builder.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
+        builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
+        builder.environment().putAll(environment);
+        return builder.redirectError(dir.resolve("err").toFile()).start();
+    }
+
+    private String errors() throws IOException {
+        return Files.readString(dir.resolve("err"));
+    }
+}

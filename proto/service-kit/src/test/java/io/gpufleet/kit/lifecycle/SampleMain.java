@@ -1,0 +1,40 @@
+package io.gpufleet.kit.lifecycle;
+
+import io.gpufleet.kit.config.Setting;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.NullMarked;
+
+/** A program of the smallest kind, started as a process by {@link ProgramIT}. */
+@NullMarked
+final class SampleMain {
+    private SampleMain() {}
+
+    public static void main(String[] arguments) {
+        Program.run(
+                "sample",
+                arguments,
+                System.getenv(),
+                List.of(
+                        Setting.required("GPUFLEET_CLUSTER", "name of the cluster"),
+                        Setting.optional("GPUFLEET_MOOD", "well", "well or broken")),
+                (environment, shutdown) -> {
+                    var end = new CountDownLatch(1);
+                    shutdown.add("sample", () -> {
+                        System.out.println("closed");
+                        end.countDown();
+                    });
+                    if (environment.text("GPUFLEET_MOOD").equals("broken")) {
+                        throw new IllegalStateException("on purpose");
+                    }
+                    Thread.ofPlatform().start(() -> {
+                        System.out.println("runs");
+                        try {
+                            end.await();
+                        } catch (InterruptedException interrupted) {
+                            Thread.currentThread().interrupt();
+                        }
+                    });
+                });
+    }
+}

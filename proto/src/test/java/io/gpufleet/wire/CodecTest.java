@@ -1,0 +1,191 @@
+package io.gpufleet.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import java.time.Instant;
+import java.util.Optional;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.record.TimestampType;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@NullMarked
+class CodecTest {
+    private static final Instant APPENDED = Instant.parse("2026-11-20T23:00:00Z");
+    private final Codec codec = new Codec("c1", new Topics("gpu."));
+
+    @Property(tries = 1500)
+    void everyEventIsReadAsItWasWritten(@ForAll EventType type, @ForAll long seed) {
+        var random = new java.util.Random(seed);
+        var payload = new AnyMessage(random).like(type.prototype());
+        for (Topic topic : type.topics()) {
+            Envelope envelope = envelope(type, topic, "n1");
+
+            Decoded decoded = codec.decode(received(codec.encode(envelope, payload)));
+
+            assertThat(decoded).isEqualTo(new Decoded.Event(envelope, payload, APPENDED));
+        }
+    }
+
+    @Test
+    void headersAreThoseOfCloudEventsInBinaryMode() {
+        var rec = codec.encode(
+                envelope(EventType.FAULT_OBSERVED, Topic.HEALTH, "n1"), EventType.FAULT_OBSERVED.prototype());
+
+        assertThat(rec.headers())
+                .extracting(header -> header.key() + ": " + new String(header.value(), UTF_8))
+                .containsExactly(
+                        "content-type: application/json",
+                        "ce_specversion: 1.0",
+                        "ce_id: n1/1000/health/12",
+                        "ce_source: /clusters/c1/nodes/n1",
+                        "ce_type: io.gpufleet.fault.observed.v1",
+                        "ce_time: 2026-11-20T22:00:00Z",
+                        "ce_recordedtime: 2026-11-20T22:00:01Z",
+                        "ce_agems: 1000",
+                        "ce_partitionkey: n1",
+                        "ce_sequence: 00000000000000000012",
+                        "ce_dataschema: gpufleet:io.gpufleet.health.v1.FaultObserved",
+                        "ce_subject: GPU-1",
+                        "ce_traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            ce_type         | io.gpufleet.fault.guessed.v1  | is not in the catalogue
+            ce_type         | io.gpufleet.node.announced.v1 | may not stand on this topic
+            ce_type         | io.gpufleet.verdict.reached.v1| may not stand on this topic
+            ce_source       | /clusters/c2/nodes/n1         | different GPUFLEET_TOPIC_PREFIX
+            ce_source       | /clusters/c1/nodes/n2         | ce_id names writer 'n1'
+            ce_source       | /clusters/c1/services/n1      | may not be written by
+            ce_source       | n1                            | is not /clusters/
+            ce_id           | n1/1000/inventory/12          | may not stand on this topic
+            ce_id           | n1/1000/health/0              | is not <writer>
+            ce_id           | n1                            | is not <writer>
+            ce_time         | yesterday                     | could not be parsed
+            ce_agems        | -1                            | ce_agems is negative
+            ce_agems        | soon                          | soon
+            ce_specversion  | 2.0                           | is not '1.0'
+            content-type    | text/plain                    | is not 'application/json'
+            """)
+    void headerThatIsWrongIsPoison(String header, String value, String reason) {
+        ProducerRecord<String, byte[]> rec = fault();
+        rec.headers().remove(header).add(header, value.getBytes(UTF_8));
+
+        assertThat(codec.decode(received(rec)))
+                .isInstanceOfSatisfying(
+                        Decoded.Poison.class,
+                        poison -> assertThat(poison.reason()).contains(reason));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ce_type", "ce_id", "ce_source", "ce_time", "ce_recordedtime", "ce_agems", "content-type"})
+    void headerThatIsMissingIsPoison(String header) {
+        ProducerRecord<String, byte[]> rec = fault();
+        rec.headers().remove(header);
+
+        assertThat(codec.decode(received(rec))).isEqualTo(new Decoded.Poison("header " + header + " is missing"));
+    }
+
+    @Test
+    void keyThatIsNotTheNodeOfTheSourceIsPoison() {
+        ProducerRecord<String, byte[]> rec = fault();
+        var stray = new ProducerRecord<>(rec.topic(), null, "n2", rec.value(), rec.headers());
+
+        assertThat(codec.decode(received(stray)))
+                .isEqualTo(new Decoded.Poison("key 'n2' is not the node of /clusters/c1/nodes/n1"));
+    }
+
+    @Test
+    void fieldsAndEnumValuesOfALaterVersionAreNoError() {
+        ProducerRecord<String, byte[]> rec = fault();
+        byte[] later = """
+                {"bootId":"b1","fault":{"kind":"FAULT_KIND_MELTED","xid":79,"colour":"red"},"mood":[1,2]}""".getBytes(UTF_8);
+        var newer = new ProducerRecord<>(rec.topic(), null, rec.key(), later, rec.headers());
+
+        assertThat(codec.decode(received(newer))).isInstanceOfSatisfying(Decoded.Event.class, event -> {
+            var fault = ((FaultObserved) event.payload()).getFault();
+            assertThat(fault.getXid()).isEqualTo(79);
+            assertThat(fault.getKind()).isEqualTo(FaultKind.FAULT_KIND_UNSPECIFIED);
+        });
+    }
+
+    @Test
+    void payloadThatIsNotJsonIsPoison() {
+        ProducerRecord<String, byte[]> rec = fault();
+        var broken = new ProducerRecord<>(rec.topic(), null, rec.key(), "{".getBytes(UTF_8), rec.headers());
+
+        assertThat(codec.decode(received(broken))).isInstanceOf(Decoded.Poison.class);
+    }
+
+    @Test
+    void tombstoneBelongsToCompactedTopicsOnly() {
+        assertThat(codec.decode(received(codec.tombstone(Topic.VERDICTS, "n1"))))
+                .isEqualTo(new Decoded.Tombstone("n1", APPENDED));
+        assertThatThrownBy(() -> codec.tombstone(Topic.HEALTH, "n1")).hasMessageContaining("not compacted");
+        assertThat(codec.decode(received("gpu.health", "n1", null))).isInstanceOf(Decoded.Poison.class);
+    }
+
+    @Test
+    void typeOnATopicWhereItMayNotStandIsNotWritten() {
+        assertThatThrownBy(() -> codec.encode(
+                        envelope(EventType.FAULT_OBSERVED, Topic.INVENTORY, "n1"), FaultObserved.getDefaultInstance()))
+                .hasMessage("io.gpufleet.fault.observed.v1 may not stand on topic gpu.inventory");
+    }
+
+    private ProducerRecord<String, byte[]> fault() {
+        return codec.encode(
+                envelope(EventType.FAULT_OBSERVED, Topic.HEALTH, "n1"),
+                FaultObserved.newBuilder()
+                        .setFault(Fault.newBuilder().setXid(79))
+                        .build());
+    }
+
+    private static Envelope envelope(EventType type, Topic topic, String node) {
+        Source source = type.writer() == EventType.Writer.DAEMON
+                ? new Source.Node("c1", node)
+                : new Source.Service("c1", "some-service-0");
+        return new Envelope(
+                new EventId(source.name(), 1000, topic, 12),
+                source,
+                type,
+                "GPU-1",
+                node,
+                Instant.parse("2026-11-20T22:00:00Z"),
+                Instant.parse("2026-11-20T22:00:01Z"),
+                1000,
+                "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    }
+
+    private static ConsumerRecord<String, byte[]> received(ProducerRecord<String, byte[]> rec) {
+        ConsumerRecord<String, byte[]> received = received(rec.topic(), rec.key(), rec.value());
+        rec.headers().forEach(received.headers()::add);
+        return received;
+    }
+
+    private static ConsumerRecord<String, byte[]> received(String topic, String key, byte @Nullable [] value) {
+        return new ConsumerRecord<>(
+                topic,
+                0,
+                0,
+                APPENDED.toEpochMilli(),
+                TimestampType.LOG_APPEND_TIME,
+                0,
+                0,
+                key,
+                value,
+                new org.apache.kafka.common.header.internals.RecordHeaders(),
+                Optional.empty());
+    }
+}

@@ -1,0 +1,48 @@
+package io.gpufleet.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+@NullMarked
+class TopicsTest {
+    @Property
+    void partitionIsTheOneThatKafkasProducerChooses(@ForAll String key, @ForAll Topic topic) {
+        assertThat(Topics.partition(topic, key))
+                .isEqualTo(BuiltInPartitioner.partitionForKey(key.getBytes(UTF_8), topic.partitions()));
+    }
+
+    @Test
+    void nameIsPrefixAndSuffixAndReadsBack() {
+        var topics = new Topics("fleet-7.");
+        assertThat(topics.name(Topic.NODES_HISTORY)).isEqualTo("fleet-7.nodes-history");
+        for (Topic topic : Topic.values()) {
+            assertThat(topics.byName(topics.name(topic))).contains(topic);
+        }
+        assertThat(topics.byName("gpu.health")).isEmpty();
+        assertThat(topics.byName("fleet-7.gossip")).isEmpty();
+    }
+
+    @Test
+    void prefixThatKafkaWouldRefuseIsRefused() {
+        assertThatThrownBy(() -> new Topics("my fleet/")).hasMessageContaining("'my fleet/' is not usable");
+        assertThatThrownBy(() -> new Topics("")).hasMessageContaining("for example 'gpu.'");
+    }
+
+    @Test
+    void everyTopicKeepsTheAppendTime() {
+        for (Topic topic : Topic.values()) {
+            assertThat(topic.brokerSettings()).containsEntry("message.timestamp.type", "LogAppendTime");
+            assertThat(topic.brokerSettings().get("cleanup.policy"))
+                    .isEqualTo(topic.compacted() ? "compact" : "delete");
+        }
+        assertThat(Topic.VERDICTS.partitions()).isEqualTo(128);
+        assertThat(Topic.ELECTION.partitions()).isEqualTo(1);
+    }
+}

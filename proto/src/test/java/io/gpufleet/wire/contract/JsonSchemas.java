@@ -1,0 +1,79 @@
+package io.gpufleet.wire.contract;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.NullMarked;
+
+/** JSON Schemas of messages as proto3 JSON prints them; grows by every message that is referred to. */
+@NullMarked
+final class JsonSchemas {
+    private final Map<String, Object> schemas = new TreeMap<>();
+
+    Map<String, Object> all() {
+        return schemas;
+    }
+
+    Map<String, Object> reference(Descriptor message) {
+        String name = message.getFullName();
+        if (!schemas.containsKey(name)) {
+            Map<String, Object> properties = new LinkedHashMap<>();
+            Map<String, Object> schema = map("type", "object");
+            schemas.put(name, schema);
+            message.getFields().forEach(field -> properties.put(field.getJsonName(), schema(field)));
+            schema.put("properties", properties);
+        }
+        return map("$ref", "#/components/schemas/" + name);
+    }
+
+    private Map<String, Object> schema(FieldDescriptor field) {
+        if (field.isMapField()) {
+            Map<String, Object> schema = map("type", "object");
+            schema.put("additionalProperties", single(field.getMessageType().findFieldByNumber(2)));
+            return schema;
+        }
+        if (field.isRepeated()) {
+            Map<String, Object> schema = map("type", "array");
+            schema.put("items", single(field));
+            return schema;
+        }
+        return single(field);
+    }
+
+    private Map<String, Object> single(FieldDescriptor field) {
+        return switch (field.getJavaType()) {
+            case INT -> map("type", "integer");
+            case LONG -> with(map("type", "string"), "pattern", "^-?[0-9]+$");
+            case FLOAT, DOUBLE -> map("type", "number");
+            case BOOLEAN -> map("type", "boolean");
+            case STRING -> map("type", "string");
+            case BYTE_STRING -> with(map("type", "string"), "contentEncoding", "base64");
+            case ENUM ->
+                // Open: a reader meets a value of a later version as unknown.
+                with(
+                        map("type", "string"),
+                        "examples",
+                        field.getEnumType().getValues().stream()
+                                .map(EnumValueDescriptor::getName)
+                                .toList());
+            case MESSAGE ->
+                field.getMessageType().getFullName().equals("google.protobuf.Timestamp")
+                        ? with(map("type", "string"), "format", "date-time")
+                        : reference(field.getMessageType());
+        };
+    }
+
+    static Map<String, Object> map(String key, Object value) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put(key, value);
+        return map;
+    }
+
+    static Map<String, Object> with(Map<String, Object> map, String key, Object value) {
+        map.put(key, value);
+        return map;
+    }
+}
