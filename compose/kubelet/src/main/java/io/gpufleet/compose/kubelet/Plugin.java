@@ -31,6 +31,8 @@ final class Plugin {
     private final GrpcClient client;
     private final SocketAddress address;
     private final AtomicBoolean ended = new AtomicBoolean();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final Promise<Void> closed = Promise.promise();
     private volatile DevicePluginOptions options = DevicePluginOptions.getDefaultInstance();
 
     Plugin(Vertx vertx, Path socket) {
@@ -84,9 +86,13 @@ final class Plugin {
         return promise.future();
     }
 
-    /** Hangs up. */
+    /** Hangs up; every caller gets the same future, also when two threads close at once. */
     Future<Void> close() {
-        return client.close();
+        // Vert.x 5.0.7 hands null to whoever closes a client that another thread is just closing.
+        if (closing.compareAndSet(false, true)) {
+            client.close().onComplete(closed);
+        }
+        return closed.future();
     }
 
     private static <Q, A> Future<A> answer(GrpcClientResponse<Q, A> response) {
