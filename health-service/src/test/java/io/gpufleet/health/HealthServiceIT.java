@@ -138,13 +138,11 @@ class HealthServiceIT {
         // Given
         var foreign = new Taint("NoSchedule", "gpufleet.io/unhealthy", null, "mine");
         var other = new Taint("NoExecute", "example.com/busy", null, "yes");
-        client.nodes()
-                .withName(node)
-                .edit(found -> new NodeBuilder(found)
-                        .editOrNewSpec()
-                        .withTaints(foreign, other)
-                        .endSpec()
-                        .build());
+        edit(found -> new NodeBuilder(found)
+                .editOrNewSpec()
+                .withTaints(foreign, other)
+                .endSpec()
+                .build());
 
         // When
         daemon.sees(0, 79);
@@ -197,13 +195,11 @@ class HealthServiceIT {
         await().atMost(LONG).until(() -> taint(node).isPresent());
 
         // When
-        client.nodes()
-                .withName(node)
-                .edit(found -> new NodeBuilder(found)
-                        .editSpec()
-                        .withTaints(List.of())
-                        .endSpec()
-                        .build());
+        edit(found -> new NodeBuilder(found)
+                .editSpec()
+                .withTaints(List.of())
+                .endSpec()
+                .build());
 
         // Then
         await().atMost(LONG)
@@ -219,13 +215,11 @@ class HealthServiceIT {
     @Test
     void aNodeThatIsOptedOutIsLeftAlone() {
         // Given
-        client.nodes()
-                .withName(node)
-                .edit(found -> new NodeBuilder(found)
-                        .editMetadata()
-                        .addToLabels("gpufleet.io/managed", "false")
-                        .endMetadata()
-                        .build());
+        edit(found -> new NodeBuilder(found)
+                .editMetadata()
+                .addToLabels("gpufleet.io/managed", "false")
+                .endMetadata()
+                .build());
 
         // When
         daemon.sees(0, 79);

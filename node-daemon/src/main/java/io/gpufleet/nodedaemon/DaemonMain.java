@@ -7,7 +7,7 @@ import io.gpufleet.nodedaemon.app.Input;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.deviceplugin.KubeletLink;
+import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
 import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.disk.StateFile;
 import io.gpufleet.nodedaemon.http.MetricsPage;
@@ -16,12 +16,11 @@ import io.gpufleet.nodedaemon.kafka.Bus;
 import io.gpufleet.nodedaemon.kafka.BusSettings;
 import io.gpufleet.nodedaemon.kafka.Epoch;
 import io.gpufleet.nodedaemon.kafka.Verdicts;
-import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultPolicy;
 import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
-import io.gpufleet.nodedaemon.model.Offers;
+import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.podresources.PodResources;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -49,7 +48,7 @@ final class DaemonMain implements AutoCloseable {
     private final StateFile store;
     private final Bus bus;
     private final Verdicts verdicts;
-    private final KubeletLink kubelet;
+    private final KubeletLinks kubelet;
     private final PodResources podResources;
     private final NodeLoop loop;
     private final DeviceWatch devices;
@@ -69,11 +68,10 @@ final class DaemonMain implements AutoCloseable {
         verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
         var allocator = Sources.allocator(config, source.name());
         var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
-        kubelet = new KubeletLink(
+        kubelet = new KubeletLinks(
                 vertx,
-                new KubeletLink.LinkSettings(
+                new KubeletLinks.LinkSettings(
                         config.kubelet().devicePluginDirectory(),
-                        Offers.RESOURCE,
                         epoch,
                         () -> inbox.add(new Input.CheckpointChanged())),
                 desk,
@@ -84,7 +82,7 @@ final class DaemonMain implements AutoCloseable {
                 new NodeLoop.Parts(
                         host,
                         new FaultPolicy(
-                                Sources.withdrawingXids(), config.timing().recoveryDwell()),
+                                Sources.withdrawingXids(), config.timing().recoveryDwell(), XidOverrides.NONE),
                         verdicts.kept(),
                         config.kafka().obeyVerdicts(),
                         bus,
@@ -92,11 +90,7 @@ final class DaemonMain implements AutoCloseable {
                         desk,
                         kubelet,
                         podResources,
-                        counters,
-                        allocator.strategies().stream()
-                                .map(Allocator.Strategy::word)
-                                .sorted()
-                                .toList()),
+                        counters),
                 inbox,
                 DaemonMain::now);
         http = OpsDoor.open(
@@ -119,7 +113,7 @@ final class DaemonMain implements AutoCloseable {
                 vertx,
                 config.kubelet().podResourcesSocket(),
                 config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
-                Offers.RESOURCE,
+                name -> name.startsWith("nvidia.com/"),
                 Clock.systemUTC());
     }
 

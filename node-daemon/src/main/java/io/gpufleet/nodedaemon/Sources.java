@@ -7,6 +7,10 @@ import io.gpufleet.nodedaemon.app.DeviceSource;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.model.Allocator;
+import io.gpufleet.nodedaemon.model.HostNodes;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.Strategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
@@ -30,17 +34,19 @@ final class Sources {
                 + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");
     }
 
+    /** What holds until a file or a label says otherwise. */
+    static PluginSettings settings(DaemonConfig config) {
+        var strategies = EnumSet.noneOf(Strategy.class);
+        config.kubelet().strategies().forEach(word -> Strategy.of(word).ifPresent(strategies::add));
+        return PluginSettings.STANDARD.with(AllocateSettings.STANDARD
+                .with(strategies)
+                .at(config.devices().driverRoot().toString()));
+    }
+
     static Allocator allocator(DaemonConfig config, String source) {
-        var strategies = EnumSet.noneOf(Allocator.Strategy.class);
-        for (Allocator.Strategy strategy : Allocator.Strategy.values()) {
-            if (config.kubelet().strategies().contains(strategy.word())) {
-                strategies.add(strategy);
-            }
-        }
         return new Allocator(
-                strategies,
-                config.devices().driverRoot().toString(),
-                source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes());
+                settings(config),
+                HostNodes.of(source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes()));
     }
 
     /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */

@@ -1,10 +1,13 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.Holdings;
+import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Sign;
 import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.util.List;
 
 /** What the writer of the node's state is told. */
@@ -35,8 +38,17 @@ public sealed interface Input {
     /** The kubelet's checkpoint changed: somebody got or lost a device. */
     record CheckpointChanged() implements Input {}
 
+    /** Other settings are chosen for the node, and where they come from: a file, a label, the environment. */
+    record SettingsChosen(PluginSettings settings, String origin) implements Input {}
+
+    /** The device nodes that the host has are other than they were. */
+    record HostNodesFound(HostNodes nodes) implements Input {}
+
+    /** What programs beside the daemon say of themselves. */
+    record SidesSaid(SideStates sides) implements Input {}
+
     /** Allocate was granted. */
-    record Granted(List<String> deviceIds, long micros) implements Input {
+    record Granted(String resource, List<String> deviceIds, long micros) implements Input {
         /** Copies the list. */
         public Granted {
             deviceIds = List.copyOf(deviceIds);

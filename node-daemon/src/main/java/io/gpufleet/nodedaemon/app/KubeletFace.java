@@ -1,9 +1,13 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.DeviceList;
+import java.util.Map;
 
 /** What shows the kubelet its devices. */
 public interface KubeletFace {
-    /** Shows a list on every open stream; returns at once. The first list also starts the registration. */
-    void show(DeviceList list);
+    /**
+     * Shows the lists on every open stream; returns at once. The first list of a resource also starts its registration;
+     * a resource that is registered and not among the lists is shown empty.
+     */
+    void show(Map<String, DeviceList> lists);
 }

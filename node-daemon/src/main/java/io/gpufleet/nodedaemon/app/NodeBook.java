@@ -1,27 +1,27 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.DeviceBook;
 import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.FaultKey;
-import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.FaultPolicy;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.HealthBook;
 import io.gpufleet.nodedaemon.model.Holdings;
 import io.gpufleet.nodedaemon.model.HostFacts;
+import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.KnownGpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.nodedaemon.model.Offers;
-import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.RecoveryAction;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.Vitals;
-import java.util.ArrayList;
+import io.gpufleet.nodedaemon.model.ResourcePlan;
+import io.gpufleet.nodedaemon.model.SideStates;
+import io.gpufleet.nodedaemon.model.Surroundings;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,19 +35,20 @@ import org.slf4j.LoggerFactory;
  */
 final class NodeBook {
     private static final Logger LOG = LoggerFactory.getLogger(NodeBook.class);
-    private static final FaultKey DRIVER = new FaultKey("", new FaultCode.Plain(FaultCode.Kind.DRIVER));
-    private static final FaultCode LOST = new FaultCode.Plain(FaultCode.Kind.GPU_LOST);
 
     private final HostFacts host;
     private final NodeDoors doors;
     private final NodeTimers timers;
     private final boolean obey;
+    private final FaultDesk faults;
     private DeviceBook devices;
-    private HealthBook health;
+    private PluginSettings settings;
     private Overlay overlay;
+    private SideStates sides = SideStates.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
     private Offers offers = Offers.NONE;
     private Set<FaultKey> toldOpen = Set.of();
+    private List<String> complaints = List.of();
     private Fact.Announced announced;
     private long listVersion;
     private boolean looked;
@@ -58,13 +59,15 @@ final class NodeBook {
         this.doors = doors;
         this.obey = obey;
         this.overlay = overlay;
+        this.settings = doors.desk().allocator().settings();
         this.timers = new NodeTimers(now.nanos(), host.bootId());
         StateStore.Remembered remembered = doors.store().load();
         this.devices = DeviceBook.remembering(remembered.gpus(), now);
-        this.health = HealthBook.inheriting(policy, remembered.faults(), now);
+        this.faults = new FaultDesk(
+                HealthBook.inheriting(policy.with(settings.xids()), remembered.faults(), now), doors.counters());
         this.announced = snapshot(Fact.Reason.START);
         if (!remembered.bootId().isEmpty() && !remembered.bootId().equals(host.bootId())) {
-            settle(health.afterBoot(host.bootId()), now);
+            cleared(faults.afterBoot(host.bootId()), now);
         }
     }
 
@@ -73,7 +76,7 @@ final class NodeBook {
     }
 
     HealthBook health() {
-        return health;
+        return faults.health();
     }
 
     Offers offers() {
@@ -91,10 +94,16 @@ final class NodeBook {
     void handle(Input input, Moment now) {
         switch (input) {
             case Input.Looked(Look look) -> looked(look, now);
-            case Input.Noticed(Sign sign) -> noticed(sign, now);
+            case Input.Noticed(var sign) -> tell(faults.noticed(sign, devices, holdings, now), now);
             case Input.Polled polled -> polled(polled, now);
             case Input.OverlayRead(Overlay read) -> {
                 overlay = read;
+                tell(List.of(), now);
+            }
+            case Input.SettingsChosen(PluginSettings chosen, String origin) -> chosen(chosen, origin, now);
+            case Input.HostNodesFound(HostNodes nodes) -> doors.desk().allocator(new Allocator(settings, nodes));
+            case Input.SidesSaid(SideStates said) -> {
+                sides = said;
                 tell(List.of(), now);
             }
             case Input.HoldingsSeen(Holdings seen) -> held(seen, now);
@@ -103,14 +112,21 @@ final class NodeBook {
                 timers.holders().answered(now.nanos());
             }
             case Input.CheckpointChanged _ -> timers.holders().soon(now.nanos());
-            case Input.Granted(List<String> ids, long micros) -> {
+            case Input.Granted(String resource, List<String> ids, long micros) -> {
                 timers.holders().allocated(now.nanos());
-                doors.facts().publish(new Fact.Allocated(Offers.RESOURCE, ids, doors.strategies(), micros), now);
+                doors.facts().publish(new Fact.Allocated(resource, ids, strategies(), micros), now);
             }
             case Input.BacklogSent(boolean lost) -> repeat(lost, now);
             case Input.Tick _ -> {}
         }
         due(now);
+    }
+
+    private List<String> strategies() {
+        return settings.allocate().strategies().stream()
+                .map(Strategy::word)
+                .sorted()
+                .toList();
     }
 
     private void looked(Look look, Moment now) {
@@ -122,23 +138,7 @@ final class NodeBook {
                     .log("the GPU driver does not answer, it is asked again");
         }
         devices = devices.after(look, now);
-        var seen = new ArrayList<Fact>();
-        switch (look) {
-            case Look.Seen _ -> health = health.causeGone(DRIVER, "the driver answers", now);
-            case Look.Blind(Look.DriverTrouble trouble, String reason) -> {
-                if (isFault(trouble) && !health.has(DRIVER)) {
-                    seen.addAll(observe(fault(DRIVER, trouble + ": " + reason), now));
-                }
-            }
-        }
-        if (look instanceof Look.Seen) {
-            for (KnownGpu known : devices.gpus()) {
-                var key = new FaultKey(known.gpu().uuid(), LOST);
-                if (known.presence() instanceof KnownGpu.Presence.Missing missing && !health.has(key)) {
-                    seen.addAll(observe(fault(key, missing.reason()), now));
-                }
-            }
-        }
+        List<Fact> seen = faults.looked(look, devices, holdings, now);
         boolean first = !looked;
         looked = true;
         tell(seen, now);
@@ -149,72 +149,19 @@ final class NodeBook {
         }
     }
 
-    private boolean isFault(Look.DriverTrouble trouble) {
-        return switch (trouble) {
-            // A node without GPUs has no driver, and nothing is wrong with it.
-            case LIBRARY_ABSENT, NOT_LOADED -> !devices.gpus().isEmpty();
-            case VERSION_MISMATCH, FAILED -> true;
-            case HELD -> false;
-        };
-    }
-
-    private static Sign.FaultSeen fault(FaultKey key, String message) {
-        return new Sign.FaultSeen(key.gpuUuid(), "", key.fault(), FaultOrigin.POLL, message);
-    }
-
-    private void noticed(Sign sign, Moment now) {
-        switch (sign) {
-            case Sign.FaultSeen seen -> tell(observe(seen, now), now);
-            case Sign.CauseGone(String uuid, FaultCode fault, String proof) -> {
-                health = health.causeGone(new FaultKey(uuid, fault), proof, now);
-                tell(List.of(), now);
-            }
-            case Sign.LookAgain _ -> {}
+    private void chosen(PluginSettings chosen, String origin, Moment now) {
+        if (chosen.equals(settings)) {
+            return;
         }
-    }
-
-    private List<Fact> observe(Sign.FaultSeen sign, Moment now) {
-        String model =
-                devices.find(sign.gpuUuid()).map(known -> known.gpu().model()).orElse("");
-        HealthBook.Observed observed = health.observe(sign, model, now);
-        health = observed.next();
-        OpenFault fault = observed.fault();
-        return switch (observed) {
-            case HealthBook.Observed.Same _ -> List.of();
-            case HealthBook.Observed.Again _ -> List.of(observed(fault));
-            case HealthBook.Observed.Opened _ -> {
-                LOG.atWarn()
-                        .addKeyValue("device", sign.gpuUuid())
-                        .addKeyValue("fault", fault.key().fault())
-                        .addKeyValue("withdraws", fault.withdraws())
-                        .addKeyValue("message", sign.message())
-                        .log("fault");
-                yield List.of(observed(fault));
-            }
-        };
-    }
-
-    private Fact observed(OpenFault fault) {
-        doors.counters().fault(fault.key().fault());
-        return new Fact.FaultObserved(fault, holdings.of(fault.key().gpuUuid()));
+        LOG.atInfo().addKeyValue("origin", origin).log("other settings are in force");
+        settings = chosen;
+        doors.desk().allocator(new Allocator(settings, doors.desk().allocator().host()));
+        faults.judge(settings.xids());
+        tell(List.of(), now);
     }
 
     private void polled(Input.Polled polled, Moment now) {
-        var seen = new ArrayList<Fact>();
-        for (Vitals vitals : polled.vitals()) {
-            var lost = new FaultKey(vitals.gpuUuid(), LOST);
-            if (vitals.answers() instanceof Reading.Known<Boolean>(Boolean answers) && !answers && !health.has(lost)) {
-                seen.addAll(observe(fault(lost, "the handle does not answer"), now));
-            }
-            vitals.recoveryAction().asOptional().ifPresent(action -> {
-                var asked = new FaultKey(vitals.gpuUuid(), new FaultCode.RecoveryAsked(action));
-                if (action != RecoveryAction.NONE && !health.has(asked)) {
-                    seen.addAll(observe(fault(asked, "the driver asks for " + action), now));
-                }
-            });
-            health = health.polled(vitals, now);
-        }
-        tell(seen, now);
+        tell(faults.polled(polled.vitals(), devices, holdings, now), now);
         if (polled.publish()) {
             doors.facts().publish(new Fact.Sampled(polled.vitals(), memory()), now);
         }
@@ -238,8 +185,8 @@ final class NodeBook {
     }
 
     private void publishHeld(Moment now) {
-        var models = devices.gpus().stream().map(KnownGpu::gpu).collect(Collectors.toMap(Gpu::uuid, Gpu::shortModel));
-        doors.facts().publish(new Fact.Held(holdings, models), now);
+        doors.facts()
+                .publish(new Fact.Held(holdings, List.copyOf(offers.listed().values())), now);
         timers.heldSent(now.nanos());
     }
 
@@ -260,9 +207,11 @@ final class NodeBook {
         }
         Offers before = offers;
         Overlay inForce = obey ? overlay.inForce(host.bootId()) : Overlay.TRUST;
-        offers = before.next(devices, health, inForce, holdings.heldIds(), now);
+        var surroundings = new Surroundings(inForce, holdings.heldIds(), sides.mpsTrouble());
+        offers = before.next(plan().devices(), devices.lastLook(), faults.health(), surroundings, now);
         if (!offers.listed().equals(before.listed()) || listVersion == 0) {
-            doors.show(offers.list(++listVersion));
+            listVersion++;
+            doors.show(offers.lists(listVersion), listVersion);
         }
         seen.forEach(fact -> doors.facts().publish(fact, now));
         List<Offer> changed = offers.changedSince(before);
@@ -270,7 +219,7 @@ final class NodeBook {
             doors.counters().offerChanged();
             doors.facts().publish(new Fact.Offered(offer), now);
         }
-        if (!openKeys().equals(toldOpen) || !changed.isEmpty()) {
+        if (!faults.openKeys().equals(toldOpen) || !changed.isEmpty()) {
             open(now);
         }
         if (!seen.isEmpty()) {
@@ -282,15 +231,25 @@ final class NodeBook {
         }
     }
 
+    private ResourcePlan plan() {
+        var plan = ResourcePlan.of(devices.gpus(), settings);
+        if (!plan.complaints().equals(complaints)) {
+            complaints = plan.complaints();
+            complaints.forEach(complaint ->
+                    LOG.atWarn().addKeyValue("complaint", complaint).log("not all devices can be offered"));
+        }
+        return plan;
+    }
+
     private void due(Moment now) {
         if (!looked) {
             return;
         }
-        settle(health.settle(now), now);
+        cleared(faults.settle(now), now);
         if (offers.unhealthySince().size() > 0) {
             tell(List.of(), now);
         }
-        if (timers.faultsOpenDue(now.nanos()) && !health.open().isEmpty()) {
+        if (timers.faultsOpenDue(now.nanos()) && !faults.health().open().isEmpty()) {
             open(now);
         }
         if (timers.announceDue(now.nanos())) {
@@ -301,41 +260,21 @@ final class NodeBook {
         }
     }
 
-    private void settle(HealthBook.Settled settled, Moment now) {
-        health = settled.next();
-        if (settled.cleared().isEmpty()) {
-            return;
+    private void cleared(List<Fact> facts, Moment now) {
+        if (!facts.isEmpty()) {
+            tell(facts, now);
+            save();
         }
-        var facts = new ArrayList<Fact>();
-        for (HealthBook.Cleared cleared : settled.cleared()) {
-            LOG.atInfo()
-                    .addKeyValue("device", cleared.fault().key().gpuUuid())
-                    .addKeyValue("fault", cleared.fault().key().fault())
-                    .addKeyValue("proof", cleared.proof())
-                    .log("fault is gone");
-            facts.add(new Fact.FaultCleared(cleared.fault(), cleared.proof()));
-        }
-        tell(facts, now);
-        save();
-    }
-
-    private Set<FaultKey> openKeys() {
-        return health.open().stream().map(OpenFault::key).collect(Collectors.toSet());
     }
 
     private void open(Moment now) {
-        toldOpen = openKeys();
-        doors.facts()
-                .publish(
-                        new Fact.FaultsOpen(
-                                List.copyOf(health.open()),
-                                List.copyOf(offers.listed().values())),
-                        now);
+        toldOpen = faults.openKeys();
+        doors.facts().publish(new Fact.FaultsOpen(List.copyOf(faults.health().open()), offers.perGpu()), now);
         timers.faultsOpenSent(now.nanos());
     }
 
     private Fact.Announced snapshot(Fact.Reason reason) {
-        return new Fact.Announced(reason, host, devices.lastLook(), devices.gpus(), offers.listed());
+        return new Fact.Announced(reason, host, devices.lastLook(), devices.gpus(), offers.listed(), settings, sides);
     }
 
     private void announce(Fact.Reason reason, Moment now) {
@@ -349,7 +288,7 @@ final class NodeBook {
         doors.store()
                 .save(new StateStore.Remembered(
                         host.bootId(),
-                        List.copyOf(health.open()),
+                        List.copyOf(faults.health().open()),
                         devices.gpus().stream().map(KnownGpu::gpu).toList()));
     }
 }

@@ -41,8 +41,7 @@ public final class NodeLoop implements AutoCloseable {
             KubeletDesk desk,
             KubeletFace kubelet,
             HolderSource holders,
-            Counters counters,
-            List<String> strategies) {}
+            Counters counters) {}
 
     /** The queue in which inputs wait; made apart, since the parts of the loop hand in too. */
     public static BlockingQueue<Input> inbox() {
@@ -55,8 +54,7 @@ public final class NodeLoop implements AutoCloseable {
         this.now = now;
         this.holders = parts.holders();
         this.desk = parts.desk();
-        var doors = new NodeDoors(
-                parts.facts(), parts.store(), parts.desk(), parts.kubelet(), parts.counters(), parts.strategies());
+        var doors = new NodeDoors(parts.facts(), parts.store(), parts.desk(), parts.kubelet(), parts.counters());
         Moment start = now.get();
         this.book = new NodeBook(parts.host(), parts.policy(), parts.overlay(), parts.obeyVerdicts(), doors, start);
         this.turnedNanos = start.nanos();

@@ -1,9 +1,8 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.app.Counters;
-import io.gpufleet.nodedaemon.app.KubeletDesk;
-import io.gpufleet.nodedaemon.app.KubeletFace;
-import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.app.ResourceDesk;
+import io.gpufleet.nodedaemon.model.KubeletSocket;
 import io.gpufleet.nodedaemon.model.Registration;
 import io.gpufleet.nodedaemon.model.Registration.Event;
 import io.gpufleet.nodedaemon.model.Registration.Phase;
@@ -19,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Carries out what the registration machine says, for one resource; everything on one context. */
-public final class KubeletLink implements KubeletFace, AutoCloseable {
+final class KubeletLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KubeletLink.class);
     /** The kubelet dials us before it answers, and may take its time after a start. */
     private static final long REGISTER_DEADLINE_SECONDS = 15;
@@ -35,66 +33,55 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
     private final Vertx vertx;
     private final Context context;
     private final PluginDirectory directory;
-    private final LinkSettings settings;
+    private final String resource;
+    private final long epoch;
     private final Counters counters;
     private final LongSupplier nanos;
     private final WatchStreams streams;
     private final PluginServer server;
     private final GrpcClient client;
     private volatile Registration machine = Registration.INITIAL;
-    private volatile boolean shown;
-    private @Nullable DirectoryWatch watch;
     private @Nullable HttpServer serving;
     private @Nullable Path socket;
     private int serial;
     private String lastForeign = "";
     private long timer = -1;
 
-    /**
-     * What the link is configured with.
-     *
-     * @param directory the kubelet's device-plugins directory
-     * @param resource resource name that is registered
-     * @param epoch of this start; part of the socket's name
-     * @param checkpointChanged told when the kubelet's checkpoint changed, on any thread
-     */
-    public record LinkSettings(Path directory, String resource, long epoch, Runnable checkpointChanged) {}
+    /** What every link of a daemon has in common. */
+    record Surface(Vertx vertx, Path directory, long epoch, Counters counters, LongSupplier nanos) {}
 
-    /** A link that does nothing until it is shown a list. */
-    public KubeletLink(Vertx vertx, LinkSettings settings, KubeletDesk desk, Counters counters, LongSupplier nanos) {
-        this.vertx = vertx;
+    /** A link that does nothing until it is told of a kubelet. */
+    KubeletLink(Surface surface, String resource, ResourceDesk desk) {
+        this.vertx = surface.vertx();
         this.context = vertx.getOrCreateContext();
-        this.settings = settings;
-        this.directory = new PluginDirectory(settings.directory());
-        this.counters = counters;
-        this.nanos = nanos;
+        this.resource = resource;
+        this.epoch = surface.epoch();
+        this.directory = new PluginDirectory(surface.directory());
+        this.counters = surface.counters();
+        this.nanos = surface.nanos();
         this.streams = new WatchStreams(
                 context, desk::list, () -> tell(new Event.StreamOpened()), () -> tell(new Event.StreamEnded()));
         this.server = new PluginServer(vertx, desk, streams);
         this.client = GrpcClient.client(vertx);
     }
 
-    @Override
-    public void show(DeviceList list) {
-        if (shown) {
-            streams.show();
-        } else if (!list.devices().isEmpty()) {
-            // A node without devices has nothing to register; once registered, even an empty list is a word.
-            shown = true;
-            context.runOnContext(_ -> watch = new DirectoryWatch(settings.directory(), this::directoryChanged));
-        }
+    /** Shows the newest list on every open stream; returns at once. */
+    void show() {
+        streams.show();
+    }
+
+    /** The kubelet's directory was looked at; from any thread. */
+    void looked(KubeletSocket seen) {
+        context.runOnContext(_ -> tell(new Event.SocketLooked(seen)));
     }
 
     /** Streams that are open now. */
-    public int openStreams() {
+    int openStreams() {
         return streams.count();
     }
 
-    /** Why the kubelet does not have our devices; empty when it does, or when there is nothing to register. */
-    public Optional<String> notRegistered() {
-        if (!shown) {
-            return Optional.empty();
-        }
+    /** Why the kubelet does not have our devices; empty when it does. */
+    Optional<String> notRegistered() {
         return switch (machine.phase()) {
             case Phase.Registered _, Phase.Yielding _ -> Optional.empty();
             case Phase.WaitingForKubelet _ ->
@@ -104,14 +91,6 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
             case Phase.Draining _ -> Optional.of("kubelet: the stream of the old one is ending");
             case Phase.Pausing(int _, long _, String reason) -> Optional.of("kubelet: " + reason);
         };
-    }
-
-    private void directoryChanged(Set<String> names) {
-        var seen = directory.look();
-        context.runOnContext(_ -> tell(new Event.SocketLooked(seen)));
-        if (names.contains("kubelet_internal_checkpoint")) {
-            settings.checkpointChanged().run();
-        }
     }
 
     private void tell(Event event) {
@@ -160,7 +139,7 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
         var request = RegisterRequest.newBuilder()
                 .setVersion("v1beta1")
                 .setEndpoint(served.getFileName().toString())
-                .setResourceName(settings.resource())
+                .setResourceName(resource)
                 .build();
         return client.request(
                         SocketAddress.domainSocketAddress(
@@ -181,7 +160,7 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
         }
         HttpServer old = serving;
         Future<?> ended = old == null ? Future.succeededFuture() : old.close().otherwiseEmpty();
-        Path next = directory.ownSocket(settings.epoch(), serial++);
+        Path next = directory.ownSocket(resource, epoch, serial++);
         if (serial == 1) {
             directory.removeLeftovers();
         }
@@ -198,13 +177,13 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
         }
         switch (after) {
             case Phase.Registered _ ->
-                LOG.atInfo().addKeyValue("resource", settings.resource()).log("the kubelet holds our stream");
+                LOG.atInfo().addKeyValue("resource", resource).log("the kubelet holds our stream");
             case Phase.Yielding(String plugin, long _) -> {
                 if (!plugin.equals(lastForeign)) {
                     lastForeign = plugin;
                     LOG.atWarn()
                             .addKeyValue("plugin", plugin)
-                            .addKeyValue("resource", settings.resource())
+                            .addKeyValue("resource", resource)
                             .log("another device plugin serves the resource, not registered; remove that plugin");
                 }
             }
@@ -221,9 +200,6 @@ public final class KubeletLink implements KubeletFace, AutoCloseable {
 
     @Override
     public void close() {
-        if (watch != null) {
-            watch.close();
-        }
         client.close();
         if (serving != null) {
             serving.close();

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** The kubelet's device-plugins directory, as it is on the disk now. */
 final class PluginDirectory {
-    private static final String OWN_PREFIX = "gpufleet-gpu-";
+    private static final String OWN_PREFIX = "gpufleet-";
 
     private final Path directory;
 
@@ -31,8 +31,9 @@ final class PluginDirectory {
     }
 
     /** Never the same name twice: an old kubelet client keyed by name must not meet a new server. */
-    Path ownSocket(long epoch, int serial) {
-        return directory.resolve(OWN_PREFIX + epoch + (serial == 0 ? "" : "-" + serial) + ".sock");
+    Path ownSocket(String resource, long epoch, int serial) {
+        String word = resource.substring(resource.indexOf('/') + 1);
+        return directory.resolve(OWN_PREFIX + word + "-" + epoch + (serial == 0 ? "" : "-" + serial) + ".sock");
     }
 
     KubeletSocket look() {

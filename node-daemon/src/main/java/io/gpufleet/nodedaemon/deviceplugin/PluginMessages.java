@@ -4,6 +4,7 @@ import io.gpufleet.nodedaemon.model.AllocationAnswer;
 import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
+import io.gpufleet.proto.kubelet.deviceplugin.CDIDevice;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.Device;
 import io.gpufleet.proto.kubelet.deviceplugin.DeviceSpec;
@@ -52,6 +53,9 @@ final class PluginMessages {
                         .setContainerPath(node.path())
                         .setHostPath(node.path())
                         .setPermissions(node.permissions())));
+        container.putAllAnnotations(grant.annotations());
+        grant.cdiDevices()
+                .forEach(name -> container.addCdiDevices(CDIDevice.newBuilder().setName(name)));
         return container.build();
     }
 

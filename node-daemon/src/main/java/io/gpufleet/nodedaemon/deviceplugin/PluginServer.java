@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
-import io.gpufleet.nodedaemon.app.KubeletDesk;
+import io.gpufleet.nodedaemon.app.ResourceDesk;
 import io.gpufleet.nodedaemon.model.AllocationAnswer;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
@@ -23,10 +23,10 @@ import java.util.List;
 /** Serves the device plugin contract on a unix socket of its own; every answer comes from the desk's snapshot. */
 final class PluginServer {
     private final Vertx vertx;
-    private final KubeletDesk desk;
+    private final ResourceDesk desk;
     private final GrpcServer grpc;
 
-    PluginServer(Vertx vertx, KubeletDesk desk, WatchStreams streams) {
+    PluginServer(Vertx vertx, ResourceDesk desk, WatchStreams streams) {
         this.vertx = vertx;
         this.desk = desk;
         this.grpc = GrpcServer.server(vertx);
@@ -34,7 +34,7 @@ final class PluginServer {
                 DevicePluginGrpcService.GetDevicePluginOptions,
                 call -> call.handler(_ -> call.response()
                         .end(DevicePluginOptions.newBuilder()
-                                .setPreStartRequired(false)
+                                .setPreStartRequired(desk.preStart())
                                 .setGetPreferredAllocationAvailable(true)
                                 .build())));
         grpc.callHandler(DevicePluginGrpcService.ListAndWatch, call -> call.handler(_ -> streams.accept(call)));

@@ -118,7 +118,9 @@ final class StateText {
                 reading(json, "migEnabled", json::getBoolean),
                 List.of(),
                 new Reading.Unavailable<>("not read since the start"),
-                reading(json, "mode", json::getString));
+                reading(json, "mode", json::getString),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     private static <T> Reading<T> reading(JsonObject json, String name, Function<String, T> getter) {

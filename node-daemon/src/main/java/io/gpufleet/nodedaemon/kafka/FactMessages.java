@@ -3,6 +3,9 @@ package io.gpufleet.nodedaemon.kafka;
 import com.google.protobuf.Message;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.Holder;
+import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.Part;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
@@ -17,9 +20,14 @@ import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** From the model's facts to the messages of the bus: the mapper of the outward direction. */
 final class FactMessages {
+    /** Stands between the UUID of a part and the number of the share. */
+    private static final String SHARE_MARK = "::";
+
     private final String bootId;
 
     FactMessages(String bootId) {
@@ -98,13 +106,14 @@ final class FactMessages {
         var message = DevicesHeld.newBuilder()
                 .setBootId(bootId)
                 .setComplete(fact.holdings().complete());
+        Map<String, Offer> offers = fact.offers().stream().collect(Collectors.toMap(Offer::id, offer -> offer));
         for (Holder holder : fact.holdings().holders()) {
-            message.addHolders(holder(holder, fact.shortModels()));
+            message.addHolders(holder(holder, offers));
         }
         return message.build();
     }
 
-    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, String> shortModels) {
+    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, Offer> offers) {
         var message = io.gpufleet.proto.allocation.v1.Holder.newBuilder()
                 .setNamespace(holder.namespace())
                 .setPod(holder.pod())
@@ -112,13 +121,26 @@ final class FactMessages {
                 .setContainer(holder.container())
                 .setResource(holder.resource());
         for (String id : holder.deviceIds()) {
-            message.addDevices(HeldDevice.newBuilder()
-                    .setId(id)
-                    .setDeviceUuid(id)
-                    .setShortModel(shortModels.getOrDefault(id, ""))
-                    .setShareOf(1));
+            message.addDevices(device(id, Optional.ofNullable(offers.get(id))));
         }
         return message.build();
+    }
+
+    private static HeldDevice device(String id, Optional<Offer> offer) {
+        int mark = id.indexOf(SHARE_MARK);
+        return HeldDevice.newBuilder()
+                .setId(id)
+                .setDeviceUuid(mark < 0 ? id : id.substring(0, mark))
+                .setReplica(mark < 0 ? 0 : Integer.parseInt(id.substring(mark + SHARE_MARK.length())))
+                .setShortModel(offer.map(of -> of.gpu().shortModel()).orElse(""))
+                .setShareOf(offer.map(Offer::replicas).orElse(1))
+                .setMigProfile(offer.map(Offer::part)
+                        .flatMap(part -> switch (part) {
+                            case Part.Whole _ -> Optional.<String>empty();
+                            case Part.Slice(MigInstance instance) -> Optional.of(instance.profile());
+                        })
+                        .orElse(""))
+                .build();
     }
 
     private TelemetrySampled sampled(Fact.Sampled fact) {

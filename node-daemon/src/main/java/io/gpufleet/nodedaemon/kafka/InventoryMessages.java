@@ -5,10 +5,13 @@ import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.KnownGpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.Part;
 import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.settings.SharePlan.Means;
 import io.gpufleet.proto.inventory.v1.AnnounceReason;
 import io.gpufleet.proto.inventory.v1.DriverState;
 import io.gpufleet.proto.inventory.v1.LocalHealth;
+import io.gpufleet.proto.inventory.v1.MigInstance;
 import io.gpufleet.proto.inventory.v1.MigMode;
 import io.gpufleet.proto.inventory.v1.MigStrategy;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
@@ -16,8 +19,8 @@ import io.gpufleet.proto.inventory.v1.NvlinkPeer;
 import io.gpufleet.proto.inventory.v1.OfferedResource;
 import io.gpufleet.proto.inventory.v1.Sharing;
 import io.gpufleet.proto.inventory.v1.SharingStrategy;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 
 /** From the model's snapshot of the node to the wire's announcement. */
@@ -32,7 +35,9 @@ final class InventoryMessages {
                 .setDeviceSource(fact.host().deviceSource())
                 .setKernelVersion(fact.host().kernelVersion())
                 .setMachine(fact.host().machine())
-                .setMigStrategy(MigStrategy.MIG_STRATEGY_NONE);
+                .setMigStrategy(migStrategy(fact.settings().mig()))
+                .setInstallerState(fact.sides().installer())
+                .putAllMpsStates(fact.sides().mps());
         switch (fact.look()) {
             case Look.Seen seen ->
                 message.setDriverState(DriverState.DRIVER_STATE_READY)
@@ -40,9 +45,12 @@ final class InventoryMessages {
                         .setCudaVersion(seen.cudaVersion());
             case Look.Blind(Look.DriverTrouble trouble, String _) -> message.setDriverState(state(trouble));
         }
-        fact.gpus()
-                .forEach(known -> message.addGpus(gpu(
-                        known, Optional.ofNullable(fact.offers().get(known.gpu().uuid())))));
+        for (KnownGpu known : fact.gpus()) {
+            List<Offer> offers = fact.offers().values().stream()
+                    .filter(offer -> offer.gpu().uuid().equals(known.gpu().uuid()) && !offer.leaving())
+                    .toList();
+            message.addGpus(gpu(known, offers, fact.settings().sharing().means()));
+        }
         resources(fact.offers()).forEach(message::addResources);
         return message.build();
     }
@@ -62,7 +70,7 @@ final class InventoryMessages {
         return byName.values();
     }
 
-    private static io.gpufleet.proto.inventory.v1.Gpu gpu(KnownGpu known, Optional<Offer> offer) {
+    private static io.gpufleet.proto.inventory.v1.Gpu gpu(KnownGpu known, List<Offer> offers, Means means) {
         Gpu gpu = known.gpu();
         var message = io.gpufleet.proto.inventory.v1.Gpu.newBuilder()
                 .setUuid(gpu.uuid())
@@ -79,11 +87,14 @@ final class InventoryMessages {
                 .setFabricClique(gpu.fabricClique().orElse(""))
                 .setMode(gpu.mode().orElse(""))
                 .setMigMode(mig(gpu.migEnabled()))
-                .setSharing(Sharing.newBuilder()
-                        .setStrategy(SharingStrategy.SHARING_STRATEGY_NONE)
-                        .setReplicas(1))
-                .setResource(offer.map(Offer::resource).orElse(""))
-                .setLocalHealth(health(known, offer));
+                .setSharing(sharing(offers, means))
+                .setResource(offers.stream()
+                        .filter(offer -> offer.part() instanceof Part.Whole)
+                        .map(Offer::resource)
+                        .findFirst()
+                        .orElse(""))
+                .setLocalHealth(health(known, offers));
+        gpu.instances().forEach(instance -> message.addMigInstances(instance(instance, offers)));
         gpu.numaNode().asOptional().ifPresent(message::setNumaNode);
         for (Gpu.Link link : gpu.links()) {
             message.addNvlinkPeers(NvlinkPeer.newBuilder()
@@ -94,11 +105,59 @@ final class InventoryMessages {
         return message.build();
     }
 
-    private static LocalHealth health(KnownGpu known, Optional<Offer> offer) {
+    private static MigInstance instance(io.gpufleet.nodedaemon.model.MigInstance instance, List<Offer> offers) {
+        var attributes = instance.attributes();
+        return MigInstance.newBuilder()
+                .setUuid(instance.uuid())
+                .setProfile(instance.profile())
+                .setGpuInstanceId(instance.gpuInstance())
+                .setComputeInstanceId(instance.computeInstance())
+                .setMemoryBytes(attributes.memoryBytes())
+                .setMultiprocessors(attributes.multiprocessors())
+                .setGpuSlices(attributes.gpuSlices())
+                .setComputeSlices(attributes.computeSlices())
+                .setCopyEngines(attributes.copyEngines())
+                .setDecoders(attributes.decoders())
+                .setEncoders(attributes.encoders())
+                .setJpegs(attributes.jpegs())
+                .setOfas(attributes.ofas())
+                .setResource(offers.stream()
+                        .filter(offer -> offer.deviceUuid().equals(instance.uuid()))
+                        .map(Offer::resource)
+                        .findFirst()
+                        .orElse(""))
+                .build();
+    }
+
+    private static Sharing sharing(List<Offer> offers, Means means) {
+        int replicas = offers.stream().mapToInt(Offer::replicas).max().orElse(1);
+        return Sharing.newBuilder()
+                .setStrategy(replicas == 1 ? SharingStrategy.SHARING_STRATEGY_NONE : strategy(means))
+                .setReplicas(replicas)
+                .build();
+    }
+
+    private static SharingStrategy strategy(Means means) {
+        return switch (means) {
+            case NONE -> SharingStrategy.SHARING_STRATEGY_NONE;
+            case TIME_SLICING -> SharingStrategy.SHARING_STRATEGY_TIME_SLICING;
+            case MPS -> SharingStrategy.SHARING_STRATEGY_MPS;
+        };
+    }
+
+    private static MigStrategy migStrategy(io.gpufleet.nodedaemon.model.settings.MigStrategy strategy) {
+        return switch (strategy) {
+            case NONE -> MigStrategy.MIG_STRATEGY_NONE;
+            case SINGLE -> MigStrategy.MIG_STRATEGY_SINGLE;
+            case MIXED -> MigStrategy.MIG_STRATEGY_MIXED;
+        };
+    }
+
+    private static LocalHealth health(KnownGpu known, List<Offer> offers) {
         return switch (known.presence()) {
             case KnownGpu.Presence.Missing _ -> LocalHealth.LOCAL_HEALTH_LOST;
             case KnownGpu.Presence.Answering _ ->
-                offer.map(Offer::locallyHealthy).orElse(true)
+                offers.isEmpty() || offers.stream().anyMatch(Offer::locallyHealthy)
                         ? LocalHealth.LOCAL_HEALTH_HEALTHY
                         : LocalHealth.LOCAL_HEALTH_UNHEALTHY;
         };

@@ -29,13 +29,25 @@ public sealed interface AllocationAnswer {
         FAILED_PRECONDITION
     }
 
-    /** What one container gets. */
-    record Grant(Map<String, String> environment, List<Mount> mounts, List<DeviceNode> deviceNodes) {
+    /**
+     * What one container gets.
+     *
+     * @param annotations for the container runtime
+     * @param cdiDevices fully qualified CDI names, {@code vendor/class=name}
+     */
+    record Grant(
+            Map<String, String> environment,
+            List<Mount> mounts,
+            List<DeviceNode> deviceNodes,
+            Map<String, String> annotations,
+            List<String> cdiDevices) {
         /** Copies. */
         public Grant {
             environment = Map.copyOf(environment);
             mounts = List.copyOf(mounts);
             deviceNodes = List.copyOf(deviceNodes);
+            annotations = Map.copyOf(annotations);
+            cdiDevices = List.copyOf(cdiDevices);
         }
     }
 

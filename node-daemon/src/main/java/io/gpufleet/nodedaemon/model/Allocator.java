@@ -5,6 +5,9 @@ import io.gpufleet.nodedaemon.model.AllocationAnswer.Grant;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Mount;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refusal;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refused;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -16,36 +19,10 @@ import java.util.Set;
 /**
  * Answers Allocate from a list of devices: a pure function.
  *
- * @param strategies how devices are made visible, at least one
- * @param driverRoot directory of the driver on the host; {@code /} means that images find it otherwise
- * @param controlNodes device nodes that every CUDA program needs, as found on the host
+ * @param settings how devices are made visible and shared
+ * @param host device nodes that the host has
  */
-public record Allocator(Set<Strategy> strategies, String driverRoot, List<String> controlNodes) {
-    /** How devices are made visible to a container. */
-    public enum Strategy {
-        /** {@code NVIDIA_VISIBLE_DEVICES}, read by NVIDIA's container runtime. */
-        ENVVAR("envvar"),
-        /** Device nodes, and the driver's directory at {@code /usr/local/nvidia}; needs no special runtime. */
-        HOST_MOUNTS("host-mounts");
-
-        private final String word;
-
-        Strategy(String word) {
-            this.word = word;
-        }
-
-        /** The word in settings and events. */
-        public String word() {
-            return word;
-        }
-    }
-
-    /** Copies. */
-    public Allocator {
-        strategies = Set.copyOf(strategies);
-        controlNodes = List.copyOf(controlNodes);
-    }
-
+public record Allocator(PluginSettings settings, HostNodes host) {
     /** What each container needs, or why the whole call fails: one bad container request fails all. */
     public AllocationAnswer answer(DeviceList list, List<List<String>> containers) {
         if (containers.isEmpty()) {
@@ -64,7 +41,7 @@ public record Allocator(Set<Strategy> strategies, String driverRoot, List<String
     }
 
     /** Why these ids can not be given to one container; empty when they can. */
-    public static Optional<Refused> refusal(DeviceList list, List<String> ids, Set<String> taken) {
+    public Optional<Refused> refusal(DeviceList list, List<String> ids, Set<String> taken) {
         if (ids.isEmpty()) {
             return Optional.of(
                     new Refused(Refusal.INVALID_ARGUMENT, "no device id in the request; ask for at least one device"));
@@ -87,31 +64,43 @@ public record Allocator(Set<Strategy> strategies, String driverRoot, List<String
                         "device '" + id + "' is unhealthy (" + offer.get().reason()
                                 + "); delete the pod so that it gets another device, see this node's /metrics"));
             }
+            if (settings.sharing().failGreaterThanOne() && offer.get().replicas() > 1 && ids.size() > 1) {
+                return Optional.of(new Refused(
+                        Refusal.INVALID_ARGUMENT,
+                        "invalid allocation request for '" + offer.get().resource()
+                                + "': maximum request size for shared resources is 1; found " + ids.size()
+                                + "; two shares are no more than one, ask for 1"));
+            }
         }
         return Optional.empty();
     }
 
     private Grant grant(DeviceList list, List<String> ids) {
+        AllocateSettings allocate = settings.allocate();
         List<Offer> offers = list.devices().stream()
                 .filter(offer -> ids.contains(offer.id()))
                 .toList();
         Map<String, String> environment = new LinkedHashMap<>();
         var mounts = new ArrayList<Mount>();
         var nodes = new ArrayList<DeviceNode>();
-        if (strategies.contains(Strategy.ENVVAR)) {
+        if (allocate.strategies().contains(Strategy.ENVVAR)) {
             environment.put(
                     "NVIDIA_VISIBLE_DEVICES",
-                    String.join(",", offers.stream().map(o -> o.gpu().uuid()).toList()));
+                    String.join(
+                            ",",
+                            offers.stream().map(Offer::deviceUuid).distinct().toList()));
         }
-        if (strategies.contains(Strategy.HOST_MOUNTS)) {
-            if (!driverRoot.equals("/")) {
-                mounts.add(new Mount(driverRoot, "/usr/local/nvidia"));
+        if (allocate.strategies().contains(Strategy.HOST_MOUNTS)) {
+            if (!allocate.driverRoot().equals("/")) {
+                mounts.add(new Mount(allocate.driverRoot(), "/usr/local/nvidia"));
             }
-            controlNodes.forEach(node -> nodes.add(new DeviceNode(node, "rw")));
-            offers.forEach(offer ->
-                    nodes.add(new DeviceNode("/dev/nvidia" + offer.gpu().minor(), "rw")));
+            host.control().forEach(node -> nodes.add(new DeviceNode(node, "rw")));
+            offers.stream()
+                    .map(offer -> "/dev/nvidia" + offer.gpu().minor())
+                    .distinct()
+                    .forEach(node -> nodes.add(new DeviceNode(node, "rw")));
         }
-        return new Grant(environment, mounts, nodes);
+        return new Grant(environment, mounts, nodes, Map.of(), List.of());
     }
 
     private static String shown(String untrusted) {

@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Every GPU that this node has or had since the driver first answered, and what the last look said. */
 public final class DeviceBook {
@@ -44,6 +46,16 @@ public final class DeviceBook {
     /** The GPU with the UUID. */
     public Optional<KnownGpu> find(String uuid) {
         return Optional.ofNullable(gpus.get(uuid));
+    }
+
+    /** UUIDs of a GPU and of its MIG instances; of all GPUs for the empty UUID, which means the node. */
+    public Set<String> partsOf(String gpuUuid) {
+        return gpus.values().stream()
+                .map(KnownGpu::gpu)
+                .filter(gpu -> gpuUuid.isEmpty() || gpu.uuid().equals(gpuUuid))
+                .flatMap(gpu -> Stream.concat(
+                        Stream.of(gpu.uuid()), gpu.instances().stream().map(MigInstance::uuid)))
+                .collect(Collectors.toSet());
     }
 
     /** The book after a look. A blind look changes no identity; what is missing stays known. */

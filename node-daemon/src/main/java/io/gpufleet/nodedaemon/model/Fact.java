@@ -1,12 +1,20 @@
 package io.gpufleet.nodedaemon.model;
 
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.util.List;
 import java.util.Map;
 
 /** What the daemon tells the world; each is one event on the bus. */
 public sealed interface Fact {
     /** Everything that the node has. */
-    record Announced(Reason reason, HostFacts host, Look look, List<KnownGpu> gpus, Map<String, Offer> offers)
+    record Announced(
+            Reason reason,
+            HostFacts host,
+            Look look,
+            List<KnownGpu> gpus,
+            Map<String, Offer> offers,
+            PluginSettings settings,
+            SideStates sides)
             implements Fact {
         /** Copies. */
         public Announced {
@@ -19,7 +27,9 @@ public sealed interface Fact {
             return host.equals(other.host)
                     && look.equals(other.look)
                     && gpus.equals(other.gpus)
-                    && offers.equals(other.offers);
+                    && offers.equals(other.offers)
+                    && settings.equals(other.settings)
+                    && sides.equals(other.sides);
         }
     }
 
@@ -70,11 +80,11 @@ public sealed interface Fact {
         }
     }
 
-    /** Who holds what, all of it; the short model name by GPU UUID. */
-    record Held(Holdings holdings, Map<String, String> shortModels) implements Fact {
-        /** Copies the map. */
+    /** Who holds what, all of it, and what is offered: it tells what the ids stand for. */
+    record Held(Holdings holdings, List<Offer> offers) implements Fact {
+        /** Copies the list. */
         public Held {
-            shortModels = Map.copyOf(shortModels);
+            offers = List.copyOf(offers);
         }
     }
 

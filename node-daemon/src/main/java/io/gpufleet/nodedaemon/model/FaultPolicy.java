@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model;
 
+import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
 import java.util.Set;
 
@@ -9,17 +10,23 @@ import java.util.Set;
  *
  * @param withdrawingXids XIDs whose immediate action is a reset, a reboot or work on the hardware
  * @param recoveryDwell how long the cause must be gone, and quiet, before a device comes back
+ * @param overrides what an operator says about single XIDs
  */
-public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell) {
+public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, XidOverrides overrides) {
     /** Copies the set. */
     public FaultPolicy {
         withdrawingXids = Set.copyOf(withdrawingXids);
     }
 
+    /** The same with other words of the operator. */
+    public FaultPolicy with(XidOverrides others) {
+        return new FaultPolicy(withdrawingXids, recoveryDwell, others);
+    }
+
     /** Whether a device with this fault must not be handed out. */
     public boolean withdraws(FaultCode fault) {
         return switch (fault) {
-            case FaultCode.Xid(int code) -> withdrawingXids.contains(code);
+            case FaultCode.Xid(int code) -> overrides.withdraws(code, withdrawingXids.contains(code));
             case FaultCode.Sxid _ -> false;
             case FaultCode.RecoveryAsked(RecoveryAction action) -> action != RecoveryAction.NONE;
             case FaultCode.Plain(FaultCode.Kind kind) ->

@@ -21,6 +21,8 @@ import java.util.List;
  * @param links NVLink ends, by peer
  * @param fabricClique {@code <cluster UUID>.<clique id>}
  * @param mode {@code compute} or {@code graphics}, by PCI class
+ * @param instances MIG instances, by their index; empty unless MIG is on
+ * @param pciRoute PCI addresses of the bridges above it, from the root down: what two GPUs have in common is near both
  */
 public record Gpu(
         String uuid,
@@ -38,10 +40,37 @@ public record Gpu(
         Reading<Boolean> migEnabled,
         List<Link> links,
         Reading<String> fabricClique,
-        Reading<String> mode) {
-    /** Copies the list. */
+        Reading<String> mode,
+        List<MigInstance> instances,
+        Reading<List<String>> pciRoute) {
+    /** Copies the lists. */
     public Gpu {
         links = List.copyOf(links);
+        instances = List.copyOf(instances);
+        pciRoute = pciRoute.map(List::copyOf);
+    }
+
+    /** The same GPU, partitioned otherwise. */
+    public Gpu partitioned(Reading<Boolean> enabled, List<MigInstance> into) {
+        return new Gpu(
+                uuid,
+                serial,
+                index,
+                minor,
+                pciBusId,
+                model,
+                shortModel,
+                family,
+                computeCapability,
+                memoryBytes,
+                vbiosVersion,
+                numaNode,
+                enabled,
+                links,
+                fabricClique,
+                mode,
+                into,
+                pciRoute);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model;
 
+import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -165,6 +166,14 @@ public final class HealthBook {
                             MEMORY_UNREADABLE -> inherited && answers;
                 };
         };
+    }
+
+    /** The book after an operator spoke about single XIDs: open faults withdraw, or not, by the new words. */
+    public HealthBook judged(XidOverrides overrides) {
+        FaultPolicy other = policy.with(overrides);
+        var judged = new LinkedHashMap<FaultKey, OpenFault>();
+        open.forEach((key, fault) -> judged.put(key, fault.judged(other.withdraws(key.fault()))));
+        return new HealthBook(other, judged);
     }
 
     /** Takes out the faults whose cause is gone and which were quiet for the dwell. */

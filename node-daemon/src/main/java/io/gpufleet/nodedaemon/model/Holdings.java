@@ -19,11 +19,17 @@ public record Holdings(List<Holder> holders, boolean complete) {
         holders = List.copyOf(holders);
     }
 
-    /** Holders of one device. */
-    public List<Holder> of(String deviceId) {
+    /** Holders of any of the parts, given by UUID, or of shares of them. */
+    public List<Holder> of(Set<String> partUuids) {
         return holders.stream()
-                .filter(holder -> holder.deviceIds().contains(deviceId))
+                .filter(holder ->
+                        holder.deviceIds().stream().map(Holdings::withoutShare).anyMatch(partUuids::contains))
                 .toList();
+    }
+
+    private static String withoutShare(String deviceId) {
+        int mark = deviceId.indexOf("::");
+        return mark < 0 ? deviceId : deviceId.substring(0, mark);
     }
 
     /** Every device that somebody holds. */

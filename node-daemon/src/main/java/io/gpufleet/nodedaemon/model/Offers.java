@@ -2,10 +2,12 @@ package io.gpufleet.nodedaemon.model;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What the kubelet is told, and since when a device is Unhealthy: a device leaves in two steps, because a kubelet still
@@ -21,46 +23,61 @@ public record Offers(Map<String, Offer> listed, Map<String, Long> unhealthySince
     /** Nothing is listed. */
     public static final Offers NONE = new Offers(Map.of(), Map.of());
 
-    /** Resource name of whole GPUs. */
-    public static final String RESOURCE = "nvidia.com/gpu";
-
     /** Keeps the order. */
     public Offers {
-        listed = java.util.Collections.unmodifiableMap(new LinkedHashMap<>(listed));
+        listed = Collections.unmodifiableMap(new LinkedHashMap<>(listed));
         unhealthySince = Map.copyOf(unhealthySince);
     }
 
-    /** What is to be told now. */
-    public Offers next(DeviceBook devices, HealthBook health, Overlay overlay, Set<String> heldIds, Moment now) {
-        var nextListed = new LinkedHashMap<String, Offer>();
-        var nextSince = new LinkedHashMap<String, Long>();
-        for (KnownGpu known : devices.gpus()) {
-            Offer offer = offer(known, devices.lastLook(), health, overlay);
-            long since = unhealthySince.getOrDefault(offer.id(), now.nanos());
-            if (!offer.healthy()) {
-                nextSince.put(offer.id(), since);
+    /** What is to be told now of the devices of a plan, and of those that have left it. */
+    public Offers next(
+            List<PlannedDevice> plan, Look lastLook, HealthBook health, Surroundings surroundings, Moment now) {
+        var wanted = new LinkedHashMap<String, Offer>();
+        var gone = new LinkedHashMap<String, Offer>();
+        for (PlannedDevice device : plan) {
+            Offer offer = offer(device, lastLook, health, surroundings);
+            (placeIsGone(device.known()) ? gone : wanted).put(offer.id(), offer);
+        }
+        listed.forEach((id, offer) -> {
+            if (!wanted.containsKey(id) && !gone.containsKey(id)) {
+                gone.put(id, offer.leaving("removed: the node has no such device any more"));
             }
-            if (!mayLeave(known, offer, now.since(since), heldIds)) {
+        });
+        var nextListed = new LinkedHashMap<>(wanted);
+        var nextSince = new LinkedHashMap<String, Long>();
+        for (Offer offer : wanted.values()) {
+            if (!offer.healthy()) {
+                nextSince.put(offer.id(), since(offer, now));
+            }
+        }
+        for (Offer offer : gone.values()) {
+            if (mustStay(offer, surroundings, now)) {
                 nextListed.put(offer.id(), offer);
+                nextSince.put(offer.id(), since(offer, now));
             }
         }
         return new Offers(nextListed, nextSince);
     }
 
-    private boolean mayLeave(KnownGpu known, Offer offer, Duration unhealthy, Set<String> heldIds) {
-        boolean placeIsGone =
-                known.presence() instanceof KnownGpu.Presence.Missing(long _, String _, boolean placeIsThere)
-                        && !placeIsThere;
-        boolean wasNeverListed = !listed.containsKey(offer.id());
-        return placeIsGone
-                && !heldIds.contains(offer.id())
-                && (wasNeverListed || unhealthy.compareTo(BEFORE_LEAVING) >= 0);
+    private static boolean placeIsGone(KnownGpu known) {
+        return known.presence() instanceof KnownGpu.Presence.Missing(long _, String _, boolean placeIsThere)
+                && !placeIsThere;
     }
 
-    private static Offer offer(KnownGpu known, Look look, HealthBook health, Overlay overlay) {
-        Gpu gpu = known.gpu();
-        String own = ownObjection(known, look, health);
-        String foreign = overlay.objection(gpu.uuid());
+    private long since(Offer offer, Moment now) {
+        return unhealthySince.getOrDefault(offer.id(), now.nanos());
+    }
+
+    private boolean mustStay(Offer offer, Surroundings surroundings, Moment now) {
+        boolean held = surroundings.heldIds().contains(offer.id());
+        boolean young = now.since(since(offer, now)).compareTo(BEFORE_LEAVING) < 0;
+        return listed.containsKey(offer.id()) ? held || young : held;
+    }
+
+    private static Offer offer(PlannedDevice device, Look look, HealthBook health, Surroundings surroundings) {
+        Gpu gpu = device.known().gpu();
+        String own = ownObjection(device, look, health, surroundings);
+        String foreign = surroundings.overlay().objection(gpu.uuid());
         var reasons = new ArrayList<String>();
         if (!own.isEmpty()) {
             reasons.add(own);
@@ -68,33 +85,66 @@ public record Offers(Map<String, Offer> listed, Map<String, Long> unhealthySince
         if (!foreign.isEmpty()) {
             reasons.add("verdict: " + foreign);
         }
-        return new Offer(gpu.uuid(), gpu, RESOURCE, own.isEmpty(), foreign.isEmpty(), String.join("; ", reasons));
+        return new Offer(
+                device.id(),
+                gpu,
+                device.part(),
+                device.resource(),
+                device.replicas(),
+                own.isEmpty(),
+                foreign.isEmpty(),
+                false,
+                String.join("; ", reasons));
     }
 
-    private static String ownObjection(KnownGpu known, Look look, HealthBook health) {
-        var fault = health.withdrawing(known.gpu().uuid());
+    private static String ownObjection(PlannedDevice device, Look look, HealthBook health, Surroundings surroundings) {
+        var fault = health.withdrawing(device.known().gpu().uuid());
         if (fault.isPresent()) {
             return Names.of(fault.get().key().fault());
         }
         return switch (look) {
             case Look.Blind(Look.DriverTrouble trouble, String reason) -> "driver " + trouble + ": " + reason;
             case Look.Seen _ ->
-                switch (known.presence()) {
-                    case KnownGpu.Presence.Answering _ -> "";
+                switch (device.known().presence()) {
+                    case KnownGpu.Presence.Answering _ -> mpsObjection(device, surroundings);
                     case KnownGpu.Presence.Missing(long _, String reason, boolean _) -> "lost: " + reason;
                 };
         };
     }
 
-    /** The offers that are other than they were. */
+    private static String mpsObjection(PlannedDevice device, Surroundings surroundings) {
+        String trouble = surroundings.mpsTrouble().getOrDefault(device.resource(), "");
+        return device.replicas() == 1 || trouble.isEmpty() ? "" : "MPS: " + trouble;
+    }
+
+    /** One offer a GPU and resource: the fittest of its devices stands for all of them. */
+    public List<Offer> perGpu() {
+        var fittest = new LinkedHashMap<List<String>, Offer>();
+        listed.values()
+                .forEach(offer -> fittest.merge(
+                        List.of(offer.gpu().uuid(), offer.resource()),
+                        offer,
+                        (a, b) -> b.healthy() && !a.healthy() || a.leaving() && !b.leaving() ? b : a));
+        return List.copyOf(fittest.values());
+    }
+
+    /** What is to be told of GPUs that was not told before. */
     public List<Offer> changedSince(Offers before) {
-        return listed.values().stream()
-                .filter(offer -> !offer.equals(before.listed.get(offer.id())))
+        List<Offer> told = before.perGpu();
+        return perGpu().stream()
+                .filter(offer -> told.stream().noneMatch(offer::sameWordAs))
                 .toList();
     }
 
-    /** The list for the kubelet. */
-    public DeviceList list(long version) {
-        return new DeviceList(version, List.copyOf(listed.values()));
+    /** The lists for the kubelet, by resource; empty ones are the caller's to remember. */
+    public SortedMap<String, DeviceList> lists(long version) {
+        var byResource = new TreeMap<String, List<Offer>>();
+        listed.values()
+                .forEach(offer -> byResource
+                        .computeIfAbsent(offer.resource(), _ -> new ArrayList<>())
+                        .add(offer));
+        var lists = new TreeMap<String, DeviceList>();
+        byResource.forEach((resource, offers) -> lists.put(resource, new DeviceList(version, offers)));
+        return lists;
     }
 }

@@ -101,6 +101,11 @@ public record OpenFault(
                 key, migUuid, model, origins, asked, message, withdraws, since, observations, lastSeenNanos, next);
     }
 
+    OpenFault judged(boolean withdrawing) {
+        return new OpenFault(
+                key, migUuid, model, origins, asked, message, withdrawing, since, observations, lastSeenNanos, cause);
+    }
+
     OpenFault asked(Reading<RecoveryAction> action) {
         return new OpenFault(
                 key, migUuid, model, origins, action, message, withdraws, since, observations, lastSeenNanos, cause);

@@ -1,5 +1,7 @@
 package io.gpufleet.nodedaemon.model;
 
+import java.util.List;
+
 /**
  * What one GPU says of itself now; each reading may be unavailable by itself.
  *
@@ -15,6 +17,9 @@ package io.gpufleet.nodedaemon.model;
  * @param energyMillijoules since the driver was loaded
  * @param pcieReplays since the driver was loaded
  * @param clockEventReasons NVML's bit mask
+ * @param meters everything else that is shown but decides nothing
+ * @param conditions what it says of its own fitness
+ * @param slices its MIG instances
  */
 public record Vitals(
         String gpuUuid,
@@ -29,4 +34,12 @@ public record Vitals(
         Reading<Integer> memoryClockMhz,
         Reading<Long> energyMillijoules,
         Reading<Long> pcieReplays,
-        Reading<Long> clockEventReasons) {}
+        Reading<Long> clockEventReasons,
+        Meters meters,
+        Conditions conditions,
+        List<SliceVitals> slices) {
+    /** Copies the list. */
+    public Vitals {
+        slices = List.copyOf(slices);
+    }
+}

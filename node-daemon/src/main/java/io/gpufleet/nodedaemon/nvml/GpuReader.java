@@ -48,7 +48,9 @@ record GpuReader(Nvml nvml, PciFiles pci) {
                 migEnabled(device),
                 links(device),
                 fabricClique(device),
-                pci.mode(busId));
+                pci.mode(busId),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     /** The same GPU with what may change while the driver stays loaded. */
@@ -73,7 +75,9 @@ record GpuReader(Nvml nvml, PciFiles pci) {
                 mig,
                 gpu.links(),
                 gpu.fabricClique(),
-                gpu.mode());
+                gpu.mode(),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     /** Version 2 keeps what the driver reserves apart from what is used; older drivers know only version 1. */

@@ -1,5 +1,7 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.nodedaemon.model.Conditions;
+import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
@@ -9,6 +11,7 @@ import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** Reads what a GPU says of itself now. */
 record VitalsReader(Nvml nvml, GpuReader gpus) {
@@ -35,7 +38,10 @@ record VitalsReader(Nvml nvml, GpuReader gpus) {
                         .map(Integer::toUnsignedLong),
                 Nvml.longNumber(
                         out -> library.nvmlDeviceGetCurrentClocksEventReasons(address, out),
-                        out -> library.nvmlDeviceGetCurrentClocksThrottleReasons(address, out)));
+                        out -> library.nvmlDeviceGetCurrentClocksThrottleReasons(address, out)),
+                Meters.NONE,
+                Conditions.unavailable("not read"),
+                List.of());
     }
 
     /** Whether it answers, what the driver asks for, whether rows wait for a remap; fails where it does not answer. */
@@ -65,7 +71,10 @@ record VitalsReader(Nvml nvml, GpuReader gpus) {
                 new Unavailable<>(reason),
                 new Unavailable<>(reason),
                 new Unavailable<>(reason),
-                new Unavailable<>(reason));
+                new Unavailable<>(reason),
+                Meters.NONE,
+                Conditions.unavailable("not read"),
+                List.of());
     }
 
     private static RecoveryAction action(int value) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What the kubelet's device checkpoint says of one resource: which pod UID has which device. Only a hint, since it may
@@ -27,24 +28,24 @@ record KubeletCheckpoint(Map<String, String> uidByDevice, boolean readable) {
         return uids.size() == 1 ? uids.iterator().next() : "";
     }
 
-    static KubeletCheckpoint read(Path file, String resource) {
+    static KubeletCheckpoint read(Path file, Predicate<String> ours) {
         try {
             if (!Files.exists(file) || Files.size(file) > MAX_BYTES) {
                 return new KubeletCheckpoint(Map.of(), false);
             }
-            return parse(new JsonObject(Files.readString(file)), resource);
+            return parse(new JsonObject(Files.readString(file)), ours);
         } catch (IOException | RuntimeException unreadable) {
             return new KubeletCheckpoint(Map.of(), false);
         }
     }
 
     /** Device ids stand by NUMA node since checkpoints of version 2, in one list before. */
-    private static KubeletCheckpoint parse(JsonObject checkpoint, String resource) {
+    private static KubeletCheckpoint parse(JsonObject checkpoint, Predicate<String> ours) {
         var uids = new HashMap<String, String>();
         JsonArray entries =
                 checkpoint.getJsonObject("Data", new JsonObject()).getJsonArray("PodDeviceEntries", new JsonArray());
         for (Object element : entries == null ? new JsonArray() : entries) {
-            if (element instanceof JsonObject entry && resource.equals(entry.getString("ResourceName"))) {
+            if (element instanceof JsonObject entry && ours.test(entry.getString("ResourceName", ""))) {
                 String uid = entry.getString("PodUID", "");
                 switch (entry.getValue("DeviceIDs")) {
                     case JsonObject byNode ->

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon.podresources;
 import io.gpufleet.nodedaemon.app.HolderSource;
 import io.gpufleet.nodedaemon.model.Holder;
 import io.gpufleet.nodedaemon.model.Holdings;
-import io.gpufleet.proto.kubelet.podresources.ContainerDevices;
+import io.gpufleet.proto.kubelet.podresources.ContainerResources;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcClient;
@@ -19,10 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Asks the kubelet's podresources v1, and takes the pod's UID from its checkpoint. */
 public final class PodResources implements HolderSource, AutoCloseable {
@@ -34,17 +38,17 @@ public final class PodResources implements HolderSource, AutoCloseable {
     private final GrpcClient client;
     private final Path socket;
     private final Path checkpoint;
-    private final String resource;
+    private final Predicate<String> ours;
     private final Clock clock;
 
     /** Asks on the socket when it is asked. */
-    public PodResources(Vertx vertx, Path socket, Path checkpoint, String resource, Clock clock) {
+    public PodResources(Vertx vertx, Path socket, Path checkpoint, Predicate<String> ours, Clock clock) {
         this.vertx = vertx;
         this.context = vertx.getOrCreateContext();
         this.client = GrpcClient.client(vertx);
         this.socket = socket;
         this.checkpoint = checkpoint;
-        this.resource = resource;
+        this.ours = ours;
         this.clock = clock;
     }
 
@@ -69,27 +73,40 @@ public final class PodResources implements HolderSource, AutoCloseable {
     }
 
     private Holdings join(ListPodResourcesResponse answer) {
-        KubeletCheckpoint book = KubeletCheckpoint.read(checkpoint, resource);
+        KubeletCheckpoint book = KubeletCheckpoint.read(checkpoint, ours);
         var holders = new ArrayList<Holder>();
         for (var pod : answer.getPodResourcesList()) {
             for (var container : pod.getContainersList()) {
-                List<String> ids = container.getDevicesList().stream()
-                        .filter(devices -> devices.getResourceName().equals(resource))
-                        .map(ContainerDevices::getDeviceIdsList)
-                        .flatMap(List::stream)
-                        .distinct()
-                        .sorted()
-                        .toList();
-                if (!ids.isEmpty()) {
-                    holders.add(new Holder(
-                            pod.getNamespace(), pod.getName(), book.podUid(ids), container.getName(), resource, ids));
-                }
+                byResource(container)
+                        .forEach((resource, ids) -> holders.add(new Holder(
+                                pod.getNamespace(),
+                                pod.getName(),
+                                book.podUid(ids),
+                                container.getName(),
+                                resource,
+                                ids)));
             }
         }
         holders.sort(Comparator.comparing(Holder::namespace)
                 .thenComparing(Holder::pod)
-                .thenComparing(Holder::container));
+                .thenComparing(Holder::container)
+                .thenComparing(Holder::resource));
         return new Holdings(holders, isComplete(holders, book));
+    }
+
+    /** Ids by resource, sorted; the kubelet tells one NUMA node after the other. */
+    private SortedMap<String, List<String>> byResource(ContainerResources container) {
+        var byResource = new TreeMap<String, List<String>>();
+        container.getDevicesList().stream()
+                .filter(devices -> ours.test(devices.getResourceName()) && devices.getDeviceIdsCount() > 0)
+                .forEach(devices -> byResource.merge(
+                        devices.getResourceName(),
+                        devices.getDeviceIdsList().stream().distinct().sorted().toList(),
+                        (a, b) -> Stream.concat(a.stream(), b.stream())
+                                .distinct()
+                                .sorted()
+                                .toList()));
+        return byResource;
     }
 
     /**

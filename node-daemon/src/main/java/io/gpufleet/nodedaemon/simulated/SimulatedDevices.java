@@ -88,7 +88,9 @@ record SimulatedDevices(String node, List<SimulatedModel> models) {
                 model.migCapable() ? new Known<>(false) : new Unavailable<>("NOT_SUPPORTED"),
                 links(index),
                 fabricClique(),
-                new Known<>("compute"));
+                new Known<>("compute"),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     private static Reading<String> fabricClique() {

@@ -1,11 +1,14 @@
 package io.gpufleet.nodedaemon.simulated;
 
+import io.gpufleet.nodedaemon.model.Conditions;
 import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.time.Instant;
+import java.util.List;
 
 /** Vitals that move as under work, yet the same for the same GPU at the same second. */
 final class SimulatedVitals {
@@ -38,7 +41,10 @@ final class SimulatedVitals {
                 new Known<>(model.memoryClockMhz()),
                 new Known<>(meanPower * seconds),
                 new Known<>(0L),
-                new Known<>(load > 90 ? 0x4L : 0L));
+                new Known<>(load > 90 ? 0x4L : 0L),
+                Meters.NONE,
+                Conditions.unavailable("not read"),
+                List.of());
     }
 
     private static Reading<Long> memoryUsed(SimulatedModel model, int load) {

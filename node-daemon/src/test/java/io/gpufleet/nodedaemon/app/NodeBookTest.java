@@ -15,14 +15,16 @@ import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Holder;
 import io.gpufleet.nodedaemon.model.Holdings;
 import io.gpufleet.nodedaemon.model.HostFacts;
+import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class NodeBookTest {
@@ -49,7 +51,7 @@ class NodeBookTest {
 
     private NodeBook book(String bootId, Overlay overlay, boolean obey, double at) {
         var desk = new KubeletDesk(
-                new Allocator(Set.of(Allocator.Strategy.ENVVAR), "/", List.of()),
+                new Allocator(PluginSettings.STANDARD, HostNodes.of(List.of())),
                 () -> second(at),
                 new Counters(),
                 _ -> {});
@@ -60,12 +62,11 @@ class NodeBookTest {
                 },
                 store,
                 desk,
-                list -> {
-                    shown = list;
+                lists -> {
+                    shown = lists.getOrDefault(ResourcePlan.GPU, shown);
                     order.add("shown");
                 },
-                new Counters(),
-                List.of("envvar"));
+                new Counters());
         return new NodeBook(
                 new HostFacts("0.1.0", "simulated", "6.1", "", bootId), POLICY, overlay, obey, doors, second(at));
     }

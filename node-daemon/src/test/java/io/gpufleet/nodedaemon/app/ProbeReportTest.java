@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.gpufleet.nodedaemon.model.Conditions;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
+import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
@@ -32,7 +34,9 @@ class ProbeReportTest {
             new Known<>(false),
             List.of(new Gpu.Link("", 18, true)),
             new Unavailable<>("NOT_SUPPORTED"),
-            new Known<>("compute"));
+            new Known<>("compute"),
+            List.of(),
+            new Unavailable<>("not read"));
 
     private static final Vitals VITALS = new Vitals(
             "GPU-1",
@@ -47,7 +51,10 @@ class ProbeReportTest {
             new Known<>(2619),
             new Known<>(5L),
             new Known<>(0L),
-            new Known<>(4L));
+            new Known<>(4L),
+            Meters.NONE,
+            Conditions.unavailable("not read"),
+            List.of());
 
     private final ProbeReport seen = new ProbeReport(
             new Look.Seen(

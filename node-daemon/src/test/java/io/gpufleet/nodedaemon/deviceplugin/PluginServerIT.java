@@ -8,8 +8,10 @@ import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.DeviceList;
-import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.HostNodes;
+import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
@@ -32,7 +34,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -60,11 +61,7 @@ class PluginServerIT {
     private SocketAddress address;
 
     private static DeviceList list(long version, boolean secondHealthy) {
-        return new DeviceList(
-                version,
-                List.of(
-                        new Offer(Some.uuid(0), Some.gpu(0), "nvidia.com/gpu", true, true, ""),
-                        new Offer(Some.uuid(5), Some.gpu(5), "nvidia.com/gpu", secondHealthy, true, "xid-79")));
+        return new DeviceList(version, List.of(Some.offer(0, true, ""), Some.offer(5, secondHealthy, "xid-79")));
     }
 
     @BeforeEach
@@ -74,11 +71,11 @@ class PluginServerIT {
         streams = new WatchStreams(
                 vertx.getOrCreateContext(), list::get, opened::incrementAndGet, ended::incrementAndGet);
         var desk = new KubeletDesk(
-                new Allocator(Set.of(Allocator.Strategy.ENVVAR), "/", List.of()),
+                new Allocator(PluginSettings.STANDARD, HostNodes.of(List.of())),
                 () -> Some.second(0),
                 new Counters(),
                 _ -> {});
-        get(() -> new PluginServer(vertx, desk, streams).listen(socket));
+        get(() -> new PluginServer(vertx, desk.resource(ResourcePlan.GPU), streams).listen(socket));
         grpc = GrpcClient.client(vertx);
     }
 

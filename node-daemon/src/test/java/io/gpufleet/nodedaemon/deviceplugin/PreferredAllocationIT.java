@@ -9,14 +9,16 @@ import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.preferred.Machines;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.vertx.core.Vertx;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,7 +30,7 @@ class PreferredAllocationIT {
 
     private final Vertx vertx = Vertx.vertx();
     private StandInKubelet kubelet;
-    private KubeletLink link;
+    private KubeletLinks links;
     private KubeletDesk desk;
 
     @BeforeEach
@@ -37,13 +39,13 @@ class PreferredAllocationIT {
         kubelet = StandInKubelet.start(vertx, Files.createTempDirectory("k"));
         var counters = new Counters();
         desk = new KubeletDesk(
-                new Allocator(Set.of(Allocator.Strategy.ENVVAR), "/", List.of()),
+                new Allocator(PluginSettings.STANDARD, HostNodes.of(List.of())),
                 () -> new Moment(Instant.EPOCH, System.nanoTime()),
                 counters,
                 _ -> {});
-        link = new KubeletLink(
+        links = new KubeletLinks(
                 vertx,
-                new KubeletLink.LinkSettings(kubelet.devicePluginDirectory(), GPUS, 1, () -> {}),
+                new KubeletLinks.LinkSettings(kubelet.devicePluginDirectory(), 1, () -> {}),
                 desk,
                 counters,
                 System::nanoTime);
@@ -51,14 +53,14 @@ class PreferredAllocationIT {
 
     @AfterEach
     void stop() throws Exception {
-        link.close();
+        links.close();
         kubelet.close();
         vertx.close().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
     }
 
     private void show(DeviceList list, int healthy) {
-        desk.list(list);
-        link.show(list);
+        desk.lists(Map.of(GPUS, list), list.version());
+        links.show(Map.of(GPUS, list));
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> kubelet.resource(GPUS)
                         .map(ResourceView::allocatable)

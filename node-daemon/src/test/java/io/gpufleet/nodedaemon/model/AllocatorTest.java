@@ -8,24 +8,30 @@ import io.gpufleet.nodedaemon.model.AllocationAnswer.Granted;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Mount;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refusal;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refused;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class AllocatorTest {
     private static final DeviceList LIST = new DeviceList(
-            1,
-            List.of(
-                    new Offer(uuid(0), Some.gpu(0), "nvidia.com/gpu", true, true, ""),
-                    new Offer(uuid(1), Some.gpu(1), "nvidia.com/gpu", true, true, ""),
-                    new Offer(uuid(2), Some.gpu(2), "nvidia.com/gpu", false, true, "xid-79")));
+            1, List.of(Some.offer(0, true, ""), Some.offer(1, true, ""), Some.offer(2, false, "xid-79")));
 
-    private static Allocator allocator(Allocator.Strategy... strategies) {
-        return new Allocator(Set.of(strategies), "/home/kubernetes/bin/nvidia", List.of("/dev/nvidiactl"));
+    private static Allocator allocator(Strategy... strategies) {
+        return allocator("/home/kubernetes/bin/nvidia", strategies);
+    }
+
+    private static Allocator allocator(String driverRoot, Strategy... strategies) {
+        return new Allocator(
+                PluginSettings.STANDARD.with(
+                        AllocateSettings.STANDARD.with(Set.of(strategies)).at(driverRoot)),
+                HostNodes.of(List.of("/dev/nvidiactl")));
     }
 
     private static AllocationAnswer ask(String... ids) {
-        return allocator(Allocator.Strategy.ENVVAR).answer(LIST, List.of(List.of(ids)));
+        return allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(ids)));
     }
 
     @Test
@@ -46,7 +52,7 @@ class AllocatorTest {
 
     @Test
     void hostMountsGiveDriverDirectoryAndDeviceNodesAndNoPath() {
-        var answer = allocator(Allocator.Strategy.HOST_MOUNTS).answer(LIST, List.of(List.of(uuid(1))));
+        var answer = allocator(Strategy.HOST_MOUNTS).answer(LIST, List.of(List.of(uuid(1))));
 
         assertThat(answer)
                 .isInstanceOfSatisfying(
@@ -67,7 +73,7 @@ class AllocatorTest {
 
     @Test
     void strategiesAddUp() {
-        var answer = allocator(Allocator.Strategy.values()).answer(LIST, List.of(List.of(uuid(0))));
+        var answer = allocator(Strategy.ENVVAR, Strategy.HOST_MOUNTS).answer(LIST, List.of(List.of(uuid(0))));
 
         assertThat(answer)
                 .isInstanceOfSatisfying(
@@ -82,7 +88,7 @@ class AllocatorTest {
 
     @Test
     void rootAsDriverDirectoryIsNotMounted() {
-        var allocator = new Allocator(Set.of(Allocator.Strategy.HOST_MOUNTS), "/", List.of());
+        var allocator = allocator("/", Strategy.HOST_MOUNTS);
 
         assertThat(allocator.answer(LIST, List.of(List.of(uuid(0)))))
                 .isInstanceOfSatisfying(
@@ -116,19 +122,19 @@ class AllocatorTest {
     @Test
     void noDeviceAtAllIsRefused() {
         refused(ask(), Refusal.INVALID_ARGUMENT, "at least one");
-        refused(allocator(Allocator.Strategy.ENVVAR).answer(LIST, List.of()), Refusal.INVALID_ARGUMENT, "at least one");
+        refused(allocator(Strategy.ENVVAR).answer(LIST, List.of()), Refusal.INVALID_ARGUMENT, "at least one");
     }
 
     @Test
     void oneBadContainerFailsTheWholeCall() {
-        var answer = allocator(Allocator.Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of("GPU-x")));
+        var answer = allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of("GPU-x")));
 
         refused(answer, Refusal.INVALID_ARGUMENT, "GPU-x");
     }
 
     @Test
     void oneDeviceForTwoContainersIsRefused() {
-        var answer = allocator(Allocator.Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of(uuid(0))));
+        var answer = allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of(uuid(0))));
 
         refused(answer, Refusal.INVALID_ARGUMENT, uuid(0), "twice");
     }

@@ -7,6 +7,7 @@ import static io.gpufleet.nodedaemon.model.Some.uuid;
 import static io.gpufleet.nodedaemon.model.Some.xid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,14 +21,23 @@ class OffersTest {
     private static final DeviceBook TWO =
             DeviceBook.remembering(List.of(), second(0)).after(seen(2), second(0));
 
+    private static List<PlannedDevice> plan(DeviceBook book) {
+        return ResourcePlan.of(book.gpus(), PluginSettings.STANDARD).devices();
+    }
+
     private static Offer first(HealthBook health, Overlay overlay) {
         return Offers.NONE
-                                .next(TWO, health, overlay, Set.of(), second(0))
+                                .next(
+                                        plan(TWO),
+                                        TWO.lastLook(),
+                                        health,
+                                        new Surroundings(overlay, Set.of(), Map.of()),
+                                        second(0))
                                 .listed()
                                 .get(uuid(0))
                         instanceof Offer offer
                 ? offer
-                : new Offer("", Some.gpu(0), "", false, false, "not listed");
+                : Some.offer(0, false, "not listed");
     }
 
     @Test
@@ -56,7 +66,8 @@ class OffersTest {
     void blindDriverWithdrawsEverythingButEmptiesNothing() {
         DeviceBook blind = TWO.after(new Look.Blind(Look.DriverTrouble.NOT_LOADED, "DRIVER_NOT_LOADED"), second(1));
 
-        Offers offers = Offers.NONE.next(blind, WELL, Overlay.TRUST, Set.of(), second(1));
+        Offers offers = Offers.NONE.next(
+                plan(blind), blind.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(1));
 
         assertThat(offers.listed()).hasSize(2);
         assertThat(offers.listed().values()).noneMatch(Offer::healthy);
@@ -65,13 +76,29 @@ class OffersTest {
     @Test
     void removedDeviceLeavesTheListAfterAMinuteUnhealthy() {
         // Given a node that loses its second GPU, place and all
-        Offers before = Offers.NONE.next(TWO, WELL, Overlay.TRUST, Set.of(), second(0));
+        Offers before = Offers.NONE.next(
+                plan(TWO), TWO.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(0));
         DeviceBook removed = TWO.after(seen(1), second(10));
 
         // When time passes
-        Offers atOnce = before.next(removed, WELL, Overlay.TRUST, Set.of(), second(10));
-        Offers soon = atOnce.next(removed, WELL, Overlay.TRUST, Set.of(), second(69));
-        Offers later = soon.next(removed, WELL, Overlay.TRUST, Set.of(), second(70));
+        Offers atOnce = before.next(
+                plan(removed),
+                removed.lastLook(),
+                WELL,
+                new Surroundings(Overlay.TRUST, Set.of(), Map.of()),
+                second(10));
+        Offers soon = atOnce.next(
+                plan(removed),
+                removed.lastLook(),
+                WELL,
+                new Surroundings(Overlay.TRUST, Set.of(), Map.of()),
+                second(69));
+        Offers later = soon.next(
+                plan(removed),
+                removed.lastLook(),
+                WELL,
+                new Surroundings(Overlay.TRUST, Set.of(), Map.of()),
+                second(70));
 
         // Then it is Unhealthy first and gone only then
         assertThat(atOnce.listed().get(uuid(1))).isNotNull().matches(offer -> !offer.healthy());
@@ -81,25 +108,39 @@ class OffersTest {
 
     @Test
     void heldDeviceStaysListedHoweverLongItIsGone() {
-        Offers before = Offers.NONE.next(TWO, WELL, Overlay.TRUST, Set.of(), second(0));
+        Offers before = Offers.NONE.next(
+                plan(TWO), TWO.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(0));
         DeviceBook removed = TWO.after(seen(1), second(10));
 
-        Offers unhealthy = before.next(removed, WELL, Overlay.TRUST, Set.of(uuid(1)), second(10));
-        Offers later = unhealthy.next(removed, WELL, Overlay.TRUST, Set.of(uuid(1)), second(10_000));
+        Offers unhealthy = before.next(
+                plan(removed),
+                removed.lastLook(),
+                WELL,
+                new Surroundings(Overlay.TRUST, Set.of(uuid(1)), Map.of()),
+                second(10));
+        Offers later = unhealthy.next(
+                plan(removed),
+                removed.lastLook(),
+                WELL,
+                new Surroundings(Overlay.TRUST, Set.of(uuid(1)), Map.of()),
+                second(10_000));
 
         assertThat(later.listed()).containsKey(uuid(1));
     }
 
     @Test
     void lostDeviceWhosePlaceIsThereStaysListed() {
-        Offers before = Offers.NONE.next(TWO, WELL, Overlay.TRUST, Set.of(), second(0));
+        Offers before = Offers.NONE.next(
+                plan(TWO), TWO.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(0));
         DeviceBook lost = TWO.after(
                 new Look.Seen(
                         "570", "12.8", List.of(Some.gpu(0)), List.of(new Look.LostGpu(1, "00000001:00:00.0", "LOST"))),
                 second(10));
 
-        Offers unhealthy = before.next(lost, WELL, Overlay.TRUST, Set.of(), second(10));
-        Offers later = unhealthy.next(lost, WELL, Overlay.TRUST, Set.of(), second(10_000));
+        Offers unhealthy = before.next(
+                plan(lost), lost.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(10));
+        Offers later = unhealthy.next(
+                plan(lost), lost.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(10_000));
 
         assertThat(later.listed().get(uuid(1)))
                 .isNotNull()
@@ -117,7 +158,8 @@ class OffersTest {
                                 List.of(new Look.LostGpu(1, "00000001:00:00.0", "GPU_IS_LOST"))),
                         second(1));
 
-        Offers offers = Offers.NONE.next(book, WELL, Overlay.TRUST, Set.of(), second(1));
+        Offers offers = Offers.NONE.next(
+                plan(book), book.lastLook(), WELL, new Surroundings(Overlay.TRUST, Set.of(), Map.of()), second(1));
 
         assertThat(offers.listed().get(uuid(1))).isNotNull().matches(offer -> !offer.healthy());
     }
@@ -142,7 +184,9 @@ class OffersTest {
                 other.migEnabled(),
                 List.of(),
                 other.fabricClique(),
-                other.mode());
+                other.mode(),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
 
         DeviceBook after = book.after(new Look.Seen("570", "12.8", List.of(inItsPlace), List.of()), second(1));
 

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model;
 
+import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -9,9 +10,14 @@ import java.util.stream.IntStream;
 /** Things to test with. */
 public final class Some {
     /** A policy that withdraws for XIDs 48 and 79 and lets devices back after five minutes. */
-    public static final FaultPolicy POLICY = new FaultPolicy(Set.of(48, 79), Duration.ofMinutes(5));
+    public static final FaultPolicy POLICY = new FaultPolicy(Set.of(48, 79), Duration.ofMinutes(5), XidOverrides.NONE);
 
     private Some() {}
+
+    /** What is offered of a GPU that is whole and not shared. */
+    public static Offer offer(int index, boolean healthy, String reason) {
+        return new Offer(uuid(index), gpu(index), new Part.Whole(), ResourcePlan.GPU, 1, healthy, true, false, reason);
+    }
 
     /** A moment so many seconds after the beginning of the test's time. */
     public static Moment second(double seconds) {
@@ -42,7 +48,9 @@ public final class Some {
                 new Reading.Known<>(false),
                 List.of(),
                 new Reading.Unavailable<>("NOT_SUPPORTED"),
-                new Reading.Known<>("compute"));
+                new Reading.Known<>("compute"),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     /** A look at so many GPUs. */
@@ -76,6 +84,9 @@ public final class Some {
                 none,
                 noneEither,
                 noneEither,
-                noneEither);
+                noneEither,
+                Meters.NONE,
+                Conditions.unavailable("not read"),
+                List.of());
     }
 }

@@ -81,7 +81,9 @@ class NvmlLookIT {
                         new Known<>(false),
                         List.of(new Gpu.Link("", 18, true)),
                         new Known<>("01234567-89ab-cdef-0123-456789abcdef.7"),
-                        new Known<>("compute")));
+                        new Known<>("compute"),
+                        List.of(),
+                        new Reading.Unavailable<>("not read")));
     }
 
     @Test

@@ -17,7 +17,7 @@ class KubeletCheckpointTest {
 
     private KubeletCheckpoint read(String text) throws IOException {
         return KubeletCheckpoint.read(
-                Files.writeString(directory.resolve("kubelet_internal_checkpoint"), text), "nvidia.com/gpu");
+                Files.writeString(directory.resolve("kubelet_internal_checkpoint"), text), "nvidia.com/gpu"::equals);
     }
 
     @Test

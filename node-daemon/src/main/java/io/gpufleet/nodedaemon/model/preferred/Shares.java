@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.preferred;
 
+import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -19,7 +20,7 @@ final class Shares {
     private final Comparator<Integer> order;
 
     /** A choice where nothing is free yet; {@code listed} is the number of devices of each GPU. */
-    Shares(Topology topology, Sharing sharing, int[] listed) {
+    Shares(Topology topology, ReplicaOrder spread, int[] listed) {
         this.topology = topology;
         this.taken = listed.clone();
         this.nearness = new long[listed.length];
@@ -28,7 +29,7 @@ final class Shares {
                 .toList();
         Comparator<Integer> byTaken = Comparator.comparingInt((Integer gpu) -> taken[gpu]);
         Comparator<Integer> byNearness = Comparator.comparingLong((Integer gpu) -> -nearness[gpu]);
-        this.order = switch (sharing) {
+        this.order = switch (spread) {
             case DISTRIBUTED ->
                 byTaken.thenComparing((Integer gpu) -> joined.get(gpu)).thenComparing(byNearness);
             case PACKED -> byTaken.reversed().thenComparing(byNearness);

@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.model.preferred;
 import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Offer;
+import io.gpufleet.nodedaemon.model.Part;
 import io.gpufleet.nodedaemon.model.Reading;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -109,7 +110,9 @@ public final class Machines {
                 new Reading.Known<>(false),
                 links,
                 fabric.isEmpty() ? new Reading.Unavailable<>("no fabric") : new Reading.Known<>(fabric),
-                new Reading.Known<>("compute"));
+                new Reading.Known<>("compute"),
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     /** The id of a whole GPU. */
@@ -153,6 +156,7 @@ public final class Machines {
     }
 
     private static Offer offer(String id, Gpu gpu, boolean healthy) {
-        return new Offer(id, gpu, RESOURCE, healthy, true, healthy ? "" : "lost: GPU_IS_LOST");
+        return new Offer(
+                id, gpu, new Part.Whole(), RESOURCE, 1, healthy, true, false, healthy ? "" : "lost: GPU_IS_LOST");
     }
 }

@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.model.preferred;
 
 import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +27,7 @@ public final class PreferredAllocationFigures {
         var list = Machines.whole(gpus);
         var ids = Machines.range(0, gpus.size());
         long begun = System.nanoTime();
-        var allocation = PreferredAllocation.of(list, Sharing.DISTRIBUTED);
+        var allocation = PreferredAllocation.of(list, ReplicaOrder.DISTRIBUTED);
         long built = System.nanoTime() - begun;
         long[] nanos = new long[CALLS];
         long seen = 0;

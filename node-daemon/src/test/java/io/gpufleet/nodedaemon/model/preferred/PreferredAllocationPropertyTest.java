@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.model.preferred;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -134,7 +135,7 @@ class PreferredAllocationPropertyTest {
         int count = random.nextInt(free.size() + 1);
 
         // When
-        var chosen = PreferredAllocation.of(Machines.whole(machine.gpus()), Sharing.DISTRIBUTED)
+        var chosen = PreferredAllocation.of(Machines.whole(machine.gpus()), ReplicaOrder.DISTRIBUTED)
                 .choose(Stream.concat(ids(free).stream(), ids(must).stream()).toList(), ids(must), must.size() + count);
 
         // Then
@@ -155,7 +156,7 @@ class PreferredAllocationPropertyTest {
             @ForAll long seed,
             @ForAll @IntRange(min = 1, max = 40) int gpus,
             @ForAll @IntRange(min = 1, max = 4) int replicas,
-            @ForAll Sharing sharing,
+            @ForAll ReplicaOrder sharing,
             @ForAll @IntRange(min = -2, max = 80) int size) {
         // Given
         var random = new Random(seed);
@@ -189,7 +190,7 @@ class PreferredAllocationPropertyTest {
         // Given
         var random = new Random(seed);
         var allocation =
-                PreferredAllocation.of(Machines.whole(Plain.random(random, size).gpus()), Sharing.DISTRIBUTED);
+                PreferredAllocation.of(Machines.whole(Plain.random(random, size).gpus()), ReplicaOrder.DISTRIBUTED);
         var ids = new ArrayList<>(Machines.range(0, size));
 
         // When

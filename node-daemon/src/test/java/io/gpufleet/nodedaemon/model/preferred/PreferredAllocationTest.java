@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Nested;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Which devices a container is best given, on machines that exist. */
 class PreferredAllocationTest {
     private static List<String> choose(List<Gpu> gpus, List<String> available, List<String> must, int size) {
-        return PreferredAllocation.of(whole(gpus), Sharing.DISTRIBUTED).choose(available, must, size);
+        return PreferredAllocation.of(whole(gpus), ReplicaOrder.DISTRIBUTED).choose(available, must, size);
     }
 
     @Nested
@@ -94,7 +95,7 @@ class PreferredAllocationTest {
         @Test
         void lostGpuIsNotChosenAndItsQuadIsUsedUpFirst() {
             // Given
-            var allocation = PreferredAllocation.of(whole(Machines.DGX_1, 1), Sharing.DISTRIBUTED);
+            var allocation = PreferredAllocation.of(whole(Machines.DGX_1, 1), ReplicaOrder.DISTRIBUTED);
 
             // When
             var two = allocation.choose(range(0, 8), List.of(), 2);
@@ -146,7 +147,7 @@ class PreferredAllocationTest {
     @Nested
     class OnDoubt {
         private final PreferredAllocation allocation =
-                PreferredAllocation.of(whole(Machines.DGX_A100, 2), Sharing.DISTRIBUTED);
+                PreferredAllocation.of(whole(Machines.DGX_A100, 2), ReplicaOrder.DISTRIBUTED);
 
         @Test
         void moreThanThereIsGetsAllThereIs() {
@@ -193,7 +194,7 @@ class PreferredAllocationTest {
         @Test
         void emptyListStillAnswers() {
             // Given
-            var empty = PreferredAllocation.of(new DeviceList(0, List.of()), Sharing.PACKED);
+            var empty = PreferredAllocation.of(new DeviceList(0, List.of()), ReplicaOrder.PACKED);
 
             // Then
             assertThat(empty.choose(uuids(3, 4), uuids(4), 2)).containsExactlyInAnyOrderElementsOf(uuids(3, 4));
@@ -216,7 +217,7 @@ class PreferredAllocationTest {
         void distributedTakesTheGpuWithTheFewestTaken() {
             // Given
             var taken = List.of(replica(0, 0), replica(0, 1), replica(1, 0), replica(2, 0), replica(3, 2));
-            var allocation = PreferredAllocation.of(list, Sharing.DISTRIBUTED);
+            var allocation = PreferredAllocation.of(list, ReplicaOrder.DISTRIBUTED);
 
             // Then
             assertThat(allocation.choose(without(taken), List.of(), 1)).containsExactly(replica(4, 0));
@@ -228,7 +229,7 @@ class PreferredAllocationTest {
         void packedFillsAGpuBeforeItOpensAnother() {
             // Given
             var taken = List.of(replica(0, 0), replica(2, 0), replica(2, 1));
-            var allocation = PreferredAllocation.of(list, Sharing.PACKED);
+            var allocation = PreferredAllocation.of(list, ReplicaOrder.PACKED);
 
             // Then
             assertThat(allocation.choose(without(taken), List.of(), 3))
@@ -241,9 +242,9 @@ class PreferredAllocationTest {
             var must = List.of(replica(6, 3));
 
             // Then
-            assertThat(PreferredAllocation.of(list, Sharing.PACKED).choose(without(List.of()), must, 2))
+            assertThat(PreferredAllocation.of(list, ReplicaOrder.PACKED).choose(without(List.of()), must, 2))
                     .containsExactly(replica(6, 3), replica(6, 0));
-            assertThat(PreferredAllocation.of(list, Sharing.DISTRIBUTED).choose(without(List.of()), must, 4))
+            assertThat(PreferredAllocation.of(list, ReplicaOrder.DISTRIBUTED).choose(without(List.of()), must, 4))
                     .contains(replica(6, 3), replica(4, 0), replica(5, 0), replica(7, 0));
         }
     }
@@ -263,15 +264,15 @@ class PreferredAllocationTest {
     @Test
     void anotherListOfTheSameGpusAnswersWithItsOwnHealth() {
         // Given
-        var before = PreferredAllocation.of(whole(Machines.DGX_A100), Sharing.DISTRIBUTED);
+        var before = PreferredAllocation.of(whole(Machines.DGX_A100), ReplicaOrder.DISTRIBUTED);
 
         // When
-        var after = before.with(whole(Machines.DGX_A100, 0));
+        var after = before.with(whole(Machines.DGX_A100, 0), ReplicaOrder.DISTRIBUTED);
 
         // Then
         assertThat(before.choose(range(0, 3), List.of(), 2)).containsExactlyInAnyOrderElementsOf(uuids(0, 1));
         assertThat(after.choose(range(0, 3), List.of(), 2)).containsExactlyInAnyOrderElementsOf(uuids(1, 2));
-        assertThat(after.with(whole(Machines.PCIE)).choose(uuids(0, 1, 4), List.of(), 2))
+        assertThat(after.with(whole(Machines.PCIE), ReplicaOrder.DISTRIBUTED).choose(uuids(0, 1, 4), List.of(), 2))
                 .containsExactlyInAnyOrderElementsOf(uuids(0, 1));
     }
 

@@ -1,0 +1,49 @@
+package io.gpufleet.nodedaemon.model;
+
+import java.util.List;
+
+/**
+ * One MIG device; all of it is fixed for the life of the instance.
+ *
+ * @param uuid {@code MIG-…}
+ * @param profile for example {@code 1g.5gb} or {@code 1g.10gb+me}
+ * @param index of the instance on its GPU, from 0, as {@code nvidia-smi -L} counts
+ * @param gpuInstance GPU instance id
+ * @param computeInstance compute instance id
+ * @param attributes its share of the GPU
+ * @param capabilityNodes device nodes below {@code /dev/nvidia-caps} that its holder needs
+ */
+public record MigInstance(
+        String uuid,
+        String profile,
+        int index,
+        int gpuInstance,
+        int computeInstance,
+        Attributes attributes,
+        List<String> capabilityNodes) {
+    /** Copies the list. */
+    public MigInstance {
+        capabilityNodes = List.copyOf(capabilityNodes);
+    }
+
+    /**
+     * An instance's share of its GPU (nvmlDeviceAttributes_t).
+     *
+     * @param memoryBytes memory in all
+     */
+    public record Attributes(
+            long memoryBytes,
+            int multiprocessors,
+            int gpuSlices,
+            int computeSlices,
+            int copyEngines,
+            int decoders,
+            int encoders,
+            int jpegs,
+            int ofas) {}
+
+    /** Whether the instance is a whole GPU instance; only these are offered. */
+    public boolean whole() {
+        return attributes.gpuSlices() == attributes.computeSlices();
+    }
+}
