@@ -10,6 +10,7 @@ import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
 import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.disk.StateFile;
+import io.gpufleet.nodedaemon.holdfiles.HoldFiles;
 import io.gpufleet.nodedaemon.http.MetricsPage;
 import io.gpufleet.nodedaemon.http.OpsDoor;
 import io.gpufleet.nodedaemon.kafka.Bus;
@@ -42,6 +43,9 @@ final class DaemonMain implements AutoCloseable {
     private static final Duration STUCK = Duration.ofSeconds(30);
 
     private static final String VERSION = "0.1.0";
+    /** What must be closed before a driver can be unloaded begins so. */
+    private static final String GPU_NODES = "/dev/nvidia";
+
     private static final Duration FAREWELL = Duration.ofMillis(50);
 
     private final Counters counters = new Counters();
@@ -98,7 +102,12 @@ final class DaemonMain implements AutoCloseable {
                 config.httpHost(),
                 config.httpPort(),
                 new OpsDoor.Answers(this::notAlive, this::notReady, this::metrics));
-        devices = new DeviceWatch(source, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
+        devices = new DeviceWatch(
+                source,
+                new HoldFiles(config.state().runDirectory(), GPU_NODES),
+                config.timing().telemetryInterval(),
+                inbox::add,
+                DaemonMain::now);
         verdicts.start();
         LOG.atInfo()
                 .addKeyValue("node", node)

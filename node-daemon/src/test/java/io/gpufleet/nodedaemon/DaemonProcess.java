@@ -72,6 +72,10 @@ final class DaemonProcess implements AutoCloseable {
         process.destroyForcibly().waitFor();
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     /** SIGTERM; the exit status. */
     int terminate() throws InterruptedException {
         process.destroy();

@@ -26,10 +26,12 @@ public final class DeviceWatch implements AutoCloseable {
 
     private enum Wish {
         LOOK,
-        POLL
+        POLL,
+        HOLD
     }
 
     private final DeviceSource source;
+    private final HoldKeeper holds;
     private final Consumer<Input> inbox;
     private final Supplier<Moment> now;
     private final Duration telemetry;
@@ -39,8 +41,10 @@ public final class DeviceWatch implements AutoCloseable {
     private volatile boolean running = true;
 
     /** Starts watching; the first thing that is handed in is a look. */
-    public DeviceWatch(DeviceSource source, Duration telemetry, Consumer<Input> inbox, Supplier<Moment> now) {
+    public DeviceWatch(
+            DeviceSource source, HoldDoor door, Duration telemetry, Consumer<Input> inbox, Supplier<Moment> now) {
         this.source = source;
+        this.holds = new HoldKeeper(door, source, inbox, () -> wishes.offer(Wish.HOLD));
         this.telemetry = telemetry;
         this.inbox = inbox;
         this.now = now;
@@ -69,9 +73,16 @@ public final class DeviceWatch implements AutoCloseable {
         long nextLook = now.get().nanos();
         long nextPoll = nextLook;
         long nextSample = nextLook;
+        boolean held = false;
         while (running) {
-            long nanos = now.get().nanos();
-            if (nextLook - nanos <= 0) {
+            Moment moment = now.get();
+            long nanos = moment.nanos();
+            boolean heldBefore = held;
+            held = holds.turn(moment);
+            if (heldBefore && !held) {
+                nextLook = nanos;
+            }
+            if (!held && nextLook - nanos <= 0) {
                 Look look = source.look();
                 inbox.accept(new Input.Looked(look));
                 boolean blind = look instanceof Look.Blind;
@@ -80,16 +91,18 @@ public final class DeviceWatch implements AutoCloseable {
             }
             if (nextPoll - nanos <= 0) {
                 boolean sample = nextSample - nanos <= 0;
-                inbox.accept(new Input.Polled(source.vitals(), sample));
+                inbox.accept(new Input.Polled(held ? List.of() : source.vitals(), sample));
                 nextPoll = nanos + shorter(telemetry, LONGEST_POLL).toNanos();
                 nextSample = sample ? nanos + telemetry.toNanos() : nextSample;
             }
-            long wait = Math.min(nextLook, nextPoll) - now.get().nanos();
+            long next = holds.dueNanos(held ? nextPoll : Math.min(nextLook, nextPoll));
+            long wait = next - now.get().nanos();
             Wish wish = wishes.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
             if (wish != null) {
                 switch (wish) {
                     case LOOK -> nextLook = now.get().nanos();
                     case POLL -> nextPoll = now.get().nanos();
+                    case HOLD -> {}
                 }
             }
         }

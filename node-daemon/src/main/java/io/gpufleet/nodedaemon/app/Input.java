@@ -58,6 +58,9 @@ public sealed interface Input {
     /** What had piled up while the broker was away is sent; whether something of it was lost. */
     record BacklogSent(boolean lost) implements Input {}
 
+    /** Everything that was handed in before is dealt with, and the kubelet has been shown what follows from it. */
+    record Fence(Runnable reached) implements Input {}
+
     /** Nothing happened, but a timer may be due. */
     record Tick() implements Input {}
 }

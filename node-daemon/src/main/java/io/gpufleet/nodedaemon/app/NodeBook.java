@@ -117,6 +117,7 @@ final class NodeBook {
                 doors.facts().publish(new Fact.Allocated(resource, ids, strategies(), micros), now);
             }
             case Input.BacklogSent(boolean lost) -> repeat(lost, now);
+            case Input.Fence(Runnable reached) -> reached.run();
             case Input.Tick _ -> {}
         }
         due(now);
@@ -131,6 +132,7 @@ final class NodeBook {
 
     private void looked(Look look, Moment now) {
         if (look instanceof Look.Blind(Look.DriverTrouble trouble, String reason)
+                && trouble != Look.DriverTrouble.HELD
                 && (!looked || !look.equals(devices.lastLook()))) {
             LOG.atWarn()
                     .addKeyValue("state", trouble)

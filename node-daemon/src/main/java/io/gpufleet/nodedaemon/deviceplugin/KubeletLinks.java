@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
+import io.gpufleet.kit.files.DirectoryWatch;
 import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.app.KubeletFace;

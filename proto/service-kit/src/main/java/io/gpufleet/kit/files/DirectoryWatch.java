@@ -1,8 +1,10 @@
-package io.gpufleet.nodedaemon.deviceplugin;
+package io.gpufleet.kit.files;
 
 import java.io.IOException;
 import java.nio.file.ClosedWatchServiceException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
@@ -17,25 +19,42 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells what changed in a directory by inotify, and once a second in any case: inotify may be exhausted, and a directory
- * may be made anew.
+ * may not be there yet or be made anew.
  */
-final class DirectoryWatch implements AutoCloseable {
+public final class DirectoryWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryWatch.class);
 
     private final Path directory;
     private final Consumer<Set<String>> changed;
+    private final Notifier notifier;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
 
-    /** Calls with the names that changed; with none once a second. */
-    DirectoryWatch(Path directory, Consumer<Set<String>> changed) {
+    /** What tells of changes: the kernel's inotify, by the JDK. */
+    @FunctionalInterface
+    public interface Notifier {
+        /** Fails with IOException where the user has no inotify instance left. */
+        WatchService open() throws IOException;
+    }
+
+    /** Calls on a thread of its own, with the names that changed; with none once a second. */
+    public DirectoryWatch(Path directory, Consumer<Set<String>> changed) {
+        this(directory, changed, () -> directory.getFileSystem().newWatchService());
+    }
+
+    /** The same by another notifier. */
+    public DirectoryWatch(Path directory, Consumer<Set<String>> changed, Notifier notifier) {
         this.directory = directory;
         this.changed = changed;
-        this.thread = Thread.ofPlatform().name("plugin-directory").daemon(true).start(this::run);
+        this.notifier = notifier;
+        this.thread = Thread.ofPlatform()
+                .name("watch-" + directory.getFileName())
+                .daemon(true)
+                .start(this::run);
     }
 
     private void run() {
-        try (WatchService watcher = directory.getFileSystem().newWatchService()) {
+        try (WatchService watcher = notifier.open()) {
             watch(watcher);
         } catch (IOException exhausted) {
             LOG.atWarn()
@@ -45,7 +64,7 @@ final class DirectoryWatch implements AutoCloseable {
                             "no inotify here, the directory is looked at every second; raise fs.inotify.max_user_instances");
             poll();
         } catch (InterruptedException | ClosedWatchServiceException end) {
-            // The daemon stops.
+            // Closed.
         }
     }
 
@@ -53,12 +72,7 @@ final class DirectoryWatch implements AutoCloseable {
         boolean registered = false;
         while (closed.getCount() > 0) {
             if (!registered && Files.isDirectory(directory)) {
-                directory.register(
-                        watcher,
-                        StandardWatchEventKinds.ENTRY_CREATE,
-                        StandardWatchEventKinds.ENTRY_MODIFY,
-                        StandardWatchEventKinds.ENTRY_DELETE);
-                registered = true;
+                registered = register(watcher);
             }
             WatchKey key = watcher.poll(1, TimeUnit.SECONDS);
             Set<String> names = new HashSet<>();
@@ -66,17 +80,39 @@ final class DirectoryWatch implements AutoCloseable {
                 key.pollEvents().forEach(event -> names.add(String.valueOf(event.context())));
                 registered = key.reset();
             }
-            changed.accept(names);
+            tell(names);
+        }
+    }
+
+    private boolean register(WatchService watcher) throws IOException {
+        try {
+            directory.register(
+                    watcher,
+                    StandardWatchEventKinds.ENTRY_CREATE,
+                    StandardWatchEventKinds.ENTRY_MODIFY,
+                    StandardWatchEventKinds.ENTRY_DELETE);
+            return true;
+        } catch (NoSuchFileException | NotDirectoryException wentMeanwhile) {
+            return false;
         }
     }
 
     private void poll() {
         try {
             while (!closed.await(1, TimeUnit.SECONDS)) {
-                changed.accept(Set.of());
+                tell(Set.of());
             }
         } catch (InterruptedException end) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A listener that fails is told of the next change all the same. */
+    private void tell(Set<String> names) {
+        try {
+            changed.accept(names);
+        } catch (RuntimeException failed) {
+            LOG.atError().addKeyValue("directory", directory).setCause(failed).log("a change was not dealt with");
         }
     }
 

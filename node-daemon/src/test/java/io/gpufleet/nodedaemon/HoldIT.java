@@ -1,0 +1,119 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.compose.kubelet.ResourceView;
+import io.gpufleet.compose.kubelet.StandInKubelet;
+import io.gpufleet.nodedaemon.nvml.StandInNvml;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The daemon lets a driver go, to the last descriptor, and takes it back. */
+class HoldIT {
+    private static final String GPUS = "nvidia.com/gpu";
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    Path directory;
+
+    private static int allocatable(StandInKubelet kubelet) {
+        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(-1);
+    }
+
+    private static int capacity(StandInKubelet kubelet) {
+        return kubelet.resource(GPUS).map(ResourceView::capacity).orElse(-1);
+    }
+
+    /** What a process has open, by the kernel's word. */
+    private static List<String> descriptors(long pid) throws IOException {
+        var targets = new ArrayList<String>();
+        try (var links = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid), "fd"))) {
+            for (Path link : links) {
+                try {
+                    targets.add(Files.readSymbolicLink(link).toString());
+                } catch (IOException closedMeanwhile) {
+                    targets.add("");
+                }
+            }
+        }
+        return targets;
+    }
+
+    @Test
+    void holdClosesEveryDescriptorAndItsEndBringsAllBack() throws Exception {
+        Path sockets = Files.createTempDirectory("k");
+        Path run = directory.resolve("run");
+        var vertx = Vertx.vertx();
+        try (var nvml = StandInNvml.install(directory.resolve("driver"), 2);
+                var kubelet = StandInKubelet.start(vertx, sockets);
+                var daemon = new DaemonProcess(
+                        directory,
+                        Map.of(
+                                "GPUFLEET_NODE", "n-1",
+                                "GPUFLEET_KAFKA", "127.0.0.1:1",
+                                "GPUFLEET_DEVICES", "nvml",
+                                "GPUFLEET_SIMULATION_DIR", "",
+                                "GPUFLEET_DRIVER_ROOT", nvml.driverRoot().toString(),
+                                "GPUFLEET_DEVICE_PLUGIN_DIR",
+                                        kubelet.devicePluginDirectory().toString(),
+                                "GPUFLEET_POD_RESOURCES_SOCKET",
+                                        kubelet.podResourcesSocket().toString()))) {
+            // Given a daemon that serves two GPUs
+            await().atMost(PATIENCE).until(() -> allocatable(kubelet) == 2);
+            String node = nvml.library().resolveSibling("nvidiactl").toString();
+            assertThat(descriptors(daemon.pid())).contains(node);
+
+            // When somebody asks for them
+            Path next = Files.writeString(run.resolve("next"), "reason: driver upgrade\ndeadline: 1h\n");
+            Files.move(next, run.resolve("hold"));
+
+            // Then nothing is open, everything is listed Unhealthy, and it is said
+            await().atMost(PATIENCE).until(() -> Files.exists(run.resolve("released")));
+            assertThat(descriptors(daemon.pid())).doesNotContain(node);
+            assertThat(nvml.counter("openSessions")).isZero();
+            assertThat(nvml.counter("eventSets")).isZero();
+            assertThat(allocatable(kubelet)).isZero();
+            assertThat(capacity(kubelet)).isEqualTo(2);
+            assertThat(run.resolve("released")).content().contains("reason: driver upgrade");
+
+            // And a daemon that starts meanwhile touches nothing
+            int inits = nvml.counter("initCalls");
+            daemon.kill();
+            daemon.restart();
+            await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == 2);
+            await().atMost(PATIENCE).until(() -> Files.exists(run.resolve("released")));
+            assertThat(nvml.counter("initCalls")).isEqualTo(inits);
+            assertThat(allocatable(kubelet)).isZero();
+
+            // When the driver was exchanged and nobody asks any more
+            nvml.upgrade("575.57.08");
+            Files.delete(run.resolve("hold"));
+
+            // Then all is back, without a restart, and the word is taken back
+            await().atMost(PATIENCE).until(() -> allocatable(kubelet) == 2);
+            assertThat(run.resolve("released")).doesNotExist();
+            assertThat(daemon.log()).contains("driver=575.57.08").doesNotContain("ERROR");
+
+            // When somebody asks and then forgets to take it back
+            Files.writeString(run.resolve("next"), "deadline: 2s");
+            Files.move(run.resolve("next"), run.resolve("hold"));
+
+            // Then the deadline does
+            await().atMost(PATIENCE).until(() -> daemon.log().contains("the deadline of the hold file has passed"));
+            await().atMost(PATIENCE).until(() -> allocatable(kubelet) == 2);
+            assertThat(run.resolve("hold")).exists();
+            assertThat(run.resolve("released")).doesNotExist();
+        } finally {
+            vertx.close();
+        }
+    }
+}

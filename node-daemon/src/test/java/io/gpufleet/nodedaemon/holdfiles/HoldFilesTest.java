@@ -1,0 +1,124 @@
+package io.gpufleet.nodedaemon.holdfiles;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.model.HoldRequest;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HoldFilesTest {
+    private static final Instant WRITTEN = Instant.parse("2026-11-21T19:00:00Z");
+
+    @TempDir
+    private Path place;
+
+    private Path run;
+    private HoldFiles files;
+
+    @BeforeEach
+    void open() {
+        run = place.resolve("run");
+        files = new HoldFiles(run, place.resolve("nvidia").toString());
+    }
+
+    @AfterEach
+    void close() {
+        files.close();
+    }
+
+    private void ask(String text) throws IOException {
+        Files.createDirectories(run);
+        Files.setLastModifiedTime(Files.writeString(run.resolve("hold"), text), FileTime.from(WRITTEN));
+    }
+
+    @Test
+    void nobodyAsksWithoutAFile() {
+        assertThat(files.asked()).isEmpty();
+    }
+
+    @Test
+    void fileIsTheRequest() throws IOException {
+        ask("reason: reset of GPU 3\ndeadline: 5m\n");
+
+        assertThat(files.asked())
+                .contains(new HoldRequest("reset of GPU 3", WRITTEN.plus(Duration.ofMinutes(5)), WRITTEN, ""));
+    }
+
+    @Test
+    void fileThatCanNotBeReadHoldsToo() throws IOException {
+        // Given something that is there and is no text: opening it for reading fails for everybody, root too
+        Files.createDirectories(run.resolve("hold"));
+
+        assertThat(files.asked()).hasValueSatisfying(request -> {
+            assertThat(request.complaint()).contains("can not be read");
+            assertThat(Duration.between(request.written(), request.deadline())).isEqualTo(HoldRequest.USUAL);
+        });
+    }
+
+    @Test
+    void changesOfTheFileAreTold() throws IOException {
+        var changes = new AtomicInteger();
+        files.onChange(changes::incrementAndGet);
+
+        ask("");
+        await().until(() -> changes.get() >= 1);
+        int before = changes.get();
+
+        Files.delete(run.resolve("hold"));
+        await().until(() -> changes.get() > before);
+    }
+
+    @Test
+    void releasedIsSaidAndTakenBack() throws IOException {
+        ask("reason: upgrade\ndeadline: 5m");
+
+        assertThat(files.released(files.asked().orElseThrow())).isTrue();
+        assertThat(run.resolve("released"))
+                .hasContent("reason: upgrade\ndeadline: 2026-11-21T19:05:00Z\npid: "
+                        + ProcessHandle.current().pid() + "\n");
+
+        files.takenBack();
+        assertThat(run.resolve("released")).doesNotExist();
+    }
+
+    @Test
+    void nothingIsSaidWhileAGpuIsOpenOrMapped() throws IOException {
+        ask("");
+        HoldRequest request = files.asked().orElseThrow();
+        Path gpu = Files.writeString(place.resolve("nvidia0"), "x");
+
+        try (var _ = FileChannel.open(gpu, StandardOpenOption.READ)) {
+            assertThat(files.released(request)).isFalse();
+            assertThat(run.resolve("released")).doesNotExist();
+        }
+
+        try (var arena = java.lang.foreign.Arena.ofConfined()) {
+            try (var channel = FileChannel.open(gpu, StandardOpenOption.READ)) {
+                channel.map(FileChannel.MapMode.READ_ONLY, 0, 1, arena);
+            }
+            assertThat(files.released(request)).isFalse();
+        }
+
+        assertThat(files.released(request)).isTrue();
+    }
+
+    @Test
+    void directoryThatCanNotBeWrittenIsTriedAgainLater() throws IOException {
+        Files.writeString(run, "a file where the directory should be");
+
+        assertThat(files.released(HoldRequest.read("", WRITTEN))).isFalse();
+        files.takenBack();
+    }
+}
