@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.app;
 import io.gpufleet.nodedaemon.model.AllocationAnswer;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.model.GrantTable;
 import io.gpufleet.nodedaemon.model.Moment;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +48,7 @@ public final class KubeletDesk {
     /** Puts other rules of answering in force, for example when device nodes appeared. */
     public void allocator(Allocator next) {
         allocator = next;
+        resources.values().forEach(ResourceDesk::ruled);
     }
 
     /** The rules that are in force. */
@@ -63,10 +65,10 @@ public final class KubeletDesk {
         lastAskedNanos = now.get().nanos();
     }
 
-    AllocationAnswer allocate(String resource, DeviceList list, List<List<String>> containers) {
+    AllocationAnswer allocate(String resource, GrantTable grants, List<List<String>> containers) {
         long start = now.get().nanos();
         lastAskedNanos = start;
-        AllocationAnswer answer = allocator.answer(list, containers);
+        AllocationAnswer answer = grants.answer(containers);
         switch (answer) {
             case AllocationAnswer.Granted _ -> {
                 long micros = (now.get().nanos() - start) / 1_000;

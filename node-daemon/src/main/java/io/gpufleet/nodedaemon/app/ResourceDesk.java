@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.AllocationAnswer;
 import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.model.GrantTable;
 import io.gpufleet.nodedaemon.model.preferred.PreferredAllocation;
 import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
 import java.util.HashSet;
@@ -13,11 +14,13 @@ public final class ResourceDesk {
     private final KubeletDesk desk;
     private final String resource;
     private volatile DeviceList list = new DeviceList(0, List.of());
+    private volatile GrantTable grants;
     private volatile PreferredAllocation preferences = PreferredAllocation.of(list, ReplicaOrder.DISTRIBUTED);
 
     ResourceDesk(KubeletDesk desk, String resource) {
         this.desk = desk;
         this.resource = resource;
+        this.grants = desk.allocator().table(resource, list);
     }
 
     /** The list that is in force. */
@@ -29,11 +32,17 @@ public final class ResourceDesk {
     public void list(DeviceList next) {
         list = next;
         preferences = preferences.with(next, desk.allocator().settings().order());
+        ruled();
+    }
+
+    /** Other rules of answering are in force; the thread of {@link #list(DeviceList)} calls it. */
+    void ruled() {
+        grants = desk.allocator().table(resource, list);
     }
 
     /** Answers Allocate. */
     public AllocationAnswer allocate(List<List<String>> containers) {
-        return desk.allocate(resource, list, containers);
+        return desk.allocate(resource, grants, containers);
     }
 
     /** Whether the kubelet is to call PreStartContainer. */
@@ -43,7 +52,7 @@ public final class ResourceDesk {
 
     /** Answers PreStartContainer: why the container must not start; empty when it may. */
     public Optional<AllocationAnswer.Refused> preStart(List<String> ids) {
-        return desk.allocator().refusal(list, ids, new HashSet<>());
+        return grants.refusal(ids, new HashSet<>());
     }
 
     /** Answers GetPreferredAllocation; never an error, or the kubelet would fail the pod. */

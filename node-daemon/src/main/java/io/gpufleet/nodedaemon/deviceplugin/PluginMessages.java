@@ -51,7 +51,7 @@ final class PluginMessages {
         grant.deviceNodes()
                 .forEach(node -> container.addDevices(DeviceSpec.newBuilder()
                         .setContainerPath(node.path())
-                        .setHostPath(node.path())
+                        .setHostPath(node.hostPath())
                         .setPermissions(node.permissions())));
         container.putAllAnnotations(grant.annotations());
         grant.cdiDevices()

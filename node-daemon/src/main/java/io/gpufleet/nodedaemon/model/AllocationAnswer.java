@@ -54,6 +54,11 @@ public sealed interface AllocationAnswer {
     /** A read-only mount. */
     record Mount(String hostPath, String containerPath) {}
 
-    /** A device node, the same path inside and outside. */
-    record DeviceNode(String path, String permissions) {}
+    /** A device node, where it is on the host and where the container sees it. */
+    record DeviceNode(String hostPath, String path, String permissions) {
+        /** The same path inside and outside. */
+        public DeviceNode(String path, String permissions) {
+            this(path, path, permissions);
+        }
+    }
 }

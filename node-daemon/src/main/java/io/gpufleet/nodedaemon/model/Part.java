@@ -1,5 +1,7 @@
 package io.gpufleet.nodedaemon.model;
 
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings.IdNames;
+
 /** What of a GPU a device is. */
 public sealed interface Part {
     /** All of it. */
@@ -13,6 +15,18 @@ public sealed interface Part {
         return switch (this) {
             case Whole _ -> gpu.uuid();
             case Slice(MigInstance instance) -> instance.uuid();
+        };
+    }
+
+    /** The name of the part to a container: UUID, or {@code i} and {@code i:j} by index. */
+    default String name(Gpu gpu, IdNames names) {
+        return switch (names) {
+            case UUID -> uuid(gpu);
+            case INDEX ->
+                switch (this) {
+                    case Whole _ -> Integer.toString(gpu.index());
+                    case Slice(MigInstance instance) -> gpu.index() + ":" + instance.index();
+                };
         };
     }
 }

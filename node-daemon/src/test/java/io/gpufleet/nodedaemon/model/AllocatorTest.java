@@ -4,97 +4,321 @@ import static io.gpufleet.nodedaemon.model.Some.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.model.AllocationAnswer.DeviceNode;
+import io.gpufleet.nodedaemon.model.AllocationAnswer.Grant;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Granted;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Mount;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refusal;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Refused;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Extra;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings.IdNames;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Imex;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AllocatorTest {
     private static final DeviceList LIST = new DeviceList(
             1, List.of(Some.offer(0, true, ""), Some.offer(1, true, ""), Some.offer(2, false, "xid-79")));
+    private static final HostNodes HOST = new HostNodes(
+            "",
+            List.of("/dev/nvidiactl"),
+            List.of("/dev/gdrdrv"),
+            List.of("/dev/nvidia-fs0"),
+            List.of("/dev/infiniband/uverbs0"),
+            List.of("/dev/nvidia-caps-imex-channels/channel0"),
+            "",
+            new CdiNames(Set.of(uuid(0), uuid(1), "0", "1", "gds", "imex-channel-0"), ""));
+    private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
 
-    private static Allocator allocator(Strategy... strategies) {
-        return allocator("/home/kubernetes/bin/nvidia", strategies);
+    private static AllocateSettings by(Strategy... strategies) {
+        return AllocateSettings.STANDARD.with(Set.of(strategies)).at("/home/kubernetes/bin/nvidia");
     }
 
-    private static Allocator allocator(String driverRoot, Strategy... strategies) {
-        return new Allocator(
-                PluginSettings.STANDARD.with(
-                        AllocateSettings.STANDARD.with(Set.of(strategies)).at(driverRoot)),
-                HostNodes.of(List.of("/dev/nvidiactl")));
+    private static AllocateSettings full(AllocateSettings base, IdNames names, Set<Extra> extras, Imex imex) {
+        return new AllocateSettings(
+                base.strategies(), names, false, extras, imex, "cdi.k8s.io/", base.driverRoot(), false, false);
+    }
+
+    private static GrantTable table(AllocateSettings settings, HostNodes host, DeviceList list) {
+        return new Allocator(PluginSettings.STANDARD.with(settings), host).table(ResourcePlan.GPU, list);
     }
 
     private static AllocationAnswer ask(String... ids) {
-        return allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(ids)));
+        return table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(ids)));
+    }
+
+    private static Grant grant(AllocateSettings settings, HostNodes host, DeviceList list, String... ids) {
+        var answer = table(settings, host, list).answer(List.of(List.of(ids)));
+        assertThat(answer).isInstanceOf(Granted.class);
+        return ((Granted) answer).containers().getFirst();
+    }
+
+    private static Grant grant(AllocateSettings settings, String... ids) {
+        return grant(settings, HOST, LIST, ids);
     }
 
     @Test
     void envvarNamesTheGpusInTheOrderOfTheList() {
-        assertThat(ask(uuid(1), uuid(0)))
-                .isInstanceOfSatisfying(
-                        Granted.class,
-                        granted -> assertThat(granted.containers())
-                                .singleElement()
-                                .satisfies(grant -> {
-                                    assertThat(grant.environment())
-                                            .containsOnly(java.util.Map.entry(
-                                                    "NVIDIA_VISIBLE_DEVICES", uuid(0) + "," + uuid(1)));
-                                    assertThat(grant.mounts()).isEmpty();
-                                    assertThat(grant.deviceNodes()).isEmpty();
-                                }));
+        Grant grant = grant(by(Strategy.ENVVAR), uuid(1), uuid(0));
+
+        assertThat(grant.environment()).containsOnly(Map.entry(VISIBLE, uuid(0) + "," + uuid(1)));
+        assertThat(grant.mounts()).isEmpty();
+        assertThat(grant.deviceNodes()).isEmpty();
+    }
+
+    @Test
+    void sharesOfOneDeviceAreOneDevice() {
+        DeviceList shares = shared(3);
+
+        Grant grant = grant(by(Strategy.ENVVAR, Strategy.CDI_CRI), HOST, shares, uuid(0) + "::2", uuid(0) + "::0");
+
+        assertThat(grant.environment()).containsEntry(VISIBLE, uuid(0));
+        assertThat(grant.cdiDevices()).containsExactly("gpufleet.io/gpu=" + uuid(0));
+    }
+
+    private static DeviceList shared(int replicas) {
+        return new DeviceList(
+                1,
+                IntStream.range(0, replicas)
+                        .mapToObj(n -> new Offer(
+                                uuid(0) + "::" + n,
+                                Some.gpu(0),
+                                new Part.Whole(),
+                                ResourcePlan.GPU,
+                                replicas,
+                                true,
+                                true,
+                                false,
+                                ""))
+                        .toList());
+    }
+
+    @Test
+    void volumeMountsNameDevicesByPathsThatAPodCanNotForge() {
+        Grant grant = grant(by(Strategy.ENVVAR, Strategy.VOLUME_MOUNTS), uuid(0), uuid(1));
+
+        assertThat(grant.environment()).containsOnly(Map.entry(VISIBLE, "/var/run/nvidia-container-devices"));
+        assertThat(grant.mounts())
+                .containsExactly(
+                        new Mount("/dev/null", "/var/run/nvidia-container-devices/" + uuid(0)),
+                        new Mount("/dev/null", "/var/run/nvidia-container-devices/" + uuid(1)));
+    }
+
+    @Test
+    void annotationOfEachResourceHasAKeyOfItsOwn() {
+        AllocateSettings settings = by(Strategy.CDI_ANNOTATIONS);
+
+        assertThat(grant(settings, uuid(0), uuid(1)).annotations())
+                .containsOnly(Map.entry(
+                        "cdi.k8s.io/gpufleet_nvidia.com_gpu",
+                        "gpufleet.io/gpu=" + uuid(0) + ",gpufleet.io/gpu=" + uuid(1)));
+        assertThat(Injection.ByCdiAnnotation.key("cdi.k8s.io/", "example.com/" + "x".repeat(80)))
+                .hasSize("cdi.k8s.io/".length() + 63);
+    }
+
+    @Test
+    void devicesAreNamedByIndexWhereAsked() {
+        AllocateSettings settings = full(by(Strategy.ENVVAR, Strategy.CDI_CRI), IdNames.INDEX, Set.of(), Imex.OFF);
+
+        Grant grant = grant(settings, uuid(0), uuid(1));
+
+        assertThat(grant.environment()).containsEntry(VISIBLE, "0,1");
+        assertThat(grant.cdiDevices()).containsExactly("gpufleet.io/gpu=0", "gpufleet.io/gpu=1");
     }
 
     @Test
     void hostMountsGiveDriverDirectoryAndDeviceNodesAndNoPath() {
-        var answer = allocator(Strategy.HOST_MOUNTS).answer(LIST, List.of(List.of(uuid(1))));
+        Grant grant = grant(by(Strategy.HOST_MOUNTS), uuid(1));
 
-        assertThat(answer)
-                .isInstanceOfSatisfying(
-                        Granted.class,
-                        granted -> assertThat(granted.containers())
-                                .singleElement()
-                                .satisfies(grant -> {
-                                    assertThat(grant.environment()).isEmpty();
-                                    assertThat(grant.mounts())
-                                            .containsExactly(
-                                                    new Mount("/home/kubernetes/bin/nvidia", "/usr/local/nvidia"));
-                                    assertThat(grant.deviceNodes())
-                                            .containsExactly(
-                                                    new DeviceNode("/dev/nvidiactl", "rw"),
-                                                    new DeviceNode("/dev/nvidia1", "rw"));
-                                }));
+        assertThat(grant.environment()).isEmpty();
+        assertThat(grant.mounts()).containsExactly(new Mount("/home/kubernetes/bin/nvidia", "/usr/local/nvidia"));
+        assertThat(grant.deviceNodes())
+                .containsExactly(new DeviceNode("/dev/nvidiactl", "rw"), new DeviceNode("/dev/nvidia1", "rw"));
     }
 
     @Test
-    void strategiesAddUp() {
-        var answer = allocator(Strategy.ENVVAR, Strategy.HOST_MOUNTS).answer(LIST, List.of(List.of(uuid(0))));
+    void hostMountsGiveTheVulkanDescriptionWhereTheDriverHasOne() {
+        var host = new HostNodes(
+                "", List.of(), List.of(), List.of(), List.of(), List.of(), "/d/nvidia_icd.json", CdiNames.NOT_WRITTEN);
 
-        assertThat(answer)
-                .isInstanceOfSatisfying(
-                        Granted.class,
-                        granted -> assertThat(granted.containers())
-                                .singleElement()
-                                .satisfies(grant -> {
-                                    assertThat(grant.environment()).containsKey("NVIDIA_VISIBLE_DEVICES");
-                                    assertThat(grant.deviceNodes()).hasSize(2);
-                                }));
+        assertThat(grant(by(Strategy.HOST_MOUNTS).at("/"), host, LIST, uuid(0)).mounts())
+                .containsExactly(new Mount("/d/nvidia_icd.json", "/etc/vulkan/icd.d/nvidia_icd.json"));
     }
 
     @Test
-    void rootAsDriverDirectoryIsNotMounted() {
-        var allocator = allocator("/", Strategy.HOST_MOUNTS);
+    void libraryPathIsSetOnlyWhereAskedFor() {
+        var asked = new AllocateSettings(
+                Set.of(Strategy.HOST_MOUNTS),
+                IdNames.UUID,
+                false,
+                Set.of(),
+                Imex.OFF,
+                "cdi.k8s.io/",
+                "/opt/driver",
+                true,
+                false);
 
-        assertThat(allocator.answer(LIST, List.of(List.of(uuid(0)))))
-                .isInstanceOfSatisfying(
-                        Granted.class,
-                        granted -> assertThat(granted.containers())
-                                .allMatch(grant -> grant.mounts().isEmpty()));
+        assertThat(grant(asked, uuid(0)).environment())
+                .containsOnly(Map.entry("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64"));
+    }
+
+    @Test
+    void nodesBelowAnotherRootStandWhereProgramsExpectThem() {
+        var host = new HostNodes(
+                "/run/nvidia/driver",
+                List.of("/dev/nvidiactl"),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                "",
+                CdiNames.NOT_WRITTEN);
+
+        assertThat(grant(by(Strategy.HOST_MOUNTS), host, LIST, uuid(0)).deviceNodes())
+                .contains(new DeviceNode("/run/nvidia/driver/dev/nvidia0", "/dev/nvidia0", "rw"));
+    }
+
+    @Test
+    void migInstanceComesWithItsParentAndItsCapabilities() {
+        // Given
+        var instance = new MigInstance(
+                "MIG-1",
+                "1g.10gb",
+                3,
+                7,
+                0,
+                new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 0, 0, 0, 0),
+                List.of("/dev/nvidia-caps/nvidia-cap66", "/dev/nvidia-caps/nvidia-cap67"));
+        var offer = new Offer(
+                "MIG-1", Some.gpu(1), new Part.Slice(instance), "nvidia.com/mig-1g.10gb", 1, true, true, false, "");
+        AllocateSettings settings = full(by(Strategy.ENVVAR, Strategy.HOST_MOUNTS), IdNames.INDEX, Set.of(), Imex.OFF);
+
+        // When
+        Grant grant = grant(settings, HOST, new DeviceList(1, List.of(offer)), "MIG-1");
+
+        // Then
+        assertThat(grant.environment()).containsEntry(VISIBLE, "1:3");
+        assertThat(grant.deviceNodes())
+                .extracting(DeviceNode::path)
+                .containsExactly(
+                        "/dev/nvidiactl",
+                        "/dev/nvidia1",
+                        "/dev/nvidia-caps/nvidia-cap66",
+                        "/dev/nvidia-caps/nvidia-cap67");
+    }
+
+    @Test
+    void kernelInterfacesComeAsEachStrategyCanNameThem() {
+        AllocateSettings settings = full(
+                by(Strategy.ENVVAR, Strategy.HOST_MOUNTS, Strategy.CDI_CRI),
+                IdNames.UUID,
+                EnumSet.allOf(Extra.class),
+                Imex.OPTIONAL);
+
+        Grant grant = grant(settings, uuid(0));
+
+        assertThat(grant.environment())
+                .containsEntry("NVIDIA_GDS", "enabled")
+                .containsEntry("NVIDIA_GDRCOPY", "enabled")
+                .containsEntry("NVIDIA_MOFED", "enabled")
+                .containsEntry("NVIDIA_IMEX_CHANNELS", "0");
+        assertThat(grant.deviceNodes())
+                .extracting(DeviceNode::path)
+                .contains(
+                        "/dev/gdrdrv",
+                        "/dev/nvidia-fs0",
+                        "/dev/infiniband/uverbs0",
+                        "/dev/nvidia-caps-imex-channels/channel0");
+        // The spec of this host has no gdrcopy and no mofed: naming them would keep the container from starting.
+        assertThat(grant.cdiDevices())
+                .containsExactly("gpufleet.io/gpu=" + uuid(0), "gpufleet.io/gpu=gds", "gpufleet.io/gpu=imex-channel-0");
+    }
+
+    @Test
+    void volumeMountsNameTheImexChannelAsAMount() {
+        AllocateSettings settings = full(by(Strategy.VOLUME_MOUNTS), IdNames.UUID, Set.of(), Imex.REQUIRED);
+
+        assertThat(grant(settings, uuid(0)).mounts())
+                .contains(new Mount("/dev/null", "/var/run/nvidia-container-devices/imex/0"));
+    }
+
+    @Test
+    void requiredImexChannelThatIsNotThereIsRefusedWithARemedy() {
+        AllocateSettings settings = full(by(Strategy.ENVVAR), IdNames.UUID, Set.of(), Imex.REQUIRED);
+
+        refused(
+                table(settings, HostNodes.NONE, LIST).answer(List.of(List.of(uuid(0)))),
+                Refusal.FAILED_PRECONDITION,
+                uuid(0),
+                "IMEX channel 0 is required",
+                "NVreg_CreateImexChannel0=1");
+    }
+
+    @Test
+    void optionalImexChannelThatIsNotThereIsLeftOut() {
+        AllocateSettings settings = full(by(Strategy.ENVVAR), IdNames.UUID, Set.of(), Imex.OPTIONAL);
+
+        assertThat(grant(settings, HostNodes.NONE, LIST, uuid(0)).environment()).containsOnlyKeys(VISIBLE);
+    }
+
+    @Test
+    void deviceNodesComeBesideTheNamesWhereAsked() {
+        var settings = new AllocateSettings(
+                Set.of(Strategy.ENVVAR),
+                IdNames.UUID,
+                true,
+                Set.of(Extra.GDS),
+                Imex.OPTIONAL,
+                "cdi.k8s.io/",
+                "/opt/driver",
+                false,
+                false);
+
+        Grant grant = grant(settings, uuid(0));
+
+        assertThat(grant.mounts()).isEmpty();
+        assertThat(grant.deviceNodes())
+                .extracting(DeviceNode::path)
+                .containsExactly("/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-caps-imex-channels/channel0");
+    }
+
+    @Test
+    void specThatCanNotBeWrittenIsRefusedWithItsReason() {
+        HostNodes host = HOST.with(new CdiNames(Set.of(), "/var/run/cdi is read-only; mount it writable"));
+
+        refused(
+                table(by(Strategy.CDI_CRI), host, LIST).answer(List.of(List.of(uuid(0)))),
+                Refusal.FAILED_PRECONDITION,
+                uuid(0),
+                "/var/run/cdi is read-only; mount it writable");
+        assertThat(grant(by(Strategy.ENVVAR), host, LIST, uuid(0)).environment())
+                .containsKey(VISIBLE);
+    }
+
+    @Test
+    void deviceThatTheSpecDoesNotHaveIsRefused() {
+        HostNodes host = HOST.with(new CdiNames(Set.of(uuid(1)), ""));
+
+        refused(
+                table(by(Strategy.CDI_ANNOTATIONS), host, LIST).answer(List.of(List.of(uuid(0)))),
+                Refusal.FAILED_PRECONDITION,
+                uuid(0),
+                "CDI spec",
+                "delete the pod");
+    }
+
+    @Test
+    void containerMayStartAgainOnADeviceThatCouldNotBeHandedOutNow() {
+        assertThat(table(by(Strategy.CDI_CRI), HOST.with(CdiNames.NOT_WRITTEN), LIST)
+                        .refusal(List.of(uuid(0)), new HashSet<>()))
+                .isEmpty();
     }
 
     private static void refused(AllocationAnswer answer, Refusal kind, String... words) {
@@ -122,19 +346,19 @@ class AllocatorTest {
     @Test
     void noDeviceAtAllIsRefused() {
         refused(ask(), Refusal.INVALID_ARGUMENT, "at least one");
-        refused(allocator(Strategy.ENVVAR).answer(LIST, List.of()), Refusal.INVALID_ARGUMENT, "at least one");
+        refused(table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of()), Refusal.INVALID_ARGUMENT, "at least one");
     }
 
     @Test
     void oneBadContainerFailsTheWholeCall() {
-        var answer = allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of("GPU-x")));
+        var answer = table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(uuid(0)), List.of("GPU-x")));
 
         refused(answer, Refusal.INVALID_ARGUMENT, "GPU-x");
     }
 
     @Test
     void oneDeviceForTwoContainersIsRefused() {
-        var answer = allocator(Strategy.ENVVAR).answer(LIST, List.of(List.of(uuid(0)), List.of(uuid(0))));
+        var answer = table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(uuid(0)), List.of(uuid(0))));
 
         refused(answer, Refusal.INVALID_ARGUMENT, uuid(0), "twice");
     }
