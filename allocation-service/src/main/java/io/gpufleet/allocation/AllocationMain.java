@@ -29,17 +29,17 @@ import io.gpufleet.allocation.webhook.Certificates;
 import io.gpufleet.allocation.webhook.ServingCertificate;
 import io.gpufleet.allocation.webhook.WebhookDoor;
 import io.gpufleet.kit.config.Environment;
-import io.gpufleet.kit.http.HttpDoor;
-import io.gpufleet.kit.http.OpsRoutes;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.HttpDoor;
+import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSender;
 import io.gpufleet.wire.Source;
 import io.gpufleet.wire.Topics;
 import io.gpufleet.wire.fold.FoldEngine;
+import io.gpufleet.wire.fold.FoldMeter;
 import io.gpufleet.wire.fold.FoldSettings;
-import io.gpufleet.wire.fold.Role;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.net.InetAddress;
@@ -55,6 +55,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -214,31 +215,14 @@ public final class AllocationMain {
     }
 
     private static void measure(AllocationMetrics metrics, FoldEngine engine) {
-        metrics.counter(
-                "gpufleet_fold_events",
-                "events applied",
-                () -> engine.counters().folded());
-        metrics.counter(
-                "gpufleet_fold_duplicates",
-                "events met again and dropped",
-                () -> engine.counters().duplicates());
-        metrics.counter(
-                "gpufleet_fold_missed",
-                "events of nodes that never arrived",
-                () -> engine.counters().missed());
-        metrics.counter(
-                "gpufleet_fold_poisoned",
-                "records sent to the dead letters",
-                () -> engine.counters().poisoned());
-        metrics.counter(
-                "gpufleet_fold_commits",
-                "transactions committed",
-                () -> engine.counters().commits());
-        metrics.gauge(
-                "gpufleet_fold_lag",
-                "records that wait to be read",
-                () -> engine.counters().lag());
-        metrics.gauge("gpufleet_active", "1 on the replica that acts", () -> engine.role() == Role.ACTIVE ? 1 : 0);
+        for (FoldMeter meter : FoldMeter.ALL) {
+            LongSupplier value = () -> meter.reader().applyAsLong(engine);
+            if (meter.rises()) {
+                metrics.counter(meter.name(), meter.about(), value);
+            } else {
+                metrics.gauge(meter.name(), meter.about(), value);
+            }
+        }
     }
 
     /** What is seen of Kubernetes, to the desk and to the log. */

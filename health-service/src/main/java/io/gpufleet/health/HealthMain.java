@@ -18,20 +18,19 @@ import io.gpufleet.health.kubernetes.NodeEvents;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import io.gpufleet.kit.http.HttpDoor;
-import io.gpufleet.kit.http.OpsRoutes;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.HttpDoor;
+import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSender;
 import io.gpufleet.wire.Source;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import io.gpufleet.wire.TopicsException;
-import io.gpufleet.wire.fold.FoldCounters;
 import io.gpufleet.wire.fold.FoldEngine;
+import io.gpufleet.wire.fold.FoldMeter;
 import io.gpufleet.wire.fold.FoldSettings;
-import io.gpufleet.wire.fold.Role;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
@@ -141,40 +140,12 @@ public final class HealthMain {
     }
 
     private static void fold(HealthMetrics metrics, FoldEngine engine) {
-        metrics.gauge("gpufleet_active", "1 on the active replica", engine, fold -> fold.role() == Role.ACTIVE ? 1 : 0);
-        metrics.gauge(
-                "gpufleet_fold_lag",
-                "input records not read yet",
-                engine,
-                fold -> read(fold).lag());
-        metrics.counter(
-                "gpufleet_fold_events",
-                "events applied",
-                engine,
-                fold -> read(fold).folded());
-        metrics.counter(
-                "gpufleet_fold_duplicates",
-                "events met again",
-                engine,
-                fold -> read(fold).duplicates());
-        metrics.counter(
-                "gpufleet_fold_missed",
-                "events that never came",
-                engine,
-                fold -> read(fold).missed());
-        metrics.counter(
-                "gpufleet_fold_poisoned",
-                "records that were unreadable",
-                engine,
-                fold -> read(fold).poisoned());
-        metrics.counter(
-                "gpufleet_fold_commits",
-                "transactions",
-                engine,
-                fold -> read(fold).commits());
-    }
-
-    private static FoldCounters read(FoldEngine engine) {
-        return engine.counters();
+        for (FoldMeter meter : FoldMeter.ALL) {
+            if (meter.rises()) {
+                metrics.counter(meter.name(), meter.about(), engine, meter.reader()::applyAsLong);
+            } else {
+                metrics.gauge(meter.name(), meter.about(), engine, meter.reader()::applyAsLong);
+            }
+        }
     }
 }

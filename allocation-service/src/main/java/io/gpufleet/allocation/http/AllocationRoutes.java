@@ -5,7 +5,7 @@ import io.gpufleet.allocation.app.QuotaView;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.model.ledger.Holder;
 import io.gpufleet.allocation.model.ledger.OpenInterval;
-import io.gpufleet.kit.http.Problem;
+import io.gpufleet.kit.web.Problem;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;

@@ -8,6 +8,8 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
+import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -24,11 +26,7 @@ public final class KubernetesDoor {
     /** A client; one that is refused stops the start, one that gets no answer does not. */
     public static KubernetesClient open(Map<String, String> environment) {
         String file = environment.getOrDefault("KUBECONFIG", "");
-        if (!file.isEmpty() && !Files.isReadable(Path.of(file))) {
-            throw new ConfigurationException(
-                    "KUBECONFIG=" + file + " can not be read: name a kubeconfig file that this process may read");
-        }
-        Config config = new ConfigBuilder(Config.autoConfigure(null))
+        Config config = new ConfigBuilder(named(file))
                 .withRequestTimeout(REQUEST_MILLIS)
                 .withConnectionTimeout(REQUEST_MILLIS)
                 .withRequestRetryBackoffLimit(0)
@@ -45,7 +43,7 @@ public final class KubernetesDoor {
                 throw new ConfigurationException("the Kubernetes API at " + config.getMasterUrl() + " refuses us with "
                         + failed.getCode() + " (KUBECONFIG="
                         + (file.isEmpty() ? "not set, so the pod's service account" : file)
-                        + "): use credentials that may list, and watch nodes, pods and gpuquotas");
+                        + "): use credentials that may list and watch nodes, pods and gpuquotas");
             }
             LOG.atWarn()
                     .addKeyValue("server", config.getMasterUrl())
@@ -53,5 +51,23 @@ public final class KubernetesDoor {
                     .log("Kubernetes does not answer yet, will try again");
         }
         return client;
+    }
+
+    /** What {@code KUBECONFIG} names; where it is not set, what fabric8 finds: the pod's account, or ~/.kube/config. */
+    private static Config named(String file) {
+        if (file.isEmpty() || file.contains(File.pathSeparator)) {
+            return Config.autoConfigure(null);
+        }
+        try {
+            // fabric8's own search would pass over a file that it can not read, and ask some other server.
+            return Config.fromKubeconfig(Files.readString(Path.of(file)));
+        } catch (IOException unreadable) {
+            throw new ConfigurationException(
+                    "KUBECONFIG=" + file + " can not be read: name a kubeconfig file that this process may read");
+        } catch (KubernetesClientException malformed) {
+            throw new ConfigurationException("KUBECONFIG=" + file + " is no kubeconfig ("
+                    + String.valueOf(malformed.getMessage()).lines().findFirst().orElse("")
+                    + "): name one that kubectl takes");
+        }
     }
 }

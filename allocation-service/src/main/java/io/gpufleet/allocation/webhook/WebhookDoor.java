@@ -1,20 +1,17 @@
 package io.gpufleet.allocation.webhook;
 
 import io.gpufleet.allocation.app.ReviewDoor;
-import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.kit.http.Problem;
+import io.gpufleet.kit.web.HttpDoor;
+import io.gpufleet.kit.web.Problem;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
-import java.net.BindException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,10 +22,10 @@ public final class WebhookDoor implements AutoCloseable {
     private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
 
-    private final HttpServer server;
+    private final HttpDoor door;
 
-    private WebhookDoor(HttpServer server) {
-        this.server = server;
+    private WebhookDoor(HttpDoor door) {
+        this.door = door;
     }
 
     /** Serves every path; port 0 takes a free one. Blocks the caller. */
@@ -44,23 +41,7 @@ public final class WebhookDoor implements AutoCloseable {
                 .setKeyCertOptions(new PemKeyCertOptions()
                         .addCertValue(buffer(certificate.certificatePem()))
                         .addKeyValue(buffer(certificate.keyPem())));
-        try {
-            return new WebhookDoor(vertx.createHttpServer(options)
-                    .requestHandler(router)
-                    .listen(port, host)
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get());
-        } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof BindException) {
-                throw new ConfigurationException("GPUFLEET_WEBHOOK_PORT=" + port + " can not be opened on " + host
-                        + ": the port is in use; end the program that has it or choose another port");
-            }
-            throw new IllegalStateException("webhook on " + host + ":" + port + " did not start", failed);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while starting the webhook", interrupted);
-        }
+        return new WebhookDoor(HttpDoor.open(vertx, options, router, host, port, "GPUFLEET_WEBHOOK_PORT"));
     }
 
     private static void answer(RoutingContext context, ReviewDoor reviews) {
@@ -94,11 +75,11 @@ public final class WebhookDoor implements AutoCloseable {
 
     /** The port that is served. */
     public int port() {
-        return server.actualPort();
+        return door.port();
     }
 
     @Override
-    public void close() {
-        server.close().toCompletionStage().toCompletableFuture().join();
+    public void close() throws Exception {
+        door.close();
     }
 }

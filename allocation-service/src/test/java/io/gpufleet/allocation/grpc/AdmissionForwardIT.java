@@ -33,7 +33,7 @@ class AdmissionForwardIT {
     }
 
     @AfterEach
-    void close() {
+    void close() throws Exception {
         forward.close();
         door.close();
         vertx.close().toCompletionStage().toCompletableFuture().join();

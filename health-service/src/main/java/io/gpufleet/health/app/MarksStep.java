@@ -84,10 +84,11 @@ public final class MarksStep {
     private Next write(FoundNode cached, Verdict verdict, Duration pause) {
         WantedMarks wanted = WantedMarks.of(verdict);
         FoundNode found = cached;
+        boolean fromServer = false;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             MarksPlan plan = MarksPlan.of(found, wanted);
             if (plan instanceof MarksPlan.Missing missing) {
-                return missing(found, missing, attempt > 0);
+                return missing(found, missing, fromServer);
             }
             absences.remove(found.name());
             if (!(plan instanceof MarksPlan.Write write)) {
@@ -96,7 +97,9 @@ public final class MarksStep {
             Answer answer = carryOut(found, write, wanted);
             if (answer instanceof Answer.Changed) {
                 counters.conflicts.increment();
-                answer = marks.read(found.name());
+                Optional<FoundNode> watched = movedOn(found);
+                fromServer = watched.isEmpty();
+                answer = watched.<Answer>map(Answer.Done::new).orElseGet(() -> marks.read(cached.name()));
                 if (answer instanceof Answer.Done(FoundNode fresh)) {
                     found = fresh;
                     continue;
@@ -106,6 +109,11 @@ public final class MarksStep {
         }
         outcomes.put(cached.name(), "the Node changes too fast to be patched");
         return new Next.Failed(pause);
+    }
+
+    /** What changed the Node has mostly been told by the watch when the refusal arrives: that saves a read. */
+    private Optional<FoundNode> movedOn(FoundNode found) {
+        return marks.cached(found.name()).filter(node -> !node.resourceVersion().equals(found.resourceVersion()));
     }
 
     private Answer carryOut(FoundNode found, MarksPlan.Write write, WantedMarks wanted) {

@@ -6,7 +6,7 @@ import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.model.HealthSignal.Word;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.kit.http.Problem;
+import io.gpufleet.kit.web.Problem;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.DecodeException;

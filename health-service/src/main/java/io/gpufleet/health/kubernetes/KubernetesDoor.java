@@ -4,8 +4,11 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
+import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -22,14 +25,8 @@ public final class KubernetesDoor {
      * @param kubeconfig value of {@code KUBECONFIG}; empty when it is not set
      */
     public static KubernetesClient open(String kubeconfig) {
-        for (String file : kubeconfig.split(java.io.File.pathSeparator, -1)) {
-            if (!file.isEmpty() && !Files.isReadable(Path.of(file))) {
-                throw new ConfigurationException(
-                        "KUBECONFIG='" + kubeconfig + "': no file " + file + " can be read; name one, or unset it");
-            }
-        }
         try {
-            Config config = new ConfigBuilder(Config.autoConfigure(null))
+            Config config = new ConfigBuilder(named(kubeconfig))
                     .withConnectionTimeout(CONNECT_MILLIS)
                     .withRequestTimeout(REQUEST_MILLIS)
                     // The reconciler tries again by itself, and says so.
@@ -38,9 +35,27 @@ public final class KubernetesDoor {
                     .build();
             config.setClientKeyAlgo(PrivateKeyAlgorithm.of(config.getClientKeyData(), config.getClientKeyFile()));
             return new KubernetesClientBuilder().withConfig(config).build();
-        } catch (RuntimeException unusable) {
+        } catch (KubernetesClientException | IllegalArgumentException unusable) {
             throw new ConfigurationException(
                     "KUBECONFIG='" + kubeconfig + "' can not be used: " + Trouble.oneLine(unusable));
+        }
+    }
+
+    /** What {@code KUBECONFIG} names; where it is not set, what fabric8 finds: the pod's account, or ~/.kube/config. */
+    private static Config named(String file) {
+        if (file.isEmpty() || file.contains(File.pathSeparator)) {
+            return Config.autoConfigure(null);
+        }
+        try {
+            // fabric8's own search would pass over a file that it can not read, and ask some other server.
+            return Config.fromKubeconfig(Files.readString(Path.of(file)));
+        } catch (IOException unreadable) {
+            throw new ConfigurationException(
+                    "KUBECONFIG=" + file + " can not be read: name a kubeconfig file that this process may read");
+        } catch (KubernetesClientException malformed) {
+            throw new ConfigurationException("KUBECONFIG=" + file + " is no kubeconfig ("
+                    + String.valueOf(malformed.getMessage()).lines().findFirst().orElse("")
+                    + "): name one that kubectl takes");
         }
     }
 }

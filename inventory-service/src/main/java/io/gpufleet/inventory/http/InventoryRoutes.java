@@ -5,7 +5,7 @@ import io.gpufleet.inventory.model.Census;
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.FleetQuery;
 import io.gpufleet.inventory.model.NodeImage;
-import io.gpufleet.kit.http.Problem;
+import io.gpufleet.kit.web.Problem;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

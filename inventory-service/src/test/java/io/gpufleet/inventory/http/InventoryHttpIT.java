@@ -20,7 +20,7 @@ import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.Gpu;
 import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.Verdicts;
-import io.gpufleet.kit.http.HttpDoor;
+import io.gpufleet.kit.web.HttpDoor;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;

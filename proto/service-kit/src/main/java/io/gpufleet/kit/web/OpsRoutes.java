@@ -1,4 +1,4 @@
-package io.gpufleet.kit.http;
+package io.gpufleet.kit.web;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -1,4 +1,4 @@
-package io.gpufleet.kit.http;
+package io.gpufleet.kit.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
