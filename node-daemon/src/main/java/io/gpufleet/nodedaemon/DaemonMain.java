@@ -23,6 +23,8 @@ import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.podresources.PodResources;
+import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.settings.SettingsDesk;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.nio.file.Path;
@@ -56,9 +58,10 @@ final class DaemonMain implements AutoCloseable {
     private final PodResources podResources;
     private final NodeLoop loop;
     private final DeviceWatch devices;
+    private final SettingsDesk chosen;
     private final OpsDoor http;
 
-    DaemonMain(DaemonConfig config) throws InterruptedException {
+    DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
         DeviceSource source = Sources.open(config.devices(), node);
         HostFacts host = Host.facts(config.state().bootIdFile(), source.name(), VERSION);
@@ -70,17 +73,14 @@ final class DaemonMain implements AutoCloseable {
         store = new StateFile(stateDirectory);
         bus = new Bus(vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new Input.BacklogSent(lost)));
         verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
-        var allocator = Sources.allocator(config, source.name());
+        chosen = new SettingsDesk(
+                Sources.places(config),
+                new NvidiaEnvironment(environment),
+                choice -> inbox.add(new Input.SettingsChosen(choice)));
+        inbox.add(new Input.SettingsChosen(chosen.choice()));
+        var allocator = Sources.allocator(chosen.choice().otherwise().settings(), source.name());
         var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
-        kubelet = new KubeletLinks(
-                vertx,
-                new KubeletLinks.LinkSettings(
-                        config.kubelet().devicePluginDirectory(),
-                        epoch,
-                        () -> inbox.add(new Input.CheckpointChanged())),
-                desk,
-                counters,
-                System::nanoTime);
+        kubelet = links(vertx, config, epoch, desk, inbox);
         podResources = podResources(vertx, config);
         loop = new NodeLoop(
                 new NodeLoop.Parts(
@@ -109,12 +109,26 @@ final class DaemonMain implements AutoCloseable {
                 inbox::add,
                 DaemonMain::now);
         verdicts.start();
+        chosen.start();
         LOG.atInfo()
                 .addKeyValue("node", node)
                 .addKeyValue("devices", config.devices().source())
                 .addKeyValue("epoch", epoch)
                 .addKeyValue("http", http.port())
                 .log("daemon runs");
+    }
+
+    private KubeletLinks links(
+            Vertx vertx, DaemonConfig config, long epoch, KubeletDesk desk, BlockingQueue<Input> inbox) {
+        return new KubeletLinks(
+                vertx,
+                new KubeletLinks.LinkSettings(
+                        config.kubelet().devicePluginDirectory(),
+                        epoch,
+                        () -> inbox.add(new Input.CheckpointChanged())),
+                desk,
+                counters,
+                System::nanoTime);
     }
 
     private static PodResources podResources(Vertx vertx, DaemonConfig config) {

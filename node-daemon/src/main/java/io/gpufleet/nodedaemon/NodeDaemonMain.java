@@ -35,6 +35,6 @@ public final class NodeDaemonMain {
     }
 
     private static void start(Environment environment, Shutdown shutdown) throws InterruptedException {
-        shutdown.add("daemon", new DaemonMain(DaemonConfig.from(environment)));
+        shutdown.add("daemon", new DaemonMain(DaemonConfig.from(environment), System.getenv()));
     }
 }

@@ -8,11 +8,11 @@ import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.HostNodes;
-import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
+import io.gpufleet.nodedaemon.settings.SettingsPlaces;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import java.time.Clock;
 import java.util.EnumSet;
@@ -34,19 +34,21 @@ final class Sources {
                 + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");
     }
 
-    /** What holds until a file or a label says otherwise. */
-    static PluginSettings settings(DaemonConfig config) {
+    static SettingsPlaces places(DaemonConfig config) {
         var strategies = EnumSet.noneOf(Strategy.class);
         config.kubelet().strategies().forEach(word -> Strategy.of(word).ifPresent(strategies::add));
-        return PluginSettings.STANDARD.with(AllocateSettings.STANDARD
-                .with(strategies)
-                .at(config.devices().driverRoot().toString()));
+        return new SettingsPlaces(
+                config.kafka().node(),
+                config.choice().file(),
+                config.choice().directory(),
+                config.state().stateDirectory(),
+                config.devices().driverRoot().toString(),
+                strategies);
     }
 
-    static Allocator allocator(DaemonConfig config, String source) {
+    static Allocator allocator(PluginSettings settings, String source) {
         return new Allocator(
-                settings(config),
-                HostNodes.of(source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes()));
+                settings, HostNodes.of(source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes()));
     }
 
     /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */

@@ -4,10 +4,10 @@ import io.gpufleet.nodedaemon.model.Holdings;
 import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Sign;
 import io.gpufleet.nodedaemon.model.Vitals;
-import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.util.List;
 
 /** What the writer of the node's state is told. */
@@ -38,8 +38,8 @@ public sealed interface Input {
     /** The kubelet's checkpoint changed: somebody got or lost a device. */
     record CheckpointChanged() implements Input {}
 
-    /** Other settings are chosen for the node, and where they come from: a file, a label, the environment. */
-    record SettingsChosen(PluginSettings settings, String origin) implements Input {}
+    /** Other settings are written for the node; which of them hold may depend on its GPUs. */
+    record SettingsChosen(SettingsChoice choice) implements Input {}
 
     /** The device nodes that the host has are other than they were. */
     record HostNodesFound(HostNodes nodes) implements Input {}

@@ -18,6 +18,7 @@ import io.gpufleet.nodedaemon.model.Offers;
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
+import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Surroundings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
@@ -43,6 +44,7 @@ final class NodeBook {
     private final FaultDesk faults;
     private DeviceBook devices;
     private PluginSettings settings;
+    private SettingsChoice choice;
     private Overlay overlay;
     private SideStates sides = SideStates.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
@@ -60,6 +62,7 @@ final class NodeBook {
         this.obey = obey;
         this.overlay = overlay;
         this.settings = doors.desk().allocator().settings();
+        this.choice = SettingsChoice.always(settings, "start");
         this.timers = new NodeTimers(now.nanos(), host.bootId());
         StateStore.Remembered remembered = doors.store().load();
         this.devices = DeviceBook.remembering(remembered.gpus(), now);
@@ -100,7 +103,11 @@ final class NodeBook {
                 overlay = read;
                 tell(List.of(), now);
             }
-            case Input.SettingsChosen(PluginSettings chosen, String origin) -> chosen(chosen, origin, now);
+            case Input.SettingsChosen(SettingsChoice next) -> {
+                choice = next;
+                adoptSettings();
+                tell(List.of(), now);
+            }
             case Input.HostNodesFound(HostNodes nodes) -> doors.desk().allocator(new Allocator(settings, nodes));
             case Input.SidesSaid(SideStates said) -> {
                 sides = said;
@@ -140,6 +147,7 @@ final class NodeBook {
                     .log("the GPU driver does not answer, it is asked again");
         }
         devices = devices.after(look, now);
+        adoptSettings();
         List<Fact> seen = faults.looked(look, devices, holdings, now);
         boolean first = !looked;
         looked = true;
@@ -151,15 +159,16 @@ final class NodeBook {
         }
     }
 
-    private void chosen(PluginSettings chosen, String origin, Moment now) {
-        if (chosen.equals(settings)) {
+    /** What the choice says for the GPUs that are known now; lost ones count, or a loss would rename the others. */
+    private void adoptSettings() {
+        SettingsChoice.Chosen chosen = choice.on(devices.gpus());
+        if (chosen.settings().equals(settings)) {
             return;
         }
-        LOG.atInfo().addKeyValue("origin", origin).log("other settings are in force");
-        settings = chosen;
+        LOG.atInfo().addKeyValue("origin", chosen.origin()).log("other settings are in force");
+        settings = chosen.settings();
         doors.desk().allocator(new Allocator(settings, doors.desk().allocator().host()));
         faults.judge(settings.xids());
-        tell(List.of(), now);
     }
 
     private void polled(Input.Polled polled, Moment now) {

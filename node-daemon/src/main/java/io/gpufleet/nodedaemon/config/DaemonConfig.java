@@ -15,13 +15,21 @@ import java.util.TreeSet;
  * @param kafka the bus
  * @param devices where devices come from
  * @param kubelet how the kubelet is met
+ * @param choice where an operator's settings stand
  * @param state what is kept where
  * @param timing how often and how long
  * @param httpHost address of the HTTP server
  * @param httpPort its port; 0 takes a free one
  */
 public record DaemonConfig(
-        Kafka kafka, Devices devices, Kubelet kubelet, State state, Timing timing, String httpHost, int httpPort) {
+        Kafka kafka,
+        Devices devices,
+        Kubelet kubelet,
+        Choice choice,
+        State state,
+        Timing timing,
+        String httpHost,
+        int httpPort) {
     private static final int MAX_NODE_NAME = 253;
 
     /** The bus. */
@@ -49,6 +57,14 @@ public record DaemonConfig(
             strategies = Set.copyOf(strategies);
         }
     }
+
+    /**
+     * Where an operator's settings stand.
+     *
+     * @param file configuration file of NVIDIA's plugin; empty text: there is none
+     * @param directory of several of them, with select.yaml; empty text: there is none
+     */
+    public record Choice(String file, String directory) {}
 
     /** What is kept where. */
     public record State(Path stateDirectory, Path runDirectory, long outboxBytes, Path bootIdFile) {}
@@ -79,7 +95,12 @@ public record DaemonConfig(
                     "/var/lib/kubelet/pod-resources/kubelet.sock",
                     "the kubelet's podresources socket"),
             Setting.optional(
-                    "GPUFLEET_DEVICE_LIST_STRATEGY", "envvar", "how Allocate answers: envvar, host-mounts, or both"),
+                    "GPUFLEET_DEVICE_LIST_STRATEGY",
+                    "",
+                    "how Allocate answers: envvar, host-mounts, or both; envvar where NVIDIA's settings say nothing"),
+            Setting.optional("GPUFLEET_CONFIG_FILE", "", "configuration file of NVIDIA's plugin; reloaded on change"),
+            Setting.optional(
+                    "GPUFLEET_CONFIG_DIR", "", "directory of several of them, with select.yaml; for the Node's label"),
             Setting.optional("GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "what is kept over a restart"),
             Setting.optional("GPUFLEET_RUN_DIR", "/run/gpufleet", "what is shared with installers on the node"),
             Setting.optional("GPUFLEET_OUTBOX_BYTES", "67108864", "how many bytes of events may wait for Kafka"),
@@ -105,6 +126,7 @@ public record DaemonConfig(
                         environment.path("GPUFLEET_DEVICE_PLUGIN_DIR"),
                         environment.path("GPUFLEET_POD_RESOURCES_SOCKET"),
                         strategies(environment)),
+                new Choice(environment.text("GPUFLEET_CONFIG_FILE"), environment.text("GPUFLEET_CONFIG_DIR")),
                 new State(
                         environment.path("GPUFLEET_STATE_DIR"),
                         environment.path("GPUFLEET_RUN_DIR"),
@@ -156,6 +178,9 @@ public record DaemonConfig(
 
     private static Set<String> strategies(Environment environment) {
         var words = new TreeSet<String>();
+        if (environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").isEmpty()) {
+            return words;
+        }
         for (String word : environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").split(",", -1)) {
             if (!Set.of("envvar", "host-mounts").contains(word.strip())) {
                 throw environment.wrong("GPUFLEET_DEVICE_LIST_STRATEGY", "envvar, host-mounts, or envvar,host-mounts");

@@ -30,7 +30,7 @@ class DaemonConfigTest {
         assertThat(config.devices().source()).isEqualTo("nvml");
         assertThat(config.devices().faults()).isEmpty();
         assertThat(config.kubelet().devicePluginDirectory()).isEqualTo(Path.of("/var/lib/kubelet/device-plugins"));
-        assertThat(config.kubelet().strategies()).containsExactly("envvar");
+        assertThat(config.kubelet().strategies()).isEmpty();
         assertThat(config.state().outboxBytes()).isEqualTo(64 * 1024 * 1024);
         assertThat(config.timing().recoveryDwell()).isEqualTo(Duration.ofMinutes(5));
         assertThat(config.kafka().obeyVerdicts()).isTrue();

@@ -10,9 +10,17 @@ import java.util.Set;
  * @param renameByDefault whether a shared resource is offered as {@code <name>.shared}
  * @param failGreaterThanOne whether a container that asks for two shares is refused: two shares are no more than one
  * @param resources what is shared; several entries of one resource give its devices replica counts of their own
+ * @param mpsRoot directory on the host where MPS control daemons keep their pipes, one folder a resource
  */
 public record SharePlan(
-        Means means, boolean renameByDefault, boolean failGreaterThanOne, List<SharedResource> resources) {
+        Means means,
+        boolean renameByDefault,
+        boolean failGreaterThanOne,
+        List<SharedResource> resources,
+        String mpsRoot) {
+    /** Where NVIDIA's charts put MPS. */
+    private static final String USUAL_MPS_ROOT = "/run/nvidia/mps";
+
     /** How the holders of one device share it. */
     public enum Means {
         /** One holder at a time. */
@@ -64,5 +72,10 @@ public record SharePlan(
     /** Copies the list. */
     public SharePlan {
         resources = List.copyOf(resources);
+    }
+
+    /** With MPS at its usual place. */
+    public SharePlan(Means means, boolean renameByDefault, boolean failGreaterThanOne, List<SharedResource> resources) {
+        this(means, renameByDefault, failGreaterThanOne, resources, USUAL_MPS_ROOT);
     }
 }
