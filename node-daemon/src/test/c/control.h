@@ -12,10 +12,15 @@
 #define MAX_RULES 32
 #define MAX_EVENTS 256
 #define MAX_LINKS 18
+#define MAX_MIG 8
+#define MAX_FIELDS 304
+#define MAX_METRICS 32
+#define MAX_SYSTEM_EVENTS 16
 #define LINK_DOWN 0xffu
 #define LINK_SWITCH 0xfeu
 #define ANY_GPU (-1)
 #define UNSUPPORTED 0xffffffffu
+#define UNSUPPORTED_LONG 0xffffffffffffffffull
 
 /* A call that fails or hangs; `used` is written last. */
 typedef struct {
@@ -34,6 +39,26 @@ typedef struct {
     uint64_t type;
     uint64_t data;
 } Event;
+
+/* A MIG instance in its slot; `used` is written last. */
+typedef struct {
+    uint32_t used;
+    uint32_t gpuInstance;
+    uint32_t computeInstance;
+    uint32_t gpuSlices;
+    uint32_t computeSlices;
+    uint32_t multiprocessors;
+    uint32_t copyEngines;
+    uint32_t decoders;
+    uint32_t encoders;
+    uint32_t jpegs;
+    uint32_t ofas;
+    uint32_t padding;
+    uint64_t memoryMb;
+    uint64_t memoryUsed;
+    char uuid[96];
+    char profile[32];
+} ControlMig;
 
 typedef struct {
     char uuid[96];
@@ -58,12 +83,31 @@ typedef struct {
     uint32_t fabricState;
     uint32_t cliqueId;
     uint32_t remapPending;
+    uint32_t fabricStatus;
+    uint32_t pcieGeneration;
+    uint32_t pcieGenerationMost;
+    uint32_t pcieWidth;
+    uint32_t pcieWidthMost;
+    uint32_t encoderUtil;
+    uint32_t decoderUtil;
+    uint32_t infoRom;
+    uint32_t gpm;
+    uint32_t pcieSent;
+    uint32_t pcieReceived;
+    uint32_t virtualization;
     uint32_t link[MAX_LINKS];
     uint64_t memoryTotal;
     uint64_t memoryUsed;
     uint64_t energy;
     uint64_t clockReasons;
     uint64_t eventTypes;
+    uint64_t powerViolation;
+    uint64_t thermalViolation;
+    /* By field id; one that is asked for by link has the same value on each. */
+    uint64_t fields[MAX_FIELDS];
+    /* By metric id, in percent or MiB/s. */
+    double metrics[MAX_METRICS];
+    ControlMig mig[MAX_MIG];
 } ControlGpu;
 
 typedef struct {
@@ -79,6 +123,13 @@ typedef struct {
     uint32_t eventSets;
     uint32_t waitCalls;
     uint32_t hanging;
+    uint32_t systemSets;
+    uint32_t samples;
+    uint32_t migQueries;
+    uint32_t validations;
+    /* How many system events were ever posted; the newest are in their ring. */
+    uint64_t systemPosted;
+    uint64_t systemEvents[MAX_SYSTEM_EVENTS];
     /* How many events were ever posted; the newest MAX_EVENTS of them are in the ring. */
     uint64_t posted;
     Rule rules[MAX_RULES];

@@ -28,6 +28,7 @@ struct nvmlEventSet_st {
 };
 
 static struct nvmlDevice_st devices[MAX_GPUS];
+static struct nvmlDevice_st slices[MAX_GPUS * MAX_MIG];
 static Control *volatile control;
 static int sessions;
 static int held = -1;
@@ -92,6 +93,27 @@ static nvmlReturn_t enter_device(const char *call, nvmlDevice_t device) {
     return ((volatile ControlGpu *)&control->gpus[gpu])->lost ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
 }
 
+/* The instance behind a handle; NULL for a whole GPU. */
+static volatile ControlMig *mig_of(nvmlDevice_t device) {
+    if (device < slices || device >= slices + MAX_GPUS * MAX_MIG) return NULL;
+    int slice = (int)(device - slices);
+    return &control->gpus[slice / MAX_MIG].mig[slice % MAX_MIG];
+}
+
+static int gpu_of(nvmlDevice_t device) {
+    return (int)(mig_of(device) ? (device - slices) / MAX_MIG : device - devices);
+}
+
+/* A handle of a GPU, or of an instance that still exists. */
+static nvmlReturn_t enter_either(const char *call, nvmlDevice_t device) {
+    if (!control || __atomic_load_n(&sessions, __ATOMIC_ACQUIRE) == 0) return NVML_ERROR_UNINITIALIZED;
+    volatile ControlMig *mig = mig_of(device);
+    if (!mig) return enter_device(call, device);
+    nvmlReturn_t wanted = enter_device(call, &devices[gpu_of(device)]);
+    if (wanted) return wanted;
+    return __atomic_load_n(&mig->used, __ATOMIC_ACQUIRE) ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
+}
+
 #define ENTER                                      \
     do {                                           \
         nvmlReturn_t wanted = enter(__func__);     \
@@ -104,6 +126,14 @@ static nvmlReturn_t enter_device(const char *call, nvmlDevice_t device) {
         if (wanted) return wanted;                            \
     } while (0);                                              \
     volatile ControlGpu *gpu = &control->gpus[device - devices]
+
+#define ENTER_EITHER                                           \
+    do {                                                       \
+        nvmlReturn_t wanted = enter_either(__func__, device);  \
+        if (wanted) return wanted;                             \
+    } while (0);                                               \
+    volatile ControlGpu *gpu = &control->gpus[gpu_of(device)]; \
+    volatile ControlMig *mig = mig_of(device)
 
 static nvmlReturn_t give(char *to, unsigned int length, volatile const char *from) {
     size_t wanted = strlen((const char *)from) + 1;
@@ -216,6 +246,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
 #define CUDA_VERSION nvmlSystemGetCudaDriverVersion
 #define WAIT nvmlEventSetWait
 #define REASONS nvmlDeviceGetCurrentClocksThrottleReasons
+#define ATTRIBUTES nvmlDeviceGetAttributes
 #define NEW 0
 #else
 #define INIT nvmlInit_v2
@@ -226,6 +257,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
 #define CUDA_VERSION nvmlSystemGetCudaDriverVersion_v2
 #define WAIT nvmlEventSetWait_v2
 #define REASONS nvmlDeviceGetCurrentClocksEventReasons
+#define ATTRIBUTES nvmlDeviceGetAttributes_v2
 #define NEW 1
 
 EXPORT nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
@@ -234,11 +266,11 @@ EXPORT nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
-    ENTER_DEVICE;
-    if (memory->version != (sizeof(nvmlMemory_v2_t) | 2u << 24)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    memory->total = gpu->memoryTotal;
-    memory->reserved = gpu->memoryTotal / 100;
-    memory->used = gpu->memoryUsed;
+    ENTER_EITHER;
+    if (memory->version != NVML_STRUCT_VERSION(nvmlMemory_v2_t, 2)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    memory->total = mig ? mig->memoryMb << 20 : gpu->memoryTotal;
+    memory->reserved = memory->total / 100;
+    memory->used = mig ? mig->memoryUsed : gpu->memoryUsed;
     memory->free = memory->total - memory->reserved - memory->used;
     return NVML_SUCCESS;
 }
@@ -252,10 +284,10 @@ EXPORT nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, uns
 
 EXPORT nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfo_v2_t *info) {
     ENTER_DEVICE;
-    if (info->version != (sizeof(nvmlGpuFabricInfo_v2_t) | 2u << 24)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (info->version != NVML_STRUCT_VERSION(nvmlGpuFabricInfo_v2_t, 2)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     if (gpu->fabricState == NVML_GPU_FABRIC_STATE_NOT_SUPPORTED) return NVML_ERROR_NOT_SUPPORTED;
     memcpy(info->clusterUuid, (const void *)gpu->clusterUuid, sizeof info->clusterUuid);
-    info->status = NVML_SUCCESS;
+    info->status = (nvmlReturn_t)gpu->fabricStatus;
     info->cliqueId = gpu->cliqueId;
     info->state = (unsigned char)gpu->fabricState;
     info->healthMask = 0;
@@ -293,8 +325,8 @@ EXPORT nvmlReturn_t HANDLE(unsigned int index, nvmlDevice_t *device) {
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
-    ENTER_DEVICE;
-    return give(uuid, length, gpu->uuid);
+    ENTER_EITHER;
+    return give(uuid, length, mig ? mig->uuid : gpu->uuid);
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char *serial, unsigned int length) {
@@ -303,8 +335,11 @@ EXPORT nvmlReturn_t nvmlDeviceGetSerial(nvmlDevice_t device, char *serial, unsig
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, unsigned int length) {
-    ENTER_DEVICE;
-    return give(name, length, gpu->name);
+    ENTER_EITHER;
+    if (!mig) return give(name, length, gpu->name);
+    char whole[160];
+    snprintf(whole, sizeof whole, "%s MIG %s", (const char *)gpu->name, (const char *)mig->profile);
+    return give(name, length, whole);
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned int *number) {
@@ -319,9 +354,9 @@ EXPORT nvmlReturn_t PCI(nvmlDevice_t device, nvmlPciInfo_t *info) {
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
-    ENTER_DEVICE;
-    memory->total = gpu->memoryTotal;
-    memory->used = gpu->memoryUsed;
+    ENTER_EITHER;
+    memory->total = mig ? mig->memoryMb << 20 : gpu->memoryTotal;
+    memory->used = mig ? mig->memoryUsed : gpu->memoryUsed;
     memory->free = memory->total - memory->used;
     return NVML_SUCCESS;
 }
@@ -396,15 +431,30 @@ EXPORT nvmlReturn_t REASONS(nvmlDevice_t device, unsigned long long *reasons) {
     return NVML_SUCCESS;
 }
 
+static int is_of_one_link(unsigned int field) {
+    return field == 161 || field == 162 || field == 163 || field == 202 || field == 204 || field == 208 || field == 215;
+}
+
+static nvmlReturn_t field(volatile ControlGpu *gpu, nvmlFieldValue_t *asked) {
+    unsigned int id = asked->fieldId;
+    asked->valueType = 1;
+    if (id == NVML_FI_DEV_GET_GPU_RECOVERY_ACTION) return give_number(&asked->value.uiVal, gpu->recoveryAction);
+    if (id == NVML_FI_DEV_REMAPPED_PENDING) return give_number(&asked->value.uiVal, gpu->remapPending);
+    if (id >= MAX_FIELDS || gpu->fields[id] == UNSUPPORTED_LONG) return NVML_ERROR_NOT_SUPPORTED;
+    if (is_of_one_link(id) && asked->scopeId >= MAX_LINKS) return NVML_ERROR_INVALID_ARGUMENT;
+    if (id >= 138 && id <= 141 && asked->scopeId != 0xffffffffu) return NVML_ERROR_INVALID_ARGUMENT;
+    if (id == 82 || id == 31 || (id >= 142 && id <= 145)) {
+        asked->value.ullVal = 0xdead00000000ull | gpu->fields[id];
+        return NVML_SUCCESS;
+    }
+    asked->valueType = 3;
+    asked->value.ullVal = gpu->fields[id];
+    return NVML_SUCCESS;
+}
+
 EXPORT nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
     ENTER_DEVICE;
-    for (int i = 0; i < count; i++) {
-        uint32_t answer = UNSUPPORTED;
-        if (values[i].fieldId == NVML_FI_DEV_GET_GPU_RECOVERY_ACTION) answer = gpu->recoveryAction;
-        if (values[i].fieldId == NVML_FI_DEV_REMAPPED_PENDING) answer = gpu->remapPending;
-        values[i].valueType = 1;
-        values[i].nvmlReturn = give_number(&values[i].value.uiVal, answer);
-    }
+    for (int i = 0; i < count; i++) values[i].nvmlReturn = field(gpu, &values[i]);
     return NVML_SUCCESS;
 }
 
@@ -445,3 +495,10 @@ EXPORT nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
     free(set);
     return NVML_SUCCESS;
 }
+
+#include "conditions.inc"
+#include "mig.inc"
+#ifndef OLD
+#include "gpm.inc"
+#include "system.inc"
+#endif

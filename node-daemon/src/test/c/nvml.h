@@ -7,21 +7,29 @@
 typedef int nvmlReturn_t;
 typedef struct nvmlDevice_st *nvmlDevice_t;
 typedef struct nvmlEventSet_st *nvmlEventSet_t;
+typedef struct nvmlSystemEventSet_st *nvmlSystemEventSet_t;
+typedef struct nvmlGpmSample_st *nvmlGpmSample_t;
 
 enum {
     NVML_SUCCESS = 0,
     NVML_ERROR_UNINITIALIZED = 1,
     NVML_ERROR_INVALID_ARGUMENT = 2,
     NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_NOT_FOUND = 6,
     NVML_ERROR_INSUFFICIENT_SIZE = 7,
     NVML_ERROR_DRIVER_NOT_LOADED = 9,
     NVML_ERROR_TIMEOUT = 10,
+    NVML_ERROR_CORRUPTED_INFOROM = 14,
     NVML_ERROR_GPU_IS_LOST = 15,
     NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25
 };
 
 #define NVML_FI_DEV_REMAPPED_PENDING 144
 #define NVML_FI_DEV_GET_GPU_RECOVERY_ACTION 230
+#define NVML_STRUCT_VERSION(type, version) (sizeof(type) | (unsigned int)(version) << 24)
+#define NVML_GPM_SUPPORT_VERSION 1
+#define NVML_GPM_METRICS_GET_VERSION 1
+#define NVML_GPM_METRIC_MAX 333
 #define NVML_GPU_FABRIC_STATE_NOT_SUPPORTED 0
 #define NVML_NVLINK_DEVICE_TYPE_GPU 0
 #define NVML_NVLINK_DEVICE_TYPE_SWITCH 2
@@ -94,5 +102,73 @@ typedef struct {
     unsigned char state;
     unsigned int healthMask;
 } nvmlGpuFabricInfo_v2_t;
+
+typedef struct {
+    unsigned int multiprocessorCount;
+    unsigned int sharedCopyEngineCount;
+    unsigned int sharedDecoderCount;
+    unsigned int sharedEncoderCount;
+    unsigned int sharedJpegCount;
+    unsigned int sharedOfaCount;
+    unsigned int gpuInstanceSliceCount;
+    unsigned int computeInstanceSliceCount;
+    unsigned long long memorySizeMB;
+} nvmlDeviceAttributes_t;
+
+typedef struct {
+    unsigned long long referenceTime;
+    unsigned long long violationTime;
+} nvmlViolationTime_t;
+
+typedef struct {
+    unsigned int version;
+    unsigned int isSupportedDevice;
+} nvmlGpmSupport_t;
+
+typedef struct {
+    unsigned int metricId;
+    nvmlReturn_t nvmlReturn;
+    double value;
+    struct {
+        char *shortName;
+        char *longName;
+        char *unit;
+    } metricInfo;
+} nvmlGpmMetric_t;
+
+typedef struct {
+    unsigned int version;
+    unsigned int numMetrics;
+    nvmlGpmSample_t sample1;
+    nvmlGpmSample_t sample2;
+    nvmlGpmMetric_t metrics[NVML_GPM_METRIC_MAX];
+} nvmlGpmMetricsGet_t;
+
+typedef struct {
+    unsigned int version;
+    nvmlSystemEventSet_t set;
+} nvmlSystemEventSetCreateRequest_t;
+
+typedef nvmlSystemEventSetCreateRequest_t nvmlSystemEventSetFreeRequest_t;
+
+typedef struct {
+    unsigned int version;
+    unsigned long long eventTypes;
+    nvmlSystemEventSet_t set;
+} nvmlSystemRegisterEventRequest_t;
+
+typedef struct {
+    unsigned long long eventType;
+    unsigned int gpuId;
+} nvmlSystemEventData_v1_t;
+
+typedef struct {
+    unsigned int version;
+    unsigned int timeoutms;
+    nvmlSystemEventSet_t set;
+    nvmlSystemEventData_v1_t *data;
+    unsigned int dataSize;
+    unsigned int numEvent;
+} nvmlSystemEventSetWaitRequest_t;
 
 #endif

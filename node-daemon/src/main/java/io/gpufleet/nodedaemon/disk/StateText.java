@@ -98,7 +98,9 @@ final class StateText {
         gpu.numaNode().asOptional().ifPresent(value -> json.put("numaNode", value));
         gpu.migEnabled().asOptional().ifPresent(value -> json.put("migEnabled", value));
         gpu.mode().asOptional().ifPresent(value -> json.put("mode", value));
-        return json;
+        var instances = new JsonArray();
+        gpu.instances().forEach(instance -> instances.add(InstanceText.write(instance)));
+        return json.put("instances", instances);
     }
 
     private static Gpu gpu(JsonObject json) {
@@ -119,7 +121,7 @@ final class StateText {
                 List.of(),
                 new Reading.Unavailable<>("not read since the start"),
                 reading(json, "mode", json::getString),
-                List.of(),
+                each(json.getJsonArray("instances", new JsonArray()), InstanceText::read),
                 new Reading.Unavailable<>("not read"));
     }
 

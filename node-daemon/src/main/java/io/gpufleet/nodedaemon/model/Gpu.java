@@ -3,7 +3,8 @@ package io.gpufleet.nodedaemon.model;
 import java.util.List;
 
 /**
- * What one physical GPU is; all of it is fixed while the driver stays loaded, so it is read at enumeration only.
+ * What one physical GPU is; all of it but its partitioning is fixed once driver and fabric are up, so it is read at
+ * enumeration only.
  *
  * @param uuid as NVML prints it
  * @param serial board serial number
@@ -22,7 +23,8 @@ import java.util.List;
  * @param fabricClique {@code <cluster UUID>.<clique id>}
  * @param mode {@code compute} or {@code graphics}, by PCI class
  * @param instances MIG instances, by their index; empty unless MIG is on
- * @param pciRoute PCI addresses of the bridges above it, from the root down: what two GPUs have in common is near both
+ * @param pciRoute the PCI root and the addresses of the bridges above it, from the root down: what two GPUs have in
+ *     common is near both
  */
 public record Gpu(
         String uuid,
@@ -70,6 +72,29 @@ public record Gpu(
                 fabricClique,
                 mode,
                 into,
+                pciRoute);
+    }
+
+    /** The same GPU with what it learnt of its neighbours when the fabric came up. */
+    public Gpu joined(List<Link> ends, Reading<String> clique) {
+        return new Gpu(
+                uuid,
+                serial,
+                index,
+                minor,
+                pciBusId,
+                model,
+                shortModel,
+                family,
+                computeCapability,
+                memoryBytes,
+                vbiosVersion,
+                numaNode,
+                migEnabled,
+                ends,
+                clique,
+                mode,
+                instances,
                 pciRoute);
     }
 

@@ -18,13 +18,15 @@ record EventSigns(NvmlSession session, Standing standing) implements EventWaiter
             return;
         }
         String uuid = gpu.gpu().uuid();
+        String mig = gpu.migUuid(event.gpuInstance(), event.computeInstance());
         if (has(event, NvmlConstants.EVENT_XID)) {
             int code = (int) event.data();
-            standing.happens(uuid, new FaultCode.Xid(code), message(code) + instance(event));
+            standing.happens(uuid, mig, new FaultCode.Xid(code), message(code) + instance(event));
         }
         if (has(event, NvmlConstants.EVENT_DOUBLE_BIT_ECC)) {
             standing.happens(
                     uuid,
+                    mig,
                     new FaultCode.Plain(FaultCode.Kind.ECC_UNCORRECTABLE),
                     "uncorrectable ECC error" + instance(event));
         }

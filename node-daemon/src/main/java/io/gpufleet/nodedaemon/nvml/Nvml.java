@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -128,6 +129,21 @@ final class Nvml implements AutoCloseable {
         int code = code(() -> library.nvmlDeviceGetFieldValues(device.address(), 1, value));
         int own = code == NvmlConstants.SUCCESS ? value.getInt(NvmlLayout.FIELD_RETURN) : code;
         return reading(own, () -> value.getInt(NvmlLayout.FIELD_VALUE));
+    }
+
+    /** The bus id of an nvmlPciInfo_t; old drivers leave the long form empty. */
+    static String busId(ByteBuffer info) {
+        byte[] text = new byte[NvmlLayout.PCI_BUS_ID_LENGTH];
+        info.get(NvmlLayout.PCI_BUS_ID, text);
+        String busId = string(text);
+        return busId.isEmpty()
+                ? String.format(
+                        Locale.ROOT,
+                        "%08X:%02X:%02X.0",
+                        info.getInt(NvmlLayout.PCI_DOMAIN),
+                        info.getInt(NvmlLayout.PCI_BUS),
+                        info.getInt(NvmlLayout.PCI_DEVICE))
+                : busId.toUpperCase(Locale.ROOT);
     }
 
     static ByteBuffer struct(int size) {

@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.nvml;
 
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ final class NvmlSession {
     private final NvmlSettings settings;
     private final Standing standing;
     private final GpuReader gpus;
+    private final MigReader migs;
     private final VitalsReader vitals;
     private final String driverVersion;
     private final String cudaVersion;
@@ -30,7 +32,18 @@ final class NvmlSession {
     private @Nullable EventWaiter waiter;
 
     /** A GPU that answered at the last look. */
-    record Tracked(Gpu gpu, Nvml.Handle device) {}
+    record Tracked(Gpu gpu, Nvml.Handle device, List<MigReader.Slice> slices) {
+        /** UUID of the MIG instance that an event names; empty where it names none, or more than one. */
+        String migUuid(int gpuInstance, int computeInstance) {
+            List<String> meant = slices.stream()
+                    .map(MigReader.Slice::instance)
+                    .filter(instance -> instance.gpuInstance() == gpuInstance)
+                    .filter(instance -> computeInstance == -1 || instance.computeInstance() == computeInstance)
+                    .map(MigInstance::uuid)
+                    .toList();
+            return meant.size() == 1 ? meant.getFirst() : "";
+        }
+    }
 
     private NvmlSession(Nvml nvml, NvmlSource.Parts parts, String driverVersion, String cudaVersion) {
         this.nvml = nvml;
@@ -39,6 +52,7 @@ final class NvmlSession {
         this.standing = parts.standing();
         this.lastSeen = parts.lastSeen();
         this.gpus = new GpuReader(nvml, new PciFiles(settings.sysfs()));
+        this.migs = new MigReader(nvml, new CapabilityFiles(settings.proc()));
         this.vitals = new VitalsReader(nvml, gpus);
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
@@ -82,15 +96,23 @@ final class NvmlSession {
             String uuid = nvml.uuid(device);
             for (Tracked before : tracked) {
                 if (before.gpu().uuid().equals(uuid) && before.gpu().index() == index) {
-                    return new Tracked(gpus.refresh(before.gpu(), device), device);
+                    return partitioned(gpus.refresh(before.gpu(), device), device, before.slices());
                 }
             }
-            return new Tracked(gpus.read(index, device), device);
+            return partitioned(gpus.read(index, device), device, List.of());
         });
         lastSeen.put(index, now.gpu());
         standing.answered(
                 now.gpu().uuid(), thread.call(index, "nvmlDeviceGetFieldValues", () -> vitals.condition(now.device())));
         return now;
+    }
+
+    private Tracked partitioned(Gpu gpu, Nvml.Handle device, List<MigReader.Slice> before) throws NvmlFailure {
+        List<MigReader.Slice> slices = gpu.migEnabled().orElse(false) ? migs.read(gpu, device, before) : List.of();
+        List<MigInstance> instances =
+                slices.stream().map(MigReader.Slice::instance).toList();
+        return new Tracked(
+                instances.equals(gpu.instances()) ? gpu : gpu.partitioned(gpu.migEnabled(), instances), device, slices);
     }
 
     private Look.LostGpu lost(int index, NvmlFailure why) {

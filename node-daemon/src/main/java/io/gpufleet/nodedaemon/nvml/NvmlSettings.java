@@ -9,15 +9,18 @@ import java.time.Duration;
  * @param library value of GPUFLEET_NVML_LIBRARY; empty to search
  * @param driverRoot below which is searched
  * @param sysfs where PCI class and NUMA node are read, {@code /sys}
+ * @param proc where the kernel tells which device nodes a MIG instance has, {@code /proc}
  * @param deadline after which a call is taken for hung; must outlast the attaching of a GPU without persistence mode
  * @param pollInterval how often each GPU is asked whether it still answers
  */
-public record NvmlSettings(String library, Path driverRoot, Path sysfs, Duration deadline, Duration pollInterval) {
+public record NvmlSettings(
+        String library, Path driverRoot, Path sysfs, Path proc, Duration deadline, Duration pollInterval) {
     /** One wait for events; a release has to wait that long at most. */
     static final Duration WAIT_SLICE = Duration.ofMillis(50);
 
     /** What a node uses. */
     public static NvmlSettings of(String library, Path driverRoot) {
-        return new NvmlSettings(library, driverRoot, Path.of("/sys"), Duration.ofSeconds(20), Duration.ofSeconds(5));
+        return new NvmlSettings(
+                library, driverRoot, Path.of("/sys"), Path.of("/proc"), Duration.ofSeconds(20), Duration.ofSeconds(5));
     }
 }

@@ -6,10 +6,17 @@ import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** What the kernel says of a PCI device. */
 record PciFiles(Path sysfs) {
+    private static final Pattern ROOT = Pattern.compile("pci([0-9a-f]{4,8}:[0-9a-f]{2})");
+    private static final Pattern ADDRESS = Pattern.compile("[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
+
     /** NUMA node; the kernel writes −1 where the platform names none. */
     Reading<Integer> numaNode(String busId) {
         return switch (read(busId, "numa_node")) {
@@ -29,12 +36,36 @@ record PciFiles(Path sysfs) {
         };
     }
 
-    private Reading<String> read(String busId, String file) {
+    /** What is above the device, from the root down, by the kernel's tree of devices; the root is its domain and bus. */
+    Reading<List<String>> route(String busId) {
+        try {
+            List<String> route = new ArrayList<>();
+            for (Path step : directory(busId).toRealPath()) {
+                Matcher root = ROOT.matcher(step.toString());
+                if (root.matches()) {
+                    route.add(root.group(1));
+                } else if (ADDRESS.matcher(step.toString()).matches()) {
+                    route.add(step.toString());
+                }
+            }
+            // The last step is the device itself.
+            return route.size() < 2
+                    ? new Unavailable<>("the kernel shows it below no PCI root")
+                    : new Known<>(List.copyOf(route.subList(0, route.size() - 1)));
+        } catch (IOException e) {
+            return new Unavailable<>(directory(busId) + ": " + e.getClass().getSimpleName());
+        }
+    }
+
+    private Path directory(String busId) {
         // NVML prints eight digits of domain in upper case, the kernel four in lower case.
         String name = busId.toLowerCase(Locale.ROOT);
-        Path path = sysfs.resolve("bus/pci/devices")
-                .resolve(name.startsWith("0000") && name.length() > 12 ? name.substring(4) : name)
-                .resolve(file);
+        return sysfs.resolve("bus/pci/devices")
+                .resolve(name.startsWith("0000") && name.length() > 12 ? name.substring(4) : name);
+    }
+
+    private Reading<String> read(String busId, String file) {
+        Path path = directory(busId).resolve(file);
         try {
             return new Known<>(Files.readString(path).strip());
         } catch (IOException e) {

@@ -37,10 +37,10 @@ final class Standing {
         this.settleNanos = settle.toNanos();
     }
 
-    /** A fault that is news each time. */
-    synchronized void happens(String gpuUuid, FaultCode fault, String message) {
+    /** A fault that is news each time; of one MIG instance where it is named. */
+    synchronized void happens(String gpuUuid, String migUuid, FaultCode fault, String message) {
         since.put(new Key(gpuUuid, fault), nanoTime.getAsLong());
-        signs.accept(new Sign.FaultSeen(gpuUuid, "", fault, FaultOrigin.NVML_EVENT, message));
+        signs.accept(new Sign.FaultSeen(gpuUuid, migUuid, fault, FaultOrigin.NVML_EVENT, message));
     }
 
     /** A state, which is news only when it begins. */

@@ -8,6 +8,7 @@ import io.gpufleet.nodedaemon.app.StateStore.Remembered;
 import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.FaultKey;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Names;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
@@ -72,6 +73,24 @@ class StateFileTest {
             assertThat(gpu.memoryBytes()).isEqualTo(Some.gpu(0).memoryBytes());
             assertThat(gpu.vbiosVersion()).isInstanceOf(Reading.Unavailable.class);
         });
+    }
+
+    @Test
+    void instancesOfAPartitionedGpuAreReadAsTheyWereWritten() {
+        var instance = new MigInstance(
+                "MIG-1",
+                "1g.10gb+me",
+                2,
+                9,
+                1,
+                new MigInstance.Attributes(10L << 30, 16, 1, 2, 3, 4, 5, 6, 7),
+                List.of("/dev/nvidia-caps/nvidia-cap219"));
+        var gpu = Some.gpu(0).partitioned(new Reading.Known<>(true), List.of(instance));
+
+        Remembered read = StateText.read(StateText.write(new Remembered("boot-1", List.of(), List.of(gpu))));
+
+        assertThat(read.gpus().getFirst().migEnabled()).isEqualTo(new Reading.Known<>(true));
+        assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
     }
 
     @Test

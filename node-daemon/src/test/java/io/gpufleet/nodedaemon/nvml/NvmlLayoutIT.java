@@ -42,7 +42,56 @@ class NvmlLayoutIT {
                 Map.entry("nvmlGpuFabricInfo_v2_t.clusterUuid", NvmlLayout.FABRIC_CLUSTER),
                 Map.entry("nvmlGpuFabricInfo_v2_t.status", NvmlLayout.FABRIC_STATUS),
                 Map.entry("nvmlGpuFabricInfo_v2_t.cliqueId", NvmlLayout.FABRIC_CLIQUE),
-                Map.entry("nvmlGpuFabricInfo_v2_t.state", NvmlLayout.FABRIC_STATE));
+                Map.entry("nvmlGpuFabricInfo_v2_t.state", NvmlLayout.FABRIC_STATE),
+                Map.entry("nvmlFieldValue_t.scopeId", NvmlLayout.FIELD_SCOPE),
+                Map.entry("nvmlFieldValue_t.valueType", NvmlLayout.FIELD_TYPE),
+                Map.entry("nvmlDeviceAttributes_t", NvmlLayout.ATTRIBUTES_SIZE),
+                Map.entry("nvmlDeviceAttributes_t.multiprocessorCount", NvmlLayout.ATTRIBUTES_MULTIPROCESSORS),
+                Map.entry("nvmlDeviceAttributes_t.sharedCopyEngineCount", NvmlLayout.ATTRIBUTES_COPY_ENGINES),
+                Map.entry("nvmlDeviceAttributes_t.sharedDecoderCount", NvmlLayout.ATTRIBUTES_DECODERS),
+                Map.entry("nvmlDeviceAttributes_t.sharedEncoderCount", NvmlLayout.ATTRIBUTES_ENCODERS),
+                Map.entry("nvmlDeviceAttributes_t.sharedJpegCount", NvmlLayout.ATTRIBUTES_JPEGS),
+                Map.entry("nvmlDeviceAttributes_t.sharedOfaCount", NvmlLayout.ATTRIBUTES_OFAS),
+                Map.entry("nvmlDeviceAttributes_t.gpuInstanceSliceCount", NvmlLayout.ATTRIBUTES_GPU_SLICES),
+                Map.entry("nvmlDeviceAttributes_t.computeInstanceSliceCount", NvmlLayout.ATTRIBUTES_COMPUTE_SLICES),
+                Map.entry("nvmlDeviceAttributes_t.memorySizeMB", NvmlLayout.ATTRIBUTES_MEMORY_MB),
+                Map.entry("nvmlViolationTime_t", NvmlLayout.VIOLATION_SIZE),
+                Map.entry("nvmlViolationTime_t.violationTime", NvmlLayout.VIOLATION_TIME),
+                Map.entry("nvmlGpmSupport_t", NvmlLayout.GPM_SUPPORT_SIZE),
+                Map.entry("nvmlGpmSupport_t.version", NvmlLayout.GPM_SUPPORT_VERSION),
+                Map.entry("nvmlGpmSupport_t.isSupportedDevice", NvmlLayout.GPM_SUPPORT_SUPPORTED),
+                Map.entry("nvmlGpmMetric_t", NvmlLayout.GPM_METRIC_SIZE),
+                Map.entry("nvmlGpmMetric_t.metricId", NvmlLayout.GPM_METRIC_ID),
+                Map.entry("nvmlGpmMetric_t.nvmlReturn", NvmlLayout.GPM_METRIC_RETURN),
+                Map.entry("nvmlGpmMetric_t.value", NvmlLayout.GPM_METRIC_VALUE),
+                Map.entry("nvmlGpmMetricsGet_t", NvmlLayout.GPM_METRICS_SIZE),
+                Map.entry("nvmlGpmMetricsGet_t.version", NvmlLayout.GPM_METRICS_VERSION),
+                Map.entry("nvmlGpmMetricsGet_t.numMetrics", NvmlLayout.GPM_METRICS_COUNT),
+                Map.entry("nvmlGpmMetricsGet_t.sample1", NvmlLayout.GPM_METRICS_FIRST),
+                Map.entry("nvmlGpmMetricsGet_t.sample2", NvmlLayout.GPM_METRICS_SECOND),
+                Map.entry("nvmlGpmMetricsGet_t.metrics", NvmlLayout.GPM_METRICS_METRICS),
+                Map.entry("nvmlSystemEventSetCreateRequest_t", NvmlLayout.SYSTEM_SET_SIZE),
+                Map.entry("nvmlSystemEventSetCreateRequest_t.version", NvmlLayout.SYSTEM_SET_VERSION),
+                Map.entry("nvmlSystemEventSetCreateRequest_t.set", NvmlLayout.SYSTEM_SET_SET),
+                Map.entry("nvmlSystemEventSetFreeRequest_t", NvmlLayout.SYSTEM_SET_SIZE),
+                Map.entry("nvmlSystemEventSetFreeRequest_t.version", NvmlLayout.SYSTEM_SET_VERSION),
+                Map.entry("nvmlSystemEventSetFreeRequest_t.set", NvmlLayout.SYSTEM_SET_SET),
+                Map.entry("nvmlSystemRegisterEventRequest_t", NvmlLayout.SYSTEM_REGISTER_SIZE),
+                Map.entry("nvmlSystemRegisterEventRequest_t.version", NvmlLayout.SYSTEM_REGISTER_VERSION),
+                Map.entry("nvmlSystemRegisterEventRequest_t.eventTypes", NvmlLayout.SYSTEM_REGISTER_TYPES),
+                Map.entry("nvmlSystemRegisterEventRequest_t.set", NvmlLayout.SYSTEM_REGISTER_SET),
+                Map.entry("nvmlSystemEventData_v1_t", NvmlLayout.SYSTEM_EVENT_SIZE),
+                Map.entry("nvmlSystemEventData_v1_t.eventType", NvmlLayout.SYSTEM_EVENT_TYPE),
+                Map.entry("nvmlSystemEventSetWaitRequest_t", NvmlLayout.SYSTEM_WAIT_SIZE),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.version", NvmlLayout.SYSTEM_WAIT_VERSION),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.timeoutms", NvmlLayout.SYSTEM_WAIT_TIMEOUT),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.set", NvmlLayout.SYSTEM_WAIT_SET),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.data", NvmlLayout.SYSTEM_WAIT_DATA),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.dataSize", NvmlLayout.SYSTEM_WAIT_ROOM),
+                Map.entry("nvmlSystemEventSetWaitRequest_t.numEvent", NvmlLayout.SYSTEM_WAIT_COUNT),
+                Map.entry("nvmlMemory_t.free", NvmlLayout.MEMORY_FREE),
+                Map.entry("nvmlMemory_v2_t.free", NvmlLayout.MEMORY_V2_FREE),
+                Map.entry("nvmlMemory_v2_t.reserved", NvmlLayout.MEMORY_V2_RESERVED));
 
         // Then
         assertThat(CBuild.layouts()).containsAllEntriesOf(java);
@@ -52,5 +101,8 @@ class NvmlLayoutIT {
     void versionedStructsCarryTheVersionsOfTheHeader() {
         assertThat(NvmlLayout.version(NvmlLayout.MEMORY_V2_SIZE, 2)).isEqualTo(0x2000028);
         assertThat(NvmlLayout.version(NvmlLayout.FABRIC_SIZE, 2)).isEqualTo(0x2000024);
+        assertThat(NvmlLayout.version(NvmlLayout.SYSTEM_SET_SIZE, 1)).isEqualTo(0x1000010);
+        assertThat(NvmlLayout.version(NvmlLayout.SYSTEM_REGISTER_SIZE, 1)).isEqualTo(0x1000018);
+        assertThat(NvmlLayout.version(NvmlLayout.SYSTEM_WAIT_SIZE, 1)).isEqualTo(0x1000020);
     }
 }

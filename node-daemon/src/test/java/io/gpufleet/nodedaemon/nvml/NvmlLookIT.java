@@ -40,8 +40,8 @@ class NvmlLookIT {
     }
 
     private NvmlSource open() {
-        return new NvmlSource(
-                new NvmlSettings("", root, root.resolve("sys"), Duration.ofSeconds(10), Duration.ofHours(1)));
+        return new NvmlSource(new NvmlSettings(
+                "", root, root.resolve("sys"), root.resolve("proc"), Duration.ofSeconds(10), Duration.ofHours(1)));
     }
 
     private Look.Seen seen() {
@@ -51,7 +51,10 @@ class NvmlLookIT {
     @Test
     void aGpuIsReadInFull() throws IOException {
         // Given
-        Path pci = Files.createDirectories(root.resolve("sys/bus/pci/devices/0000:0f:00.0"));
+        Path pci = Files.createDirectories(
+                root.resolve("sys/devices/pci0000:00/0000:00:01.1/0000:0c:00.0/0000:0d:01.0/0000:0f:00.0"));
+        Files.createSymbolicLink(
+                Files.createDirectories(root.resolve("sys/bus/pci/devices")).resolve("0000:0f:00.0"), pci);
         Files.writeString(pci.resolve("numa_node"), "1\n");
         Files.writeString(pci.resolve("class"), "0x030200\n");
         nvml.fabric(1, UUID.fromString("01234567-89ab-cdef-0123-456789abcdef"), 7);
@@ -83,7 +86,7 @@ class NvmlLookIT {
                         new Known<>("01234567-89ab-cdef-0123-456789abcdef.7"),
                         new Known<>("compute"),
                         List.of(),
-                        new Reading.Unavailable<>("not read")));
+                        new Known<>(List.of("0000:00", "0000:00:01.1", "0000:0c:00.0", "0000:0d:01.0"))));
     }
 
     @Test
@@ -120,6 +123,33 @@ class NvmlLookIT {
         assertThat(gpu.links())
                 .containsExactly(
                         new Gpu.Link(StandInNvml.busId(1), 2, false), new Gpu.Link(StandInNvml.busId(2), 1, false));
+    }
+
+    @Test
+    void aFabricThatComesUpLaterIsLearntAndAFailedLinkUnlearnsNothing() {
+        // Given
+        for (int link = 0; link < 18; link++) {
+            nvml.link(0, link, "down");
+        }
+        nvml.gpu(0, "fabricState", 2);
+        assertThat(seen().gpus().getFirst().links()).isEmpty();
+
+        // When
+        for (int link = 0; link < 18; link++) {
+            nvml.link(0, link, "switch");
+        }
+        nvml.fabric(0, UUID.fromString("01234567-89ab-cdef-0123-456789abcdef"), 7);
+        Gpu up = seen().gpus().getFirst();
+
+        // Then
+        assertThat(up.links()).containsExactly(new Gpu.Link("", 18, true));
+        assertThat(up.fabricClique()).isEqualTo(new Known<>("01234567-89ab-cdef-0123-456789abcdef.7"));
+
+        // When
+        nvml.link(0, 3, "down");
+
+        // Then
+        assertThat(seen().gpus().getFirst()).isEqualTo(up);
     }
 
     @Test

@@ -40,7 +40,7 @@ class NvmlSignsIT {
     }
 
     private void open(Duration deadline) {
-        source = new NvmlSource(new NvmlSettings("", root, root, deadline, Duration.ofMillis(50)));
+        source = new NvmlSource(new NvmlSettings("", root, root, root, deadline, Duration.ofMillis(50)));
         assertThat(source.look()).isInstanceOf(Look.Seen.class);
     }
 
@@ -62,13 +62,17 @@ class NvmlSignsIT {
 
     @Test
     void anXidOfAMigInstanceSaysWhichOne() {
+        // Given
+        nvml.gpu(0, "migMode", 1).mig(0, 0, "1g.10gb", 7).mig(0, 1, "2g.20gb", 2);
+        assertThat(source.look()).isInstanceOf(Look.Seen.class);
+
         // When
         nvml.event(0, 0x8, 31, 2);
 
         // Then
         awaitSign(new Sign.FaultSeen(
                 StandInNvml.uuid(0),
-                "",
+                StandInNvml.migUuid(0, 2),
                 new Xid(31),
                 FaultOrigin.NVML_EVENT,
                 "XID 31: GPU memory page fault, GPU instance 2, compute instance 0"));

@@ -35,7 +35,7 @@ class NvmlTroubleIT {
     }
 
     private NvmlSource open(String library, Duration deadline) {
-        return new NvmlSource(new NvmlSettings(library, root, root, deadline, Duration.ofMillis(50)));
+        return new NvmlSource(new NvmlSettings(library, root, root, root, deadline, Duration.ofMillis(50)));
     }
 
     @Test

@@ -13,6 +13,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A libnvidia-ml.so.1 in a directory of its own, told by a test at run time what to answer. It may be loaded into this
@@ -24,6 +26,10 @@ public final class StandInNvml implements AutoCloseable {
     public static final int UNSUPPORTED = -1;
 
     private static final int MAGIC = 0x4c4d564e;
+    private static final long UNSUPPORTED_LONG = -1;
+    private static final int FIELDS = 304;
+    private static final int METRICS = 32;
+    private static final Pattern PROFILE = Pattern.compile("(?:(\\d)c\\.)?(\\d)g\\.(\\d+)gb(\\+me)?");
     private static final int ALL_EVENTS = 0xff9f;
     private static final Map<String, Integer> LAYOUT = CBuild.layouts();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -122,6 +128,18 @@ public final class StandInNvml implements AutoCloseable {
         set(gpuAt(i, "energy"), 1_000_000L + i);
         set(gpuAt(i, "clockReasons"), 1L);
         set(gpuAt(i, "eventTypes"), (long) ALL_EVENTS);
+        set(gpuAt(i, "pcieGeneration"), 5);
+        set(gpuAt(i, "pcieGenerationMost"), 5);
+        set(gpuAt(i, "pcieWidth"), 16);
+        set(gpuAt(i, "pcieWidthMost"), 16);
+        set(gpuAt(i, "pcieSent"), 4000);
+        set(gpuAt(i, "pcieReceived"), 2000);
+        for (int field = 0; field < FIELDS; field++) {
+            set(gpuAt(i, "fields") + 8L * field, UNSUPPORTED_LONG);
+        }
+        for (int metric = 0; metric < METRICS; metric++) {
+            memory.set(ValueLayout.JAVA_DOUBLE, gpuAt(i, "metrics") + 8L * metric, -1);
+        }
         for (int link = 0; link < 18; link++) {
             link(i, link, "switch");
         }
@@ -150,6 +168,67 @@ public final class StandInNvml implements AutoCloseable {
     /** Sets one text by its name in control.h; an empty one makes it NOT_SUPPORTED. */
     public StandInNvml gpu(int gpu, String fact, String value) {
         text(gpuAt(gpu, fact), value);
+        return this;
+    }
+
+    /** Sets one field of nvmlDeviceGetFieldValues; {@link #UNSUPPORTED} makes it NOT_SUPPORTED again. */
+    public StandInNvml field(int gpu, int id, long value) {
+        set(gpuAt(gpu, "fields") + 8L * id, value);
+        return this;
+    }
+
+    /** Sets one GPM metric in NVML's unit, percent or MiB/s, and makes the GPU one that has GPM. */
+    public StandInNvml metric(int gpu, int id, double value) {
+        memory.set(ValueLayout.JAVA_DOUBLE, gpuAt(gpu, "metrics") + 8L * id, value);
+        return gpu(gpu, "gpm", 1);
+    }
+
+    /**
+     * Creates a MIG instance in a slot; the GPU's mode is set apart.
+     *
+     * @param profile for example {@code 1g.10gb}; its first digits are the slices
+     * @param gpuInstance its id, of which the compute instance is 0
+     */
+    public StandInNvml mig(int gpu, int slot, String profile, int gpuInstance) {
+        Matcher words = PROFILE.matcher(profile);
+        if (!words.matches()) {
+            throw new IllegalArgumentException(profile + " is no profile");
+        }
+        int slices = Integer.parseInt(words.group(2));
+        long at = migAt(gpu, slot);
+        set(at + at("ControlMig.gpuInstance"), gpuInstance);
+        set(at + at("ControlMig.computeInstance"), 0);
+        set(at + at("ControlMig.gpuSlices"), slices);
+        set(at + at("ControlMig.computeSlices"), words.group(1) == null ? slices : Integer.parseInt(words.group(1)));
+        set(at + at("ControlMig.multiprocessors"), 16 * slices);
+        set(at + at("ControlMig.copyEngines"), slices);
+        set(at + at("ControlMig.decoders"), slices);
+        set(at + at("ControlMig.jpegs"), slices);
+        set(at + at("ControlMig.ofas"), words.group(4) == null ? 0 : 1);
+        set(at + at("ControlMig.memoryMb"), 1024L * Integer.parseInt(words.group(3)));
+        set(at + at("ControlMig.memoryUsed"), 64L << 20);
+        text(at + at("ControlMig.uuid"), migUuid(gpu, gpuInstance));
+        text(at + at("ControlMig.profile"), profile);
+        set(at + at("ControlMig.used"), 1);
+        return this;
+    }
+
+    /** The instance in a slot is destroyed; its handle is worth nothing any more. */
+    public StandInNvml noMig(int gpu, int slot) {
+        set(migAt(gpu, slot) + at("ControlMig.used"), 0);
+        return this;
+    }
+
+    /** UUID of a MIG instance. */
+    public static String migUuid(int gpu, int gpuInstance) {
+        return "MIG-" + new UUID(0x5d20_0000_0000_5000L + gpuInstance, 0x8000_0000_0000_0000L + gpu);
+    }
+
+    /** Posts an event of the driver as a whole: 1 is an unbind, 2 a bind. */
+    public StandInNvml systemEvent(long type) {
+        long posted = (long) LONG.getVolatile(memory, at("Control.systemPosted"));
+        set(at("Control.systemEvents") + posted % 16 * 8, type);
+        set(at("Control.systemPosted"), posted + 1);
         return this;
     }
 
@@ -231,7 +310,10 @@ public final class StandInNvml implements AutoCloseable {
         return this;
     }
 
-    /** A counter of the library: initCalls, shutdownCalls, openSessions, eventSets, waitCalls, hanging. */
+    /**
+     * A counter of the library: initCalls, shutdownCalls, openSessions, eventSets, waitCalls, hanging, systemSets, samples,
+     * migQueries, validations.
+     */
     public int counter(String name) {
         return (int) INT.getVolatile(memory, at("Control." + name));
     }
@@ -246,6 +328,7 @@ public final class StandInNvml implements AutoCloseable {
     private static boolean isLong(String fact) {
         return switch (fact) {
             case "memoryTotal", "memoryUsed", "energy", "clockReasons", "eventTypes" -> true;
+            case "powerViolation", "thermalViolation" -> true;
             default -> false;
         };
     }
@@ -256,6 +339,10 @@ public final class StandInNvml implements AutoCloseable {
 
     private static long gpuAt(int gpu, int offset) {
         return at("Control.gpus") + (long) gpu * at("ControlGpu") + offset;
+    }
+
+    private static long migAt(int gpu, int slot) {
+        return gpuAt(gpu, "mig") + (long) slot * at("ControlMig");
     }
 
     private static int at(String name) {

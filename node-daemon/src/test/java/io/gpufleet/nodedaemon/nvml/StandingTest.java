@@ -33,7 +33,7 @@ class StandingTest {
     @Test
     void anXidIsNotTakenBackBeforeTheDriverHadTimeToAskForARepair() {
         // Given
-        standing.happens("GPU-1", new Xid(48), "XID 48");
+        standing.happens("GPU-1", "", new Xid(48), "XID 48");
         signs.clear();
 
         // When
@@ -58,9 +58,9 @@ class StandingTest {
     @Test
     void theSameXidAgainStartsItsTimeAnew() {
         // Given
-        standing.happens("GPU-1", new Xid(48), "XID 48");
+        standing.happens("GPU-1", "", new Xid(48), "XID 48");
         nanos.set(Duration.ofSeconds(4).toNanos());
-        standing.happens("GPU-1", new Xid(48), "XID 48");
+        standing.happens("GPU-1", "", new Xid(48), "XID 48");
         assertThat(signs).hasSize(2);
         signs.clear();
 
@@ -118,7 +118,7 @@ class StandingTest {
     @Test
     void oneGpusGoodAnswerProvesNothingOfAnother() {
         // Given
-        standing.happens("GPU-1", new Xid(79), "XID 79");
+        standing.happens("GPU-1", "", new Xid(79), "XID 79");
         standing.silent("GPU-1", lost);
         signs.clear();
         nanos.set(Duration.ofMinutes(1).toNanos());

@@ -17,6 +17,7 @@ public final class NvmlLayout {
     public static final int MEMORY_SIZE = 24;
 
     public static final int MEMORY_TOTAL = 0;
+    public static final int MEMORY_FREE = 8;
     public static final int MEMORY_USED = 16;
 
     /** nvmlMemory_v2_t. */
@@ -24,6 +25,8 @@ public final class NvmlLayout {
 
     public static final int MEMORY_V2_VERSION = 0;
     public static final int MEMORY_V2_TOTAL = 8;
+    public static final int MEMORY_V2_RESERVED = 16;
+    public static final int MEMORY_V2_FREE = 24;
     public static final int MEMORY_V2_USED = 32;
 
     /** nvmlUtilization_t. */
@@ -45,6 +48,8 @@ public final class NvmlLayout {
     public static final int FIELD_SIZE = 40;
 
     public static final int FIELD_ID = 0;
+    public static final int FIELD_SCOPE = 4;
+    public static final int FIELD_TYPE = 24;
     public static final int FIELD_RETURN = 28;
     public static final int FIELD_VALUE = 32;
 
@@ -56,6 +61,74 @@ public final class NvmlLayout {
     public static final int FABRIC_STATUS = 20;
     public static final int FABRIC_CLIQUE = 24;
     public static final int FABRIC_STATE = 28;
+
+    /** nvmlDeviceAttributes_t. */
+    public static final int ATTRIBUTES_SIZE = 40;
+
+    public static final int ATTRIBUTES_MULTIPROCESSORS = 0;
+    public static final int ATTRIBUTES_COPY_ENGINES = 4;
+    public static final int ATTRIBUTES_DECODERS = 8;
+    public static final int ATTRIBUTES_ENCODERS = 12;
+    public static final int ATTRIBUTES_JPEGS = 16;
+    public static final int ATTRIBUTES_OFAS = 20;
+    public static final int ATTRIBUTES_GPU_SLICES = 24;
+    public static final int ATTRIBUTES_COMPUTE_SLICES = 28;
+    public static final int ATTRIBUTES_MEMORY_MB = 32;
+
+    /** nvmlViolationTime_t. */
+    public static final int VIOLATION_SIZE = 16;
+
+    public static final int VIOLATION_TIME = 8;
+
+    /** nvmlGpmSupport_t. */
+    public static final int GPM_SUPPORT_SIZE = 8;
+
+    public static final int GPM_SUPPORT_VERSION = 0;
+    public static final int GPM_SUPPORT_SUPPORTED = 4;
+
+    /** nvmlGpmMetric_t. */
+    public static final int GPM_METRIC_SIZE = 40;
+
+    public static final int GPM_METRIC_ID = 0;
+    public static final int GPM_METRIC_RETURN = 4;
+    public static final int GPM_METRIC_VALUE = 8;
+
+    /** nvmlGpmMetricsGet_t. */
+    public static final int GPM_METRICS_SIZE = 13344;
+
+    public static final int GPM_METRICS_VERSION = 0;
+    public static final int GPM_METRICS_COUNT = 4;
+    public static final int GPM_METRICS_FIRST = 8;
+    public static final int GPM_METRICS_SECOND = 16;
+    public static final int GPM_METRICS_METRICS = 24;
+
+    /** nvmlSystemEventSetCreateRequest_t and nvmlSystemEventSetFreeRequest_t. */
+    public static final int SYSTEM_SET_SIZE = 16;
+
+    public static final int SYSTEM_SET_VERSION = 0;
+    public static final int SYSTEM_SET_SET = 8;
+
+    /** nvmlSystemRegisterEventRequest_t. */
+    public static final int SYSTEM_REGISTER_SIZE = 24;
+
+    public static final int SYSTEM_REGISTER_VERSION = 0;
+    public static final int SYSTEM_REGISTER_TYPES = 8;
+    public static final int SYSTEM_REGISTER_SET = 16;
+
+    /** nvmlSystemEventData_v1_t. */
+    public static final int SYSTEM_EVENT_SIZE = 16;
+
+    public static final int SYSTEM_EVENT_TYPE = 0;
+
+    /** nvmlSystemEventSetWaitRequest_t. */
+    public static final int SYSTEM_WAIT_SIZE = 32;
+
+    public static final int SYSTEM_WAIT_VERSION = 0;
+    public static final int SYSTEM_WAIT_TIMEOUT = 4;
+    public static final int SYSTEM_WAIT_SET = 8;
+    public static final int SYSTEM_WAIT_DATA = 16;
+    public static final int SYSTEM_WAIT_ROOM = 24;
+    public static final int SYSTEM_WAIT_COUNT = 28;
 
     /** NVML_STRUCT_VERSION: what a versioned struct carries in its first field. */
     public static int version(int size, int version) {

@@ -58,6 +58,18 @@ public interface NvmlLibrary {
 
     int nvmlDeviceGetMigMode(@uintptr_t long device, @Out int[] currentMode, @Out int[] pendingMode);
 
+    int nvmlDeviceGetMaxMigDeviceCount(@uintptr_t long device, @Out int[] count);
+
+    int nvmlDeviceGetMigDeviceHandleByIndex(@uintptr_t long device, int index, @Out long[] migDevice);
+
+    int nvmlDeviceGetGpuInstanceId(@uintptr_t long migDevice, @Out int[] id);
+
+    int nvmlDeviceGetComputeInstanceId(@uintptr_t long migDevice, @Out int[] id);
+
+    int nvmlDeviceGetAttributes_v2(@uintptr_t long migDevice, ByteBuffer attributes);
+
+    int nvmlDeviceGetAttributes(@uintptr_t long migDevice, ByteBuffer attributes);
+
     int nvmlDeviceGetNvLinkState(@uintptr_t long device, int link, @Out int[] isActive);
 
     int nvmlDeviceGetNvLinkRemotePciInfo_v2(@uintptr_t long device, int link, ByteBuffer pci);
@@ -80,6 +92,38 @@ public interface NvmlLibrary {
 
     int nvmlDeviceGetPcieReplayCounter(@uintptr_t long device, @Out int[] value);
 
+    int nvmlDeviceGetCurrPcieLinkGeneration(@uintptr_t long device, @Out int[] generation);
+
+    int nvmlDeviceGetMaxPcieLinkGeneration(@uintptr_t long device, @Out int[] generation);
+
+    int nvmlDeviceGetCurrPcieLinkWidth(@uintptr_t long device, @Out int[] width);
+
+    int nvmlDeviceGetMaxPcieLinkWidth(@uintptr_t long device, @Out int[] width);
+
+    int nvmlDeviceGetPcieThroughput(@uintptr_t long device, int counter, @Out int[] kilobytesPerSecond);
+
+    int nvmlDeviceValidateInforom(@uintptr_t long device);
+
+    int nvmlDeviceGetEncoderUtilization(@uintptr_t long device, @Out int[] percent, @Out int[] periodMicros);
+
+    int nvmlDeviceGetDecoderUtilization(@uintptr_t long device, @Out int[] percent, @Out int[] periodMicros);
+
+    int nvmlDeviceGetVirtualizationMode(@uintptr_t long device, @Out int[] mode);
+
+    int nvmlDeviceGetViolationStatus(@uintptr_t long device, int policy, ByteBuffer time);
+
+    int nvmlGpmQueryDeviceSupport(@uintptr_t long device, ByteBuffer support);
+
+    int nvmlGpmSampleAlloc(@Out long[] sample);
+
+    int nvmlGpmSampleFree(@uintptr_t long sample);
+
+    int nvmlGpmSampleGet(@uintptr_t long device, @uintptr_t long sample);
+
+    int nvmlGpmMigSampleGet(@uintptr_t long device, int gpuInstance, @uintptr_t long sample);
+
+    int nvmlGpmMetricsGet(ByteBuffer metrics);
+
     int nvmlDeviceGetCurrentClocksEventReasons(@uintptr_t long device, @Out long[] reasons);
 
     int nvmlDeviceGetCurrentClocksThrottleReasons(@uintptr_t long device, @Out long[] reasons);
@@ -97,4 +141,12 @@ public interface NvmlLibrary {
     int nvmlEventSetWait(@uintptr_t long set, ByteBuffer data, int timeoutMilliseconds);
 
     int nvmlEventSetFree(@uintptr_t long set);
+
+    int nvmlSystemEventSetCreate(ByteBuffer request);
+
+    int nvmlSystemRegisterEvents(ByteBuffer request);
+
+    int nvmlSystemEventSetWait(ByteBuffer request);
+
+    int nvmlSystemEventSetFree(ByteBuffer request);
 }

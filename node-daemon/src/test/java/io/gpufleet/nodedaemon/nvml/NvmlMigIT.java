@@ -1,0 +1,170 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Reading.Known;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A GPU is partitioned, partitioned otherwise and made whole again, and every look sees it. */
+class NvmlMigIT {
+    private static final int UNKNOWN = 999;
+
+    @TempDir
+    private Path root;
+
+    private StandInNvml nvml;
+    private NvmlSource source;
+
+    @BeforeEach
+    void install() throws IOException {
+        Path minors = Files.createDirectories(root.resolve("driver/nvidia-caps"));
+        Files.writeString(minors.resolve("mig-minors"), """
+                config 1
+                monitor 2
+                gpu0/gi7/access 66
+                gpu0/gi7/ci0/access 67
+                gpu1/gi7/access 201
+                gpu1/gi7/ci0/access 202
+                gpu1/gi7/ci00/access 999
+                gpu1/gi9/access 219
+                gpu1/gi9/ci0/access 220
+                """);
+        nvml = StandInNvml.install(root, 2);
+        source = new NvmlSource(new NvmlSettings("", root, root, root, Duration.ofSeconds(10), Duration.ofHours(1)));
+    }
+
+    @AfterEach
+    void close() {
+        source.close();
+        nvml.close();
+    }
+
+    private Gpu second() {
+        return ((Look.Seen) source.look()).gpus().get(1);
+    }
+
+    private List<String> profiles() {
+        return second().instances().stream().map(MigInstance::profile).toList();
+    }
+
+    @Test
+    void anInstanceIsReadInFullAndAnEmptySlotIsNone() {
+        // Given
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7).mig(1, 2, "1g.10gb+me", 9);
+
+        // When
+        Gpu gpu = second();
+
+        // Then
+        assertThat(gpu.migEnabled()).isEqualTo(new Known<>(true));
+        assertThat(gpu.instances())
+                .containsExactly(
+                        new MigInstance(
+                                StandInNvml.migUuid(1, 7),
+                                "1g.10gb",
+                                0,
+                                7,
+                                0,
+                                new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 1, 0, 1, 0),
+                                List.of("/dev/nvidia-caps/nvidia-cap201", "/dev/nvidia-caps/nvidia-cap202")),
+                        new MigInstance(
+                                StandInNvml.migUuid(1, 9),
+                                "1g.10gb+me",
+                                2,
+                                9,
+                                0,
+                                new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 1, 0, 1, 1),
+                                List.of("/dev/nvidia-caps/nvidia-cap219", "/dev/nvidia-caps/nvidia-cap220")));
+    }
+
+    @Test
+    void partOfAGpuInstanceIsNotAWholeOne() {
+        // Given
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1c.3g.40gb", 1).mig(1, 1, "3g.40gb", 2);
+
+        // Then
+        assertThat(second().instances()).extracting(MigInstance::whole).containsExactly(false, true);
+    }
+
+    @Test
+    void everyChangeOfThePartitioningIsSeenByTheNextLook() {
+        // Given
+        assertThat(profiles()).isEmpty();
+        nvml.gpu(1, "migMode", 1);
+        assertThat(second().migEnabled()).isEqualTo(new Known<>(true));
+        assertThat(profiles()).isEmpty();
+
+        // When
+        nvml.mig(1, 0, "1g.10gb", 7).mig(1, 1, "1g.10gb", 8);
+        assertThat(profiles()).containsExactly("1g.10gb", "1g.10gb");
+        nvml.noMig(1, 0).noMig(1, 1).mig(1, 0, "7g.80gb", 0);
+        assertThat(profiles()).containsExactly("7g.80gb");
+        nvml.noMig(1, 0).gpu(1, "migMode", 0);
+
+        // Then
+        Gpu whole = second();
+        assertThat(whole.migEnabled()).isEqualTo(new Known<>(false));
+        assertThat(whole.instances()).isEmpty();
+        assertThat(nvml.counter("initCalls")).isEqualTo(1);
+    }
+
+    @Test
+    void anInstanceThatCanNotBeReadForOnceStays() {
+        // Given
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7).mig(1, 1, "1g.10gb", 8);
+        assertThat(profiles()).hasSize(2);
+
+        // When
+        nvml.fail("nvmlDeviceGetMigDeviceHandleByIndex", 1, UNKNOWN);
+
+        // Then
+        assertThat(profiles()).hasSize(2);
+        assertThat(second().migEnabled()).isEqualTo(new Known<>(true));
+
+        // When
+        nvml.clearRules().fail("nvmlDeviceGetMigMode", 1, UNKNOWN).fail("nvmlDeviceGetMaxMigDeviceCount", 1, UNKNOWN);
+
+        // Then
+        assertThat(profiles()).hasSize(2);
+    }
+
+    @Test
+    void aGpuThatIsLostWithItsInstancesIsLost() {
+        // Given
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7);
+        assertThat(profiles()).hasSize(1);
+
+        // When
+        nvml.lost(1, true);
+
+        // Then
+        assertThat(((Look.Seen) source.look()).lost())
+                .containsExactly(new Look.LostGpu(1, StandInNvml.busId(1), "GPU_IS_LOST"));
+    }
+
+    @Test
+    void aDriverThatKnowsOnlyTheOldNamesTellsOfInstancesToo(@TempDir Path oldRoot) {
+        try (StandInNvml old = StandInNvml.installOld(oldRoot, 1);
+                NvmlSource source = new NvmlSource(NvmlSettings.of("", oldRoot))) {
+            // Given
+            old.gpu(0, "migMode", 1).mig(0, 0, "1g.5gb", 7);
+
+            // When
+            Gpu gpu = ((Look.Seen) source.look()).gpus().getFirst();
+
+            // Then
+            assertThat(gpu.instances()).extracting(MigInstance::profile).containsExactly("1g.5gb");
+        }
+    }
+}
