@@ -17,6 +17,7 @@ import io.gpufleet.nodedaemon.kafka.Bus;
 import io.gpufleet.nodedaemon.kafka.BusSettings;
 import io.gpufleet.nodedaemon.kafka.Epoch;
 import io.gpufleet.nodedaemon.kafka.Verdicts;
+import io.gpufleet.nodedaemon.kmsg.KernelLog;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultPolicy;
 import io.gpufleet.nodedaemon.model.HostFacts;
@@ -35,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,6 +62,7 @@ final class DaemonMain implements AutoCloseable {
     private final DeviceWatch devices;
     private final SettingsDesk chosen;
     private final OpsDoor http;
+    private final LongSupplier kernelLogOverruns;
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
@@ -108,6 +111,7 @@ final class DaemonMain implements AutoCloseable {
                 config.timing().telemetryInterval(),
                 inbox::add,
                 DaemonMain::now);
+        kernelLogOverruns = followKernelLog(config, host, inbox);
         verdicts.start();
         chosen.start();
         LOG.atInfo()
@@ -138,6 +142,22 @@ final class DaemonMain implements AutoCloseable {
                 config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
                 name -> name.startsWith("nvidia.com/"),
                 Clock.systemUTC());
+    }
+
+    private LongSupplier followKernelLog(DaemonConfig config, HostFacts host, BlockingQueue<Input> inbox) {
+        return config.devices()
+                .kernelMessages()
+                .<LongSupplier>map(file -> new KernelLog(
+                        new KernelLog.Settings(
+                                file,
+                                config.state().stateDirectory(),
+                                host.bootId(),
+                                () -> host.uptime().toNanos() / 1_000),
+                        report -> {
+                            inbox.add(new Input.KernelSaid(report));
+                            devices.pollSoon();
+                        })::overruns)
+                .orElse(() -> 0);
     }
 
     private static BusSettings busSettings(DaemonConfig config, HostFacts host) {
@@ -182,6 +202,7 @@ final class DaemonMain implements AutoCloseable {
         gauges.put("gpufleet_daemon_outbox_events_lost_total", view.lost());
         gauges.put("gpufleet_daemon_outbox_disk_broken", view.diskBroken() ? 1L : 0L);
         gauges.put("gpufleet_daemon_verdicts_caught_up", verdicts.caughtUp() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_kernel_log_overruns_total", kernelLogOverruns.getAsLong());
         gauges.put("gpufleet_daemon_kubelet_streams", (long) kubelet.openStreams());
         return new MetricsPage()
                 .counters(counters)

@@ -129,6 +129,11 @@ public final class DeviceWatch implements AutoCloseable {
         }
     }
 
+    /** Asks the devices soon how they are: somebody else noticed something. */
+    public void pollSoon() {
+        boolean _ = wishes.offer(Wish.POLL);
+    }
+
     private static Duration shorter(Duration a, Duration b) {
         return a.compareTo(b) < 0 ? a : b;
     }

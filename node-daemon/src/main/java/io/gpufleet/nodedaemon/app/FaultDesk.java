@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.nodedaemon.model.Cause;
 import io.gpufleet.nodedaemon.model.DeviceBook;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultCode;
@@ -7,6 +8,7 @@ import io.gpufleet.nodedaemon.model.FaultKey;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.HealthBook;
 import io.gpufleet.nodedaemon.model.Holdings;
+import io.gpufleet.nodedaemon.model.KernelReport;
 import io.gpufleet.nodedaemon.model.KnownGpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Moment;
@@ -15,9 +17,13 @@ import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sign;
 import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.model.polls.PollBook;
+import io.gpufleet.nodedaemon.model.polls.Word;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -28,14 +34,26 @@ final class FaultDesk {
     private static final Logger LOG = LoggerFactory.getLogger(FaultDesk.class);
     private static final FaultKey DRIVER = new FaultKey("", new FaultCode.Plain(FaultCode.Kind.DRIVER));
     private static final FaultCode LOST = new FaultCode.Plain(FaultCode.Kind.GPU_LOST);
+    private static final FaultCode MEMORY = new FaultCode.Plain(FaultCode.Kind.MEMORY_UNREADABLE);
+    /** Reports of the kernel that wait for the first look; a storm has more of the same. */
+    private static final int MOST_EARLY = 256;
 
     private final Counters counters;
+    private final DriverStay driver = new DriverStay();
+    private final Map<String, Reading<Long>> energy = new HashMap<>();
+    private final List<KernelReport> early = new ArrayList<>();
     private HealthBook health;
+    private PollBook polls;
+    private boolean worthKeeping;
 
-    FaultDesk(HealthBook health, Counters counters) {
+    FaultDesk(HealthBook health, PollBook polls, Counters counters) {
         this.health = health;
+        this.polls = polls;
         this.counters = counters;
     }
+
+    /** What is known of the devices when something is noticed. */
+    private record Scene(DeviceBook devices, Holdings holdings, Moment now) {}
 
     HealthBook health() {
         return health;
@@ -45,26 +63,54 @@ final class FaultDesk {
         return health.open().stream().map(OpenFault::key).collect(Collectors.toSet());
     }
 
+    /** Whether an end came in sight that no fact tells of, so that a restart would forget it; asked once. */
+    boolean takeWorthKeeping() {
+        boolean worth = worthKeeping;
+        worthKeeping = false;
+        return worth;
+    }
+
     /** What a look says of the driver and of GPUs that do not answer. */
     List<Fact> looked(Look look, DeviceBook devices, Holdings holdings, Moment now) {
+        var scene = new Scene(devices, holdings, now);
         var seen = new ArrayList<Fact>();
+        var wentNanos = driver.wentBefore(look, now);
         switch (look) {
             case Look.Seen _ -> {
-                health = health.causeGone(DRIVER, "the driver answers", now);
-                for (KnownGpu known : devices.gpus()) {
-                    var key = new FaultKey(known.gpu().uuid(), LOST);
-                    if (known.presence() instanceof KnownGpu.Presence.Missing missing && !health.has(key)) {
-                        seen.addAll(observe(fault(key, missing.reason()), devices, holdings, now));
-                    }
-                }
+                health = health.causeGone(DRIVER, "the driver answers", now).driverAnswers(now);
+                wentNanos.ifPresent(went -> health = health.driverLoadedAnew(answering(devices), went, now));
+                devices.gpus().forEach(known -> seen.addAll(lookedAt(known, scene)));
             }
             case Look.Blind(Look.DriverTrouble trouble, String reason) -> {
-                if (isFault(trouble, devices) && !health.has(DRIVER)) {
-                    seen.addAll(observe(fault(DRIVER, trouble + ": " + reason), devices, holdings, now));
+                if (isFault(trouble, devices)) {
+                    seen.addAll(unlessStanding(DRIVER, trouble + ": " + reason, scene));
                 }
             }
         }
+        early.forEach(report -> seen.addAll(resolved(report, scene)));
+        early.clear();
         return seen;
+    }
+
+    private List<Fact> lookedAt(KnownGpu known, Scene scene) {
+        String uuid = known.gpu().uuid();
+        return switch (known.presence()) {
+            case KnownGpu.Presence.Missing missing -> unlessStanding(new FaultKey(uuid, LOST), missing.reason(), scene);
+            case KnownGpu.Presence.Answering _ -> {
+                // Before the first poll nothing else says so, and the first list must not offer it.
+                boolean firstLook = energy.putIfAbsent(uuid, new Reading.Unavailable<>("not polled")) == null;
+                yield firstLook && PollBook.memory(known.gpu().memoryBytes()) instanceof Word.Stands(String message)
+                        ? unlessStanding(new FaultKey(uuid, MEMORY), message, scene)
+                        : List.of();
+            }
+        };
+    }
+
+    private static Set<String> answering(DeviceBook devices) {
+        return devices.gpus().stream()
+                .filter(KnownGpu::answers)
+                .map(known -> known.gpu().uuid())
+                .collect(Collectors.toSet());
     }
 
     private static boolean isFault(Look.DriverTrouble trouble, DeviceBook devices) {
@@ -76,50 +122,111 @@ final class FaultDesk {
         };
     }
 
-    private static Sign.FaultSeen fault(FaultKey key, String message) {
+    /** A state is news when it begins, and when it is found again after it was believed gone. */
+    private List<Fact> unlessStanding(FaultKey key, String message, Scene scene) {
+        boolean stands = health.find(key)
+                .filter(fault -> !(fault.cause() instanceof Cause.Gone))
+                .isPresent();
+        return stands ? List.of() : observe(polled(key, message), scene);
+    }
+
+    private static Sign.FaultSeen polled(FaultKey key, String message) {
         return new Sign.FaultSeen(key.gpuUuid(), "", key.fault(), FaultOrigin.POLL, message);
     }
 
     /** A sign of a device source. */
     List<Fact> noticed(Sign sign, DeviceBook devices, Holdings holdings, Moment now) {
         return switch (sign) {
-            case Sign.FaultSeen seen -> observe(seen, devices, holdings, now);
+            case Sign.FaultSeen seen -> observe(seen, new Scene(devices, holdings, now));
             case Sign.CauseGone(String uuid, FaultCode fault, String proof) -> {
                 health = health.causeGone(new FaultKey(uuid, fault), proof, now);
+                worthKeeping = true;
                 yield List.of();
             }
             case Sign.LookAgain _ -> List.of();
         };
     }
 
+    /** A line of the kernel log; before the first look nobody knows which GPU it means. */
+    List<Fact> heard(KernelReport report, boolean looked, DeviceBook devices, Holdings holdings, Moment now) {
+        if (looked) {
+            return resolved(report, new Scene(devices, holdings, now));
+        }
+        if (early.size() < MOST_EARLY) {
+            early.add(report);
+        }
+        return List.of();
+    }
+
+    private List<Fact> resolved(KernelReport report, Scene scene) {
+        // An NVSwitch is nobody's GPU, and a GPU that the driver never got to know has no UUID: the node is concerned.
+        String uuid = report.fault() instanceof FaultCode.Sxid
+                ? ""
+                : scene.devices().at(report.pciBusId()).orElse("");
+        var sign = new Sign.FaultSeen(uuid, "", report.fault(), FaultOrigin.KERNEL_LOG, report.message());
+        List<Fact> facts = observe(sign, scene);
+        var key = new FaultKey(uuid, report.fault());
+        boolean harmless = report.passing()
+                || health.find(key).filter(OpenFault::withdraws).isEmpty();
+        if (uuid.isEmpty() && harmless) {
+            health = health.causeGone(key, "nothing of it stays behind", scene.now());
+        }
+        return facts;
+    }
+
     /** What the devices say of themselves. */
     List<Fact> polled(List<Vitals> all, DeviceBook devices, Holdings holdings, Moment now) {
+        var scene = new Scene(devices, holdings, now);
         var seen = new ArrayList<Fact>();
         for (Vitals vitals : all) {
-            var lost = new FaultKey(vitals.gpuUuid(), LOST);
-            if (vitals.answers() instanceof Reading.Known<Boolean>(Boolean answers) && !answers && !health.has(lost)) {
-                seen.addAll(observe(fault(lost, "the handle does not answer"), devices, holdings, now));
+            String uuid = vitals.gpuUuid();
+            if (vitals.answers() instanceof Reading.Known<Boolean>(Boolean answers) && !answers) {
+                seen.addAll(unlessStanding(new FaultKey(uuid, LOST), "the handle does not answer", scene));
             }
-            vitals.recoveryAction().asOptional().ifPresent(action -> {
-                var asked = new FaultKey(vitals.gpuUuid(), new FaultCode.RecoveryAsked(action));
-                if (action != RecoveryAction.NONE && !health.has(asked)) {
-                    seen.addAll(observe(fault(asked, "the driver asks for " + action), devices, holdings, now));
-                }
-            });
+            vitals.recoveryAction()
+                    .asOptional()
+                    .filter(action -> action != RecoveryAction.NONE)
+                    .ifPresent(action -> {
+                        var asked = new FaultKey(uuid, new FaultCode.RecoveryAsked(action));
+                        seen.addAll(unlessStanding(asked, "the driver asks for " + action, scene));
+                    });
+            seen.addAll(ruled(vitals, scene));
             health = health.polled(vitals, now);
+            if (vitals.energyMillijoules() instanceof Reading.Known<Long>) {
+                energy.put(uuid, vitals.energyMillijoules());
+            }
         }
         return seen;
     }
 
-    private List<Fact> observe(Sign.FaultSeen sign, DeviceBook devices, Holdings holdings, Moment now) {
-        String model =
-                devices.find(sign.gpuUuid()).map(known -> known.gpu().model()).orElse("");
-        HealthBook.Observed observed = health.observe(sign, model, now);
+    private List<Fact> ruled(Vitals vitals, Scene scene) {
+        PollBook.Judged judged = polls.polled(vitals, scene.now());
+        polls = judged.next();
+        var seen = new ArrayList<Fact>();
+        judged.words().forEach((kind, word) -> {
+            var key = new FaultKey(vitals.gpuUuid(), new FaultCode.Plain(kind));
+            switch (word) {
+                case Word.Happened(String message) -> seen.addAll(observe(polled(key, message), scene));
+                case Word.Stands(String message) -> seen.addAll(unlessStanding(key, message, scene));
+                case Word.Over(String proof) -> health = health.causeGone(key, proof, scene.now());
+                case Word.Unclear _, Word.Mute _ -> {}
+            }
+        });
+        return seen;
+    }
+
+    private List<Fact> observe(Sign.FaultSeen sign, Scene scene) {
+        var devices = scene.devices();
+        var subject = new OpenFault.Subject(
+                sign.migUuid(),
+                devices.find(sign.gpuUuid()).map(known -> known.gpu().model()).orElse(""),
+                energy.getOrDefault(sign.gpuUuid(), new Reading.Unavailable<>("not polled")));
+        HealthBook.Observed observed = health.observe(sign, subject, scene.now());
         health = observed.next();
         OpenFault fault = observed.fault();
         return switch (observed) {
             case HealthBook.Observed.Same _ -> List.of();
-            case HealthBook.Observed.Again _ -> List.of(observed(fault, devices, holdings));
+            case HealthBook.Observed.Again _ -> List.of(observed(fault, scene));
             case HealthBook.Observed.Opened _ -> {
                 LOG.atWarn()
                         .addKeyValue("device", sign.gpuUuid())
@@ -127,15 +234,15 @@ final class FaultDesk {
                         .addKeyValue("withdraws", fault.withdraws())
                         .addKeyValue("message", sign.message())
                         .log("fault");
-                yield List.of(observed(fault, devices, holdings));
+                yield List.of(observed(fault, scene));
             }
         };
     }
 
-    private Fact observed(OpenFault fault, DeviceBook devices, Holdings holdings) {
+    private Fact observed(OpenFault fault, Scene scene) {
         counters.fault(fault.key().fault());
         return new Fact.FaultObserved(
-                fault, holdings.of(devices.partsOf(fault.key().gpuUuid())));
+                fault, scene.holdings().of(scene.devices().partsOf(fault.key().gpuUuid())));
     }
 
     /** Faults that are proven gone by now. */

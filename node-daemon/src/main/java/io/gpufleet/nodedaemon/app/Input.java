@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.Holdings;
 import io.gpufleet.nodedaemon.model.HostNodes;
+import io.gpufleet.nodedaemon.model.KernelReport;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
@@ -17,6 +18,9 @@ public sealed interface Input {
 
     /** Something was noticed between two looks. */
     record Noticed(Sign sign) implements Input {}
+
+    /** The kernel log tells of a fault. */
+    record KernelSaid(KernelReport report) implements Input {}
 
     /** The devices were asked how they are. */
     record Polled(List<Vitals> vitals, boolean publish) implements Input {

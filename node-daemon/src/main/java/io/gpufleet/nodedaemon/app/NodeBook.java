@@ -21,8 +21,10 @@ import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Surroundings;
+import io.gpufleet.nodedaemon.model.polls.PollBook;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,6 +38,9 @@ import org.slf4j.LoggerFactory;
  */
 final class NodeBook {
     private static final Logger LOG = LoggerFactory.getLogger(NodeBook.class);
+
+    /** NVLinks take a while to come up after a boot. */
+    private static final Duration BOOT_GRACE = Duration.ofMinutes(5);
 
     private final HostFacts host;
     private final NodeDoors doors;
@@ -67,7 +72,9 @@ final class NodeBook {
         StateStore.Remembered remembered = doors.store().load();
         this.devices = DeviceBook.remembering(remembered.gpus(), now);
         this.faults = new FaultDesk(
-                HealthBook.inheriting(policy.with(settings.xids()), remembered.faults(), now), doors.counters());
+                HealthBook.inheriting(policy.with(settings.xids()), remembered.faults(), now),
+                PollBook.empty(now.nanos() + BOOT_GRACE.minus(host.uptime()).toNanos()),
+                doors.counters());
         this.announced = snapshot(Fact.Reason.START);
         if (!remembered.bootId().isEmpty() && !remembered.bootId().equals(host.bootId())) {
             cleared(faults.afterBoot(host.bootId()), now);
@@ -98,6 +105,7 @@ final class NodeBook {
         switch (input) {
             case Input.Looked(Look look) -> looked(look, now);
             case Input.Noticed(var sign) -> tell(faults.noticed(sign, devices, holdings, now), now);
+            case Input.KernelSaid(var report) -> tell(faults.heard(report, looked, devices, holdings, now), now);
             case Input.Polled polled -> polled(polled, now);
             case Input.OverlayRead(Overlay read) -> {
                 overlay = read;
@@ -128,6 +136,9 @@ final class NodeBook {
             case Input.Tick _ -> {}
         }
         due(now);
+        if (looked && faults.takeWorthKeeping()) {
+            save();
+        }
     }
 
     private List<String> strategies() {

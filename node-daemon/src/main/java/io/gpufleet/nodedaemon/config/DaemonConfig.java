@@ -42,8 +42,19 @@ public record DaemonConfig(
      * @param nvmlLibrary path of libnvidia-ml.so.1; empty text: searched below the driver root
      * @param driverRoot directory of the driver on the host
      * @param simulationDirectory where fault files of simulated GPUs are; empty text: there are none
+     * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's, unless the GPUs are simulated
      */
-    public record Devices(String source, String nvmlLibrary, Path driverRoot, String simulationDirectory) {
+    public record Devices(
+            String source, String nvmlLibrary, Path driverRoot, String simulationDirectory, String kernelLog) {
+        /** The kernel log to read; empty where none is to be. */
+        public Optional<Path> kernelMessages() {
+            return switch (kernelLog) {
+                case "off" -> Optional.empty();
+                case "auto" -> source.startsWith("nvml") ? Optional.of(Path.of("/dev/kmsg")) : Optional.empty();
+                default -> Optional.of(Path.of(kernelLog));
+            };
+        }
+
         /** Where fault files are. */
         public Optional<Path> faults() {
             return simulationDirectory.isEmpty() ? Optional.empty() : Optional.of(Path.of(simulationDirectory));
@@ -88,6 +99,10 @@ public record DaemonConfig(
             Setting.optional("GPUFLEET_DRIVER_ROOT", "/", "directory of the driver on the host"),
             Setting.optional(
                     "GPUFLEET_SIMULATION_DIR", "", "directory of <gpu index>.xid files: faults of simulated GPUs"),
+            Setting.optional(
+                    "GPUFLEET_KMSG",
+                    "auto",
+                    "kernel log that tells of XIDs: a path, off, or auto (/dev/kmsg unless GPUs are simulated)"),
             Setting.optional(
                     "GPUFLEET_DEVICE_PLUGIN_DIR", "/var/lib/kubelet/device-plugins", "the kubelet's directory"),
             Setting.optional(
@@ -145,7 +160,8 @@ public record DaemonConfig(
                 environment.text("GPUFLEET_DEVICES"),
                 environment.text("GPUFLEET_NVML_LIBRARY"),
                 environment.path("GPUFLEET_DRIVER_ROOT"),
-                environment.text("GPUFLEET_SIMULATION_DIR"));
+                environment.text("GPUFLEET_SIMULATION_DIR"),
+                environment.text("GPUFLEET_KMSG"));
     }
 
     private static Kafka kafka(Environment environment) {

@@ -1,12 +1,14 @@
 package io.gpufleet.nodedaemon.disk;
 
 import io.gpufleet.nodedaemon.app.StateStore.Remembered;
+import io.gpufleet.nodedaemon.model.Cause;
 import io.gpufleet.nodedaemon.model.FaultKey;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Names;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.Sightings;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -53,7 +55,7 @@ final class StateText {
     private static JsonObject fault(OpenFault fault) {
         var origins = new JsonArray();
         fault.origins().forEach(origin -> origins.add(origin.name()));
-        return new JsonObject()
+        var json = new JsonObject()
                 .put("gpu", fault.key().gpuUuid())
                 .put("fault", Names.of(fault.key().fault()))
                 .put("mig", fault.migUuid())
@@ -63,23 +65,31 @@ final class StateText {
                 .put("withdraws", fault.withdraws())
                 .put("since", fault.since().toString())
                 .put("observations", fault.observations());
+        fault.subject().energyMillijoules().asOptional().ifPresent(value -> json.put("energyMillijoules", value));
+        if (fault.cause() instanceof Cause.Gone(long _, String proof)) {
+            json.put("gone", proof);
+        }
+        return json;
     }
 
     private static OpenFault fault(JsonObject json) {
         Set<FaultOrigin> origins = EnumSet.noneOf(FaultOrigin.class);
         json.getJsonArray("origins").forEach(name -> origins.add(FaultOrigin.valueOf(String.valueOf(name))));
+        String gone = json.getString("gone", "");
         return new OpenFault(
                 new FaultKey(json.getString("gpu"), Names.fault(json.getString("fault"))),
-                json.getString("mig"),
-                json.getString("model"),
-                origins,
+                new OpenFault.Subject(
+                        json.getString("mig"),
+                        json.getString("model"),
+                        reading(json, "energyMillijoules", json::getLong)),
+                Sightings.kept(
+                        Instant.parse(json.getString("since")),
+                        json.getLong("observations"),
+                        json.getString("message"),
+                        origins),
                 new Reading.Unavailable<>("not polled since"),
-                json.getString("message"),
                 json.getBoolean("withdraws"),
-                Instant.parse(json.getString("since")),
-                json.getLong("observations"),
-                0,
-                new OpenFault.Cause.Inherited());
+                gone.isEmpty() ? new Cause.Unwatched() : new Cause.Gone(0, gone));
     }
 
     private static JsonObject gpu(Gpu gpu) {

@@ -48,6 +48,18 @@ public final class DeviceBook {
         return Optional.ofNullable(gpus.get(uuid));
     }
 
+    /** UUID of the GPU that sits there, however the place is written; empty where none is known. */
+    public Optional<String> at(String pciBusId) {
+        Optional<PciPlace> place = PciPlace.parse(pciBusId);
+        return place.isEmpty()
+                ? Optional.empty()
+                : gpus.values().stream()
+                        .map(KnownGpu::gpu)
+                        .filter(gpu -> PciPlace.parse(gpu.pciBusId()).equals(place))
+                        .map(Gpu::uuid)
+                        .findFirst();
+    }
+
     /** UUIDs of a GPU and of its MIG instances; of all GPUs for the empty UUID, which means the node. */
     public Set<String> partsOf(String gpuUuid) {
         return gpus.values().stream()

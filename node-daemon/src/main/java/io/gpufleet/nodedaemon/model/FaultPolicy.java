@@ -28,21 +28,13 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
         return switch (fault) {
             case FaultCode.Xid(int code) -> overrides.withdraws(code, withdrawingXids.contains(code));
             case FaultCode.Sxid _ -> false;
-            case FaultCode.RecoveryAsked(RecoveryAction action) -> action != RecoveryAction.NONE;
+            case FaultCode.RecoveryAsked(RecoveryAction action) -> action.makesUnfit();
             case FaultCode.Plain(FaultCode.Kind kind) ->
                 switch (kind) {
-                    case GPU_LOST, NVML_HUNG -> true;
+                    case GPU_LOST, NVML_HUNG, MEMORY_UNREADABLE -> true;
                     // A blind driver withdraws every device by itself, see Offers.
-                    case DRIVER,
-                            ECC_UNCORRECTABLE,
-                            ROW_REMAP,
-                            NVLINK,
-                            PCIE,
-                            THROTTLE,
-                            INFOROM,
-                            EVENT_WAIT,
-                            FABRIC,
-                            MEMORY_UNREADABLE -> false;
+                    case DRIVER, ECC_UNCORRECTABLE, ROW_REMAP, NVLINK, PCIE, THROTTLE, INFOROM, EVENT_WAIT, FABRIC ->
+                        false;
                 };
         };
     }

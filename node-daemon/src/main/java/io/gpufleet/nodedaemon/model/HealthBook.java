@@ -1,7 +1,6 @@
 package io.gpufleet.nodedaemon.model;
 
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -16,9 +15,6 @@ import java.util.Set;
  * forgetting.
  */
 public final class HealthBook {
-    /** Two sources that report one XID of one GPU within this time saw one thing. */
-    public static final Duration ONE_OBSERVATION = Duration.ofSeconds(5);
-
     private final FaultPolicy policy;
     private final Map<FaultKey, OpenFault> open;
 
@@ -70,45 +66,68 @@ public final class HealthBook {
                 .findFirst();
     }
 
+    /** The open fault of that key. */
+    public Optional<OpenFault> find(FaultKey key) {
+        return Optional.ofNullable(open.get(key));
+    }
+
     /** Whether this very fault is open. */
     public boolean has(FaultKey key) {
         return open.containsKey(key);
     }
 
-    /** Writes down an observation. */
-    public Observed observe(Sign.FaultSeen sign, String model, Moment now) {
+    /** Writes down an observation; the subject is what is known of the GPU now. */
+    public Observed observe(Sign.FaultSeen sign, OpenFault.Subject subject, Moment now) {
         var key = new FaultKey(sign.gpuUuid(), sign.fault());
         var known = open.get(key);
         if (known == null) {
             var fault = new OpenFault(
                     key,
-                    sign.migUuid(),
-                    model,
-                    Set.of(sign.source()),
+                    subject,
+                    Sightings.first(sign, now),
                     new Reading.Unavailable<>("not polled since"),
-                    sign.message(),
                     policy.withdraws(sign.fault()),
-                    now.wall(),
-                    1,
-                    now.nanos(),
-                    new OpenFault.Cause.There());
+                    watched(sign.source()) ? new Cause.There() : new Cause.Unwatched());
             return new Observed.Opened(with(fault), fault);
         }
-        boolean soon = now.since(known.lastSeenNanos()).compareTo(ONE_OBSERVATION) <= 0;
-        if (soon && !known.origins().contains(sign.source())) {
-            OpenFault both = known.alsoSeenBy(sign.source());
+        var seen = known.with(seenBy(sign.source(), known.cause()));
+        if (known.sightings().pairs(sign, now)) {
+            OpenFault both = seen.with(known.sightings().paired(sign.source()));
             return new Observed.Same(with(both), both);
         }
-        OpenFault again = known.seenAgain(sign, now);
+        OpenFault again = seen.with(known.sightings().again(sign, now))
+                .with(known.subject().replacedBy(subject));
         return new Observed.Again(with(again), again);
     }
 
-    /** A source says that the cause is gone; the dwell begins unless it had begun. */
+    /** The kernel tells that something began and never that it ended. */
+    private static boolean watched(FaultOrigin origin) {
+        return switch (origin) {
+            case NVML_EVENT, POLL, SIMULATION -> true;
+            case KERNEL_LOG -> false;
+        };
+    }
+
+    private static Cause seenBy(FaultOrigin origin, Cause cause) {
+        return switch (cause) {
+            case Cause.There there -> there;
+            case Cause.Unwatched unwatched -> watched(origin) ? unwatched.watch() : unwatched;
+            case Cause.Gone gone -> watched(origin) ? gone.watch() : gone.reopen();
+        };
+    }
+
+    /** It is proven that the cause is gone; the dwell begins unless it had begun. */
     public HealthBook causeGone(FaultKey key, String proof, Moment now) {
         var fault = open.get(key);
-        return fault == null || fault.cause() instanceof OpenFault.Cause.Gone
-                ? this
-                : with(fault.with(new OpenFault.Cause.Gone(now.nanos(), proof)));
+        return fault == null ? this : with(ended(fault, proof, now));
+    }
+
+    private static OpenFault ended(OpenFault fault, String proof, Moment now) {
+        return switch (fault.cause()) {
+            case Cause.There there -> fault.with(there.end(now.nanos(), proof));
+            case Cause.Unwatched unwatched -> fault.with(unwatched.end(now.nanos(), proof));
+            case Cause.Gone _ -> fault;
+        };
     }
 
     /** What a poll says of one GPU: begins or breaks off the dwell of its faults. */
@@ -116,56 +135,46 @@ public final class HealthBook {
         HealthBook book = this;
         for (OpenFault fault : open.values()) {
             if (fault.key().gpuUuid().equals(vitals.gpuUuid())) {
-                OpenFault polled = fault.asked(vitals.recoveryAction());
-                book = book.with(polled);
-                if (stillThere(polled, vitals)) {
-                    book = book.with(polled.with(
-                            polled.cause() instanceof OpenFault.Cause.Inherited inherited
-                                    ? inherited
-                                    : new OpenFault.Cause.There()));
-                } else if (provenGone(polled, vitals)) {
-                    book = book.causeGone(polled.key(), "recovery action NONE, handle answers", now);
+                OpenFault polled = fault.asked(vitals.recoveryAction()).measured(vitals.energyMillijoules());
+                if (Proof.stillThere(polled, vitals)) {
+                    book = book.with(polled.cause() instanceof Cause.Gone gone ? polled.with(gone.reopen()) : polled);
+                } else {
+                    book = book.with(Proof.of(polled, vitals)
+                            .map(proof -> ended(polled, proof, now))
+                            .orElse(polled));
                 }
             }
         }
         return book;
     }
 
-    private static boolean stillThere(OpenFault fault, Vitals vitals) {
-        boolean dead = vitals.answers() instanceof Reading.Known<Boolean>(Boolean answers) && !answers;
-        boolean asks = vitals.recoveryAction() instanceof Reading.Known<RecoveryAction>(RecoveryAction action)
-                && action != RecoveryAction.NONE;
-        return fault.withdraws() && (dead || asks);
+    /**
+     * The driver was loaded anew, and these GPUs answer it: what was seen before it went needed no more than that.
+     *
+     * @param wentNanos when the driver before was last known to be there
+     */
+    public HealthBook driverLoadedAnew(Set<String> answering, long wentNanos, Moment now) {
+        HealthBook book = this;
+        for (OpenFault fault : open.values()) {
+            String gpu = fault.key().gpuUuid();
+            boolean before = fault.lastSeenNanos() - wentNanos <= 0;
+            if (before && Proof.isOfTheDriver(fault) && (gpu.isEmpty() || answering.contains(gpu))) {
+                book = book.with(ended(fault, "the driver was loaded anew", now));
+            }
+        }
+        return book;
     }
 
-    private static boolean provenGone(OpenFault fault, Vitals vitals) {
-        boolean answers = vitals.answers().orElse(false);
-        boolean inherited = fault.cause() instanceof OpenFault.Cause.Inherited;
-        boolean asksNothing = vitals.recoveryAction() instanceof Reading.Known<RecoveryAction>(RecoveryAction action)
-                && action == RecoveryAction.NONE;
-        return switch (fault.key().fault()) {
-            case FaultCode.Xid _, FaultCode.Sxid _ ->
-                // Where the driver can not say what it asks for, only a new boot proves a fatal one gone.
-                inherited && answers && (asksNothing || !fault.withdraws());
-            case FaultCode.RecoveryAsked _ -> asksNothing;
-            case FaultCode.Plain(FaultCode.Kind kind) ->
-                switch (kind) {
-                    case GPU_LOST ->
-                        answers && (asksNothing || vitals.recoveryAction() instanceof Reading.Unavailable<?>);
-                    case DRIVER -> false;
-                    // Their own source says when they end; it tells anew of what is still there.
-                    case NVML_HUNG,
-                            ECC_UNCORRECTABLE,
-                            ROW_REMAP,
-                            NVLINK,
-                            PCIE,
-                            THROTTLE,
-                            INFOROM,
-                            EVENT_WAIT,
-                            FABRIC,
-                            MEMORY_UNREADABLE -> inherited && answers;
-                };
-        };
+    /** The driver answers: a fault of the whole node that an earlier process saw would be told anew if it still stood. */
+    public HealthBook driverAnswers(Moment now) {
+        HealthBook book = this;
+        for (OpenFault fault : open.values()) {
+            boolean unwatched = fault.cause() instanceof Cause.Unwatched;
+            if (fault.key().gpuUuid().isEmpty() && unwatched && !Proof.isOfTheDriver(fault)) {
+                book = book.with(ended(fault, "the driver answers", now));
+            }
+        }
+        return book;
     }
 
     /** The book after an operator spoke about single XIDs: open faults withdraw, or not, by the new words. */
@@ -182,12 +191,10 @@ public final class HealthBook {
         var cleared = new ArrayList<Cleared>();
         for (OpenFault fault : open.values()) {
             OptionalLong due = dueNanos(fault);
-            if (due.isPresent()
-                    && due.getAsLong() - now.nanos() <= 0
-                    && fault.cause() instanceof OpenFault.Cause.Gone(long _, String proof)) {
+            if (due.isPresent() && due.getAsLong() - now.nanos() <= 0 && fault.cause() instanceof Cause.Gone gone) {
                 left.remove(fault.key());
-                cleared.add(new Cleared(
-                        fault, proof + ", quiet for " + policy.dwell(fault.key().fault())));
+                var dwell = policy.dwell(fault.key().fault());
+                cleared.add(new Cleared(fault, gone.settle(dwell.toString()).proof()));
             }
         }
         return new Settled(cleared.isEmpty() ? this : new HealthBook(policy, left), List.copyOf(cleared));
@@ -196,7 +203,14 @@ public final class HealthBook {
     /** Takes out everything: the machine booted anew, so every device was reset. */
     public Settled afterBoot(String bootId) {
         var cleared = open.values().stream()
-                .map(fault -> new Cleared(fault, "new boot id " + bootId))
+                .map(fault -> new Cleared(
+                        fault,
+                        switch (fault.cause()) {
+                            case Cause.There there -> there.boot(bootId).proof();
+                            case Cause.Unwatched unwatched ->
+                                unwatched.boot(bootId).proof();
+                            case Cause.Gone gone -> gone.boot(bootId).proof();
+                        }))
                 .toList();
         return new Settled(new HealthBook(policy, Map.of()), cleared);
     }
@@ -210,8 +224,8 @@ public final class HealthBook {
 
     private OptionalLong dueNanos(OpenFault fault) {
         return switch (fault.cause()) {
-            case OpenFault.Cause.There _, OpenFault.Cause.Inherited _ -> OptionalLong.empty();
-            case OpenFault.Cause.Gone(long sinceNanos, String _) ->
+            case Cause.There _, Cause.Unwatched _ -> OptionalLong.empty();
+            case Cause.Gone(long sinceNanos, String _) ->
                 OptionalLong.of(Math.max(sinceNanos, fault.lastSeenNanos())
                         + policy.dwell(fault.key().fault()).toNanos());
         };

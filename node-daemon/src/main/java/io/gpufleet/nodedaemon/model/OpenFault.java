@@ -1,113 +1,117 @@
 package io.gpufleet.nodedaemon.model;
 
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.Set;
 
 /**
  * A fault from its first sign until it is proven gone.
  *
  * @param key device and code
- * @param migUuid the MIG instance where only one is concerned; else empty
- * @param model product name of the GPU; empty when unknown
- * @param origins where the newest observation was seen
- * @param asked what the driver asked for when last polled; UNKNOWN until then
- * @param message one line for people
+ * @param subject what it concerns
+ * @param sightings when and where it was seen
+ * @param asked what the driver asked for when last polled; unavailable until then
  * @param withdraws whether the device is withdrawn because of it
- * @param since first observation, by the node's clock
- * @param observations how often it was observed
- * @param lastSeenNanos newest observation, by the monotonic clock
  * @param cause whether its cause is still there
  */
 public record OpenFault(
         FaultKey key,
-        String migUuid,
-        String model,
-        Set<FaultOrigin> origins,
+        Subject subject,
+        Sightings sightings,
         Reading<RecoveryAction> asked,
-        String message,
         boolean withdraws,
-        Instant since,
-        long observations,
-        long lastSeenNanos,
         Cause cause) {
-    /** Copies the set. */
-    public OpenFault {
-        origins = Set.copyOf(origins);
+    /**
+     * What a fault concerns, as it was when the fault was last seen.
+     *
+     * @param migUuid the MIG instance where only one is concerned; else empty
+     * @param model product name of the GPU; empty when unknown
+     * @param energyMillijoules of the GPU since its driver was loaded: a lower figure later proves that it was started anew
+     */
+    public record Subject(String migUuid, String model, Reading<Long> energyMillijoules) {
+        /** A newer one, which may have read less. */
+        Subject replacedBy(Subject newer) {
+            return newer.energyMillijoules() instanceof Reading.Known<Long>
+                    ? newer
+                    : new Subject(newer.migUuid(), newer.model(), energyMillijoules);
+        }
     }
 
-    /** Whether what caused a fault is still there. */
-    public sealed interface Cause {
-        /** It is; the source that saw it will say when it is gone. */
-        record There() implements Cause {}
-
-        /** The fault was open before this process began, so no source will say when it is gone: polls decide. */
-        record Inherited() implements Cause {}
-
-        /** It is gone since then, by the monotonic clock; the dwell has to pass. */
-        record Gone(long sinceNanos, String proof) implements Cause {}
+    /** The MIG instance where only one is concerned; else empty. */
+    public String migUuid() {
+        return subject.migUuid();
     }
 
-    OpenFault seenAgain(Sign.FaultSeen sign, Moment now) {
-        return new OpenFault(
-                key,
-                sign.migUuid(),
-                model,
-                Set.of(sign.source()),
-                asked,
-                sign.message(),
-                withdraws,
-                since,
-                observations + 1,
-                now.nanos(),
-                new Cause.There());
+    /** Product name of the GPU; empty when unknown. */
+    public String model() {
+        return subject.model();
     }
 
-    OpenFault alsoSeenBy(FaultOrigin origin) {
-        var both = EnumSet.of(origin);
-        both.addAll(origins);
-        return new OpenFault(
-                key,
-                migUuid,
-                model,
-                both,
-                asked,
-                message,
-                withdraws,
-                since,
-                observations,
-                lastSeenNanos,
-                new Cause.There());
+    /** Where the newest observation was seen. */
+    public Set<FaultOrigin> origins() {
+        return sightings.origins();
     }
 
-    /** The same fault as a later process finds it: its monotonic clock is another. */
+    /** One line for people. */
+    public String message() {
+        return sightings.message();
+    }
+
+    /** First observation, by the node's clock. */
+    public Instant since() {
+        return sightings.since();
+    }
+
+    /** How often it was observed. */
+    public long observations() {
+        return sightings.count();
+    }
+
+    /** Newest observation, by the monotonic clock. */
+    public long lastSeenNanos() {
+        return sightings.newestNanos();
+    }
+
+    /** The same fault as a later process finds it: its monotonic clock is another, and nobody watches as yet. */
     OpenFault inherited(Moment now) {
+        Cause next = switch (cause) {
+            case Cause.There there -> there.outlive();
+            case Cause.Unwatched unwatched -> unwatched;
+            case Cause.Gone gone -> gone.outlive(now.nanos());
+        };
         return new OpenFault(
-                key,
-                migUuid,
-                model,
-                origins,
-                new Reading.Unavailable<>("not polled since"),
-                message,
-                withdraws,
-                since,
-                observations,
-                now.nanos(),
-                new Cause.Inherited());
+                key, subject, sightings.inherited(now), new Reading.Unavailable<>("not polled since"), withdraws, next);
     }
 
     OpenFault with(Cause next) {
-        return new OpenFault(
-                key, migUuid, model, origins, asked, message, withdraws, since, observations, lastSeenNanos, next);
+        return new OpenFault(key, subject, sightings, asked, withdraws, next);
+    }
+
+    OpenFault with(Sightings next) {
+        return new OpenFault(key, subject, next, asked, withdraws, cause);
+    }
+
+    OpenFault with(Subject next) {
+        return new OpenFault(key, next, sightings, asked, withdraws, cause);
+    }
+
+    /** Where the energy counter was not read when the fault was seen, its first reading afterwards serves. */
+    OpenFault measured(Reading<Long> energyMillijoules) {
+        boolean known = subject.energyMillijoules() instanceof Reading.Known<Long>;
+        return known ? this : with(new Subject(subject.migUuid(), subject.model(), energyMillijoules));
     }
 
     OpenFault judged(boolean withdrawing) {
-        return new OpenFault(
-                key, migUuid, model, origins, asked, message, withdrawing, since, observations, lastSeenNanos, cause);
+        return new OpenFault(key, subject, sightings, asked, withdrawing, cause);
     }
 
     OpenFault asked(Reading<RecoveryAction> action) {
-        return new OpenFault(
-                key, migUuid, model, origins, action, message, withdraws, since, observations, lastSeenNanos, cause);
+        return new OpenFault(key, subject, sightings, action, withdraws, cause);
+    }
+
+    /** Whether the GPU was started anew since the fault was last seen: a counter that only a start sets back fell. */
+    boolean startedAnew(Reading<Long> energyMillijoules) {
+        return subject.energyMillijoules() instanceof Reading.Known<Long>(Long then)
+                && energyMillijoules instanceof Reading.Known<Long>(Long now)
+                && now < then;
     }
 }

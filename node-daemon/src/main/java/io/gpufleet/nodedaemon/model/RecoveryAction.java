@@ -15,5 +15,16 @@ public enum RecoveryAction {
     /** Recovery of the IMEX domain. */
     RECOVER_IMEX_DOMAIN,
     /** A value newer than this list. */
-    UNKNOWN
+    UNKNOWN;
+
+    /**
+     * Whether a GPU whose driver asks for it must not be handed out. An IMEX domain is software between nodes, and one
+     * without work reports trouble for days; a word that is newer than this list is taken at its worst.
+     */
+    public boolean makesUnfit() {
+        return switch (this) {
+            case NONE, RECOVER_IMEX_DOMAIN -> false;
+            case GPU_RESET, NODE_REBOOT, DRAIN_P2P, DRAIN_AND_RESET, UNKNOWN -> true;
+        };
+    }
 }

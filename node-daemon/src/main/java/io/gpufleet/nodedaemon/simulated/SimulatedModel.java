@@ -76,6 +76,14 @@ enum SimulatedModel {
         };
     }
 
+    int pcieGeneration() {
+        return switch (this) {
+            case V100, T4 -> 3;
+            case A100, L40S -> 4;
+            case H100, H200, B200 -> 5;
+        };
+    }
+
     /** Power limit of the board. */
     int watts() {
         return switch (this) {

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
+import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.time.Instant;
@@ -17,6 +18,7 @@ final class SimulatedVitals {
             Instant.parse("2026-01-01T00:00:00Z").getEpochSecond();
 
     private static final int MEAN_LOAD_PERCENT = 60;
+    private static final int LANES = 16;
 
     private SimulatedVitals() {}
 
@@ -43,8 +45,27 @@ final class SimulatedVitals {
                 new Known<>(0L),
                 new Known<>(load > 90 ? 0x4L : 0L),
                 Meters.NONE,
-                Conditions.unavailable("not read"),
+                well(model),
                 List.of());
+    }
+
+    /** Simulated GPUs fail by XID alone. */
+    private static Conditions well(SimulatedModel model) {
+        boolean linked = model.switchLinks() > 0;
+        return new Conditions(
+                new Known<>(0L),
+                new Known<>(false),
+                new Known<>(false),
+                new Known<>(false),
+                new Known<>(model.pcieGeneration()),
+                new Known<>(model.pcieGeneration()),
+                new Known<>(LANES),
+                new Known<>(LANES),
+                linked ? new Known<>(0) : new Unavailable<>("NOT_SUPPORTED"),
+                linked ? new Known<>(0L) : new Unavailable<>("NOT_SUPPORTED"),
+                new Known<>(true),
+                linked ? new Known<>(Conditions.Fabric.UP) : new Unavailable<>("NOT_SUPPORTED"),
+                new Known<>(true));
     }
 
     private static Reading<Long> memoryUsed(SimulatedModel model, int load) {

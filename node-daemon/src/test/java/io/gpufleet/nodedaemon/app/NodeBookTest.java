@@ -22,6 +22,7 @@ import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.Sign;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +69,12 @@ class NodeBookTest {
                 },
                 new Counters());
         return new NodeBook(
-                new HostFacts("0.1.0", "simulated", "6.1", "", bootId), POLICY, overlay, obey, doors, second(at));
+                new HostFacts("0.1.0", "simulated", "6.1", "", bootId, Duration.ofDays(1)),
+                POLICY,
+                overlay,
+                obey,
+                doors,
+                second(at));
     }
 
     private NodeBook started() {

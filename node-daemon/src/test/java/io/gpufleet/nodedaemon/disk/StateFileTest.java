@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.app.StateStore.Remembered;
+import io.gpufleet.nodedaemon.model.Cause;
 import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.FaultKey;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
@@ -13,6 +14,7 @@ import io.gpufleet.nodedaemon.model.Names;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.Sightings;
 import io.gpufleet.nodedaemon.model.Some;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,16 +34,12 @@ class StateFileTest {
     private static OpenFault fault(FaultCode code) {
         return new OpenFault(
                 new FaultKey(Some.uuid(0), code),
-                "",
-                "H100",
-                Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL),
+                new OpenFault.Subject("", "H100", new Reading.Known<>(77L)),
+                Sightings.kept(
+                        second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
                 new Reading.Unavailable<>("not polled since"),
-                "line \"with\" quotes",
                 true,
-                second(1).wall(),
-                3,
-                0,
-                new OpenFault.Cause.Inherited());
+                new Cause.Unwatched());
     }
 
     static Stream<FaultCode> everyKindOfFault() {

@@ -92,7 +92,7 @@ class BusIT {
 
     private static OpenFault fault(int code) {
         return HealthBook.inheriting(Some.POLICY, List.of(), Some.second(0))
-                .observe(Some.xid(0, code, FaultOrigin.NVML_EVENT), "H100", Some.second(0))
+                .observe(Some.xid(0, code, FaultOrigin.NVML_EVENT), Some.SUBJECT, Some.second(0))
                 .fault();
     }
 

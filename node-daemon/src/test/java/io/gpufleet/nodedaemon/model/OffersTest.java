@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class OffersTest {
     private static final HealthBook WELL = HealthBook.inheriting(POLICY, List.of(), second(0));
-    private static final HealthBook BROKEN =
-            WELL.observe(xid(0, 79, FaultOrigin.NVML_EVENT), "H100", second(0)).next();
+    private static final HealthBook BROKEN = WELL.observe(xid(0, 79, FaultOrigin.NVML_EVENT), Some.SUBJECT, second(0))
+            .next();
     private static final Overlay DISTRUST = new Overlay(1, "", true, Map.of(uuid(0), "Xid79"));
     private static final DeviceBook TWO =
             DeviceBook.remembering(List.of(), second(0)).after(seen(2), second(0));

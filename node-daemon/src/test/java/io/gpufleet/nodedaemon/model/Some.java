@@ -12,6 +12,10 @@ public final class Some {
     /** A policy that withdraws for XIDs 48 and 79 and lets devices back after five minutes. */
     public static final FaultPolicy POLICY = new FaultPolicy(Set.of(48, 79), Duration.ofMinutes(5), XidOverrides.NONE);
 
+    /** What is known of a GPU whose energy was never read. */
+    public static final OpenFault.Subject SUBJECT =
+            new OpenFault.Subject("", "H100", new Reading.Unavailable<>("NOT_SUPPORTED"));
+
     private Some() {}
 
     /** What is offered of a GPU that is whole and not shared. */

@@ -1,0 +1,158 @@
+package io.gpufleet.nodedaemon.kmsg;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.model.FaultCode;
+import io.gpufleet.nodedaemon.model.KernelReport;
+import io.gpufleet.nodedaemon.model.PciPlace;
+import io.gpufleet.nodedaemon.model.RecoveryAction;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FaultTextTest {
+    private static final PciPlace PLACE = PciPlace.parse("00000000:3B:00.0").orElseThrow();
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "79 | NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+                "31 | NVRM: Xid (PCI:0000:3b:00): 31, pid=1234, name=python3, Ch 00000008, intr 00000000. MMU Fault",
+                "14 | NVRM: Xid (PCI:0000:3b:00): 14, Channel 00000001",
+                "6 | NVRM: Xid (0000:3b:00): 6, PE0000",
+                "13 | NVRM: Xid (PCI:3b:00): 13, 0001 00000000",
+                "48 | NVRM: Xid (PCI:00000000:3b:00.0): 48, pid=7, An uncorrectable double bit error (DBE)",
+                "94 | NVRM: Xid (PCI:0000:3B:00 GPU-I:05): 94, pid=7194, Contained: CE User Channel (0x9). RST: No",
+                "13 | NVRM: Xid (PCI:0000:3b:00 GPU-I:05 GPU-CI:00): 13, pid=9, Graphics SM Warp Exception",
+                "119 | [ 12.3] NVRM: Xid (PCI:0000:3b:00): 119, Timeout after 6s of waiting for RPC response from GPU0 GSP!",
+                "63 | NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper: New row (0x0) marked for remapping, reset gpu to activate",
+            })
+    void xidIsReadHoweverTheDriverPrintsIt(int code, String line) {
+        assertThat(FaultText.read(line)).singleElement().satisfies(report -> {
+            assertThat(report.fault()).isEqualTo(new FaultCode.Xid(code));
+            assertThat(PciPlace.parse(report.pciBusId())).contains(PLACE);
+            assertThat(report.message()).isEqualTo(line.strip());
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "GPU_RESET | 0x1 (GPU Reset Required)",
+                "NODE_REBOOT | 0x2 (Node Reboot Required)",
+                "DRAIN_P2P | 0x3 (Drain P2P)",
+                "DRAIN_AND_RESET | 0x4 (Drain and Reset)",
+                "UNKNOWN | 0x7 (Something Newer)",
+            })
+    void xid154AlsoSaysWhatTheDriverAsksFor(RecoveryAction action, String to) {
+        var reports =
+                FaultText.read("NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to " + to);
+
+        assertThat(reports)
+                .extracting(KernelReport::fault)
+                .containsExactly(new FaultCode.Xid(154), new FaultCode.RecoveryAsked(action));
+    }
+
+    @Test
+    void xid154ThatEndsInNothingAsksForNothing() {
+        assertThat(FaultText.read("NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from"
+                        + " 0x1 (GPU Reset Required) to 0x0 (None)"))
+                .extracting(KernelReport::fault)
+                .containsExactly(new FaultCode.Xid(154));
+    }
+
+    @Test
+    void sxidIsOneReportAndKnowsWhetherItPasses() {
+        assertThat(FaultText.read(
+                        "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore"))
+                .singleElement()
+                .matches(report -> report.fault().equals(new FaultCode.Sxid(28006)) && report.passing());
+        assertThat(FaultText.read("nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Fatal, Link 30 LTSSM Fault Up"))
+                .singleElement()
+                .matches(report -> report.fault().equals(new FaultCode.Sxid(20034)) && !report.passing());
+        assertThat(FaultText.read("nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Severity 1 Engine instance 30"))
+                .isEmpty();
+        assertThat(FaultText.read("nvidia-nvswitch0: SXid (PCI:0000:a9:00.0): 20034, Data {0x50610002, 0x10100030}"))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.",
+                "NVRM: GPU at 0000:3b:00.0 has fallen off the bus.",
+                "NVRM: The NVIDIA GPU 0000:3b:00.0 (PCI ID: 10de:20b2) NVRM: installed in this system has fallen off the bus",
+            })
+    void gpuThatFellOffTheBusWithoutANumberIsLost(String line) {
+        assertThat(FaultText.read(line)).singleElement().satisfies(report -> {
+            assertThat(report.fault()).isEqualTo(new FaultCode.Plain(FaultCode.Kind.GPU_LOST));
+            assertThat(PciPlace.parse(report.pciBusId())).contains(PLACE);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "NVRM: GPU at PCI:0000:3b:00: GPU-2f6b1a5c",
+                "NVRM: loading NVIDIA UNIX x86_64 Kernel Module 570.124.06",
+                "NVRM: Xid (PCI:0000:3b:00): none",
+                "NVRM: Xid (PCI:0000:3b:00): 99999999999, too long",
+                "pcieport 0000:3a:00.0: AER: Corrected error received",
+                "",
+            })
+    void otherLinesAreNoFault(String line) {
+        assertThat(FaultText.read(line)).isEmpty();
+    }
+
+    @Provide
+    Arbitrary<String> nearlyFaults() {
+        Arbitrary<String> pieces = Arbitraries.of(
+                "NVRM: Xid (",
+                "nvidia-nvswitch0: SXid (",
+                "PCI:",
+                "0000:3b:00",
+                ")",
+                ": ",
+                "79",
+                ", ",
+                "154",
+                "Fatal",
+                "GPU-I:",
+                "(((",
+                "to 0x1 (",
+                "GPU Reset Required)",
+                "\\x0a",
+                "has fallen off the bus",
+                "NVRM: GPU ",
+                "\u0000",
+                "\ud800",
+                "9999999999",
+                ":",
+                ".");
+        return Arbitraries.oneOf(pieces, Arbitraries.strings().ofMaxLength(40))
+                .list()
+                .ofMaxSize(40)
+                .map(parts -> String.join("", parts));
+    }
+
+    @Property(tries = 3000)
+    void noTextMakesTheReaderFailAndNoMessageIsLong(@ForAll("nearlyFaults") String text) {
+        List<KernelReport> reports = FaultText.read(text);
+
+        assertThat(reports).hasSizeLessThanOrEqualTo(2).allSatisfy(report -> {
+            assertThat(report.message()).hasSizeLessThanOrEqualTo(800);
+            assertThat(report.message().chars()).noneMatch(Character::isISOControl);
+            assertThat(report.pciBusId()).hasSizeLessThanOrEqualTo(20);
+        });
+        assertThat(KernelRecord.parse(text)).isEmpty();
+    }
+}
