@@ -6,8 +6,10 @@ import io.gpufleet.nodedaemon.app.DeviceWatch;
 import io.gpufleet.nodedaemon.app.Input;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.app.NodeLoop;
+import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
+import io.gpufleet.nodedaemon.disk.BreakGlass;
 import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.disk.StateFile;
 import io.gpufleet.nodedaemon.holdfiles.HoldFiles;
@@ -63,6 +65,7 @@ final class DaemonMain implements AutoCloseable {
     private final SettingsDesk chosen;
     private final OpsDoor http;
     private final LongSupplier kernelLogOverruns;
+    private final BreakGlass breakGlass;
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
@@ -76,6 +79,8 @@ final class DaemonMain implements AutoCloseable {
         store = new StateFile(stateDirectory);
         bus = new Bus(vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new Input.BacklogSent(lost)));
         verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
+        breakGlass = new BreakGlass(
+                config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new Input.VerdictsIgnored(ignored)));
         chosen = new SettingsDesk(
                 Sources.places(config),
                 new NvidiaEnvironment(environment),
@@ -88,8 +93,7 @@ final class DaemonMain implements AutoCloseable {
         loop = new NodeLoop(
                 new NodeLoop.Parts(
                         host,
-                        new FaultPolicy(
-                                Sources.withdrawingXids(), config.timing().recoveryDwell(), XidOverrides.NONE),
+                        new FaultPolicy(XidPolicy.withdrawing(), config.timing().recoveryDwell(), XidOverrides.NONE),
                         verdicts.kept(),
                         config.kafka().obeyVerdicts(),
                         bus,
@@ -113,6 +117,7 @@ final class DaemonMain implements AutoCloseable {
                 DaemonMain::now);
         kernelLogOverruns = followKernelLog(config, host, inbox);
         verdicts.start();
+        breakGlass.start();
         chosen.start();
         LOG.atInfo()
                 .addKeyValue("node", node)
@@ -202,6 +207,7 @@ final class DaemonMain implements AutoCloseable {
         gauges.put("gpufleet_daemon_outbox_events_lost_total", view.lost());
         gauges.put("gpufleet_daemon_outbox_disk_broken", view.diskBroken() ? 1L : 0L);
         gauges.put("gpufleet_daemon_verdicts_caught_up", verdicts.caughtUp() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_verdicts_ignored", breakGlass.broken() ? 1L : 0L);
         gauges.put("gpufleet_daemon_kernel_log_overruns_total", kernelLogOverruns.getAsLong());
         gauges.put("gpufleet_daemon_kubelet_streams", (long) kubelet.openStreams());
         return new MetricsPage()

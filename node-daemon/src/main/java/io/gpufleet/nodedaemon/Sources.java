@@ -1,7 +1,5 @@
 package io.gpufleet.nodedaemon;
 
-import io.gpufleet.catalogue.Xid;
-import io.gpufleet.catalogue.XidCatalogue;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.nodedaemon.app.DeviceSource;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
@@ -16,8 +14,6 @@ import io.gpufleet.nodedaemon.settings.SettingsPlaces;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import java.time.Clock;
 import java.util.EnumSet;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** What depends on where the devices come from, chosen by name. */
 final class Sources {
@@ -49,29 +45,5 @@ final class Sources {
     static Allocator allocator(PluginSettings settings, String source) {
         return new Allocator(
                 settings, HostNodes.of(source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes()));
-    }
-
-    /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */
-    static Set<Integer> withdrawingXids() {
-        return XidCatalogue.standard().all().stream()
-                .filter(Sources::withdraws)
-                .map(Xid::code)
-                .collect(Collectors.toSet());
-    }
-
-    private static boolean withdraws(Xid xid) {
-        return switch (xid.immediate()) {
-            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> true;
-            // The driver says itself what it asks for, and that is polled at once.
-            case RECOVERY_ACTION_CHANGED -> false;
-            case IGNORE,
-                    RESTART_APP,
-                    UPDATE_SWFW,
-                    CHECK_UVM,
-                    WORKFLOW_XID_45,
-                    WORKFLOW_NVLINK_ERR,
-                    WORKFLOW_NVLINK5_ERR,
-                    UNSTATED -> false;
-        };
     }
 }

@@ -30,6 +30,9 @@ public sealed interface Input {
         }
     }
 
+    /** An operator says on the node itself whether verdicts are to be ignored. */
+    record VerdictsIgnored(boolean ignored) implements Input {}
+
     /** What the verdicts allow changed. */
     record OverlayRead(Overlay overlay) implements Input {}
 

@@ -58,6 +58,7 @@ final class NodeBook {
     private List<String> complaints = List.of();
     private Fact.Announced announced;
     private long listVersion;
+    private boolean ignored;
     private boolean looked;
     private boolean announcedOnce;
 
@@ -107,6 +108,10 @@ final class NodeBook {
             case Input.Noticed(var sign) -> tell(faults.noticed(sign, devices, holdings, now), now);
             case Input.KernelSaid(var report) -> tell(faults.heard(report, looked, devices, holdings, now), now);
             case Input.Polled polled -> polled(polled, now);
+            case Input.VerdictsIgnored(boolean word) -> {
+                ignored = word;
+                tell(List.of(), now);
+            }
             case Input.OverlayRead(Overlay read) -> {
                 overlay = read;
                 tell(List.of(), now);
@@ -228,7 +233,7 @@ final class NodeBook {
             return;
         }
         Offers before = offers;
-        Overlay inForce = obey ? overlay.inForce(host.bootId()) : Overlay.TRUST;
+        Overlay inForce = obey && !ignored ? overlay.inForce(host.bootId()) : Overlay.TRUST;
         var surroundings = new Surroundings(inForce, holdings.heldIds(), sides.mpsTrouble());
         offers = before.next(plan().devices(), devices.lastLook(), faults.health(), surroundings, now);
         if (!offers.listed().equals(before.listed()) || listVersion == 0) {

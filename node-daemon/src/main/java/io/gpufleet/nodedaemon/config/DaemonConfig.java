@@ -32,8 +32,18 @@ public record DaemonConfig(
         int httpPort) {
     private static final int MAX_NODE_NAME = 253;
 
-    /** The bus. */
-    public record Kafka(String bootstrap, String cluster, String topicPrefix, String node, boolean obeyVerdicts) {}
+    /**
+     * The bus.
+     *
+     * @param ignoreVerdictsFile while it is there, no verdict is obeyed
+     */
+    public record Kafka(
+            String bootstrap,
+            String cluster,
+            String topicPrefix,
+            String node,
+            boolean obeyVerdicts,
+            Path ignoreVerdictsFile) {}
 
     /**
      * Where devices come from.
@@ -123,6 +133,10 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_RECOVERY_DWELL", "5m", "how long a fault must be gone before its device comes back"),
             Setting.optional("GPUFLEET_TELEMETRY_INTERVAL", "10s", "how often devices are sampled"),
+            Setting.optional(
+                    "GPUFLEET_IGNORE_VERDICTS_FILE",
+                    "/etc/gpufleet/ignore-verdicts",
+                    "break-glass: while this file is there, verdicts are only recorded"),
             Setting.optional("GPUFLEET_VERDICTS", "obey", "obey the health-service's verdicts, or only record them"));
 
     /** The same settings, none of them required. */
@@ -189,7 +203,8 @@ public record DaemonConfig(
                 cluster,
                 prefix,
                 node,
-                environment.choice("GPUFLEET_VERDICTS", "obey", "record").equals("obey"));
+                environment.choice("GPUFLEET_VERDICTS", "obey", "record").equals("obey"),
+                environment.path("GPUFLEET_IGNORE_VERDICTS_FILE"));
     }
 
     private static Set<String> strategies(Environment environment) {

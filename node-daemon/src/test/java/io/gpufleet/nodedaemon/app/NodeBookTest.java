@@ -212,6 +212,18 @@ class NodeBookTest {
     }
 
     @Test
+    void brokenGlassSetsVerdictsAsideUntilItIsMended() {
+        NodeBook book = book("boot-1", new Overlay(1, "boot-1", false, Map.of(uuid(1), "ByHand")), true, 0);
+        book.handle(new Input.VerdictsIgnored(true), second(0));
+        book.handle(new Input.Looked(seen(2)), second(0));
+        assertThat(healthyIds()).containsExactly(uuid(0), uuid(1));
+
+        book.handle(new Input.VerdictsIgnored(false), second(1));
+
+        assertThat(healthyIds()).containsExactly(uuid(0));
+    }
+
+    @Test
     void keptVerdictIsObeyedFromTheFirstList() {
         NodeBook book = book("boot-1", new Overlay(1, "boot-1", false, Map.of(uuid(1), "ByHand")), true, 0);
 

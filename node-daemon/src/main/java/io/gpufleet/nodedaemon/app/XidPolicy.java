@@ -1,0 +1,35 @@
+package io.gpufleet.nodedaemon.app;
+
+import io.gpufleet.catalogue.Xid;
+import io.gpufleet.catalogue.XidCatalogue;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What this daemon makes of the catalogue's actions. */
+public final class XidPolicy {
+    private XidPolicy() {}
+
+    /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */
+    public static Set<Integer> withdrawing() {
+        return XidCatalogue.standard().all().stream()
+                .filter(XidPolicy::withdraws)
+                .map(Xid::code)
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean withdraws(Xid xid) {
+        return switch (xid.immediate()) {
+            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> true;
+            // The driver says itself what it asks for, and that is polled at once.
+            case RECOVERY_ACTION_CHANGED -> false;
+            case IGNORE,
+                    RESTART_APP,
+                    UPDATE_SWFW,
+                    CHECK_UVM,
+                    WORKFLOW_XID_45,
+                    WORKFLOW_NVLINK_ERR,
+                    WORKFLOW_NVLINK5_ERR,
+                    UNSTATED -> false;
+        };
+    }
+}
