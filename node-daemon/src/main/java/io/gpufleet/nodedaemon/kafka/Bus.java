@@ -11,9 +11,6 @@ import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.EnumMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -50,10 +47,10 @@ public final class Bus implements FactSink, AutoCloseable {
     private final FactMessages messages;
     private final Outbox outbox;
     private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
-    private final Map<Outbox.LaneName, ArrayDeque<Flight>> underWay = new EnumMap<>(Outbox.LaneName.class);
+    private final UnderWay underWay = new UnderWay();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
-    private final Thread syncer;
+    private final OutboxSync sync;
     private @Nullable Connection connection;
     private int generation;
     private boolean connecting;
@@ -81,17 +78,6 @@ public final class Bus implements FactSink, AutoCloseable {
             long refused,
             boolean diskBroken) {}
 
-    private static final class Flight {
-        private final Lane.Position after;
-        private final long sinceNanos;
-        private boolean done;
-
-        private Flight(Lane.Position after, long sinceNanos) {
-            this.after = after;
-            this.sinceNanos = sinceNanos;
-        }
-    }
-
     /**
      * Opens the outbox and begins to send.
      *
@@ -106,14 +92,11 @@ public final class Bus implements FactSink, AutoCloseable {
         this.codec = new Codec(settings.cluster(), new Topics(settings.topicPrefix()));
         this.source = new Source.Node(settings.cluster(), settings.node());
         this.messages = new FactMessages(settings.bootId());
-        this.outbox = new Outbox(settings.stateDirectory().resolve("outbox"), settings, epoch);
+        this.outbox = new Outbox(Disk.REAL, settings.stateDirectory().resolve("outbox"), settings, epoch);
         this.backlog = outbox.hasUnread();
-        for (Outbox.LaneName lane : Outbox.LaneName.values()) {
-            underWay.put(lane, new ArrayDeque<>());
-        }
         this.retryNanos = now.get().nanos();
         this.thread = Thread.ofPlatform().name("bus").daemon(true).start(this::run);
-        this.syncer = Thread.ofPlatform().name("outbox-sync").daemon(true).start(this::sync);
+        this.sync = new OutboxSync(outbox);
     }
 
     @Override
@@ -181,7 +164,7 @@ public final class Bus implements FactSink, AutoCloseable {
     }
 
     private boolean isDrained() {
-        return !outbox.hasUnread() && underWay.values().stream().allMatch(ArrayDeque::isEmpty);
+        return !outbox.hasUnread() && underWay.count() == 0;
     }
 
     private void connectIfDue(Moment moment) {
@@ -238,7 +221,7 @@ public final class Bus implements FactSink, AutoCloseable {
 
     private void send() {
         Connection open = connection;
-        while (open != null && open == connection && underWayCount() < MOST_UNDER_WAY) {
+        while (open != null && open == connection && underWay.count() < MOST_UNDER_WAY) {
             Optional<Outbox.Outgoing> next = outbox.next();
             if (next.isEmpty()) {
                 return;
@@ -247,14 +230,9 @@ public final class Bus implements FactSink, AutoCloseable {
         }
     }
 
-    private int underWayCount() {
-        return underWay.values().stream().mapToInt(ArrayDeque::size).sum();
-    }
-
     private void send(Connection open, Outbox.Outgoing outgoing) {
         Moment moment = now.get();
-        var flight = new Flight(outgoing.after(), moment.nanos());
-        queue(outgoing.lane()).add(flight);
+        UnderWay.Flight flight = underWay.begin(outgoing.lane(), outgoing.after(), moment.nanos());
         if (outgoing.entry().isEmpty()) {
             setAside(outgoing.lane(), flight, "written by another version of this program");
             return;
@@ -299,33 +277,18 @@ public final class Bus implements FactSink, AutoCloseable {
         return cause instanceof RecordTooLargeException || cause instanceof InvalidTimestampException;
     }
 
-    private void setAside(Outbox.LaneName lane, Flight flight, String why) {
+    private void setAside(Outbox.LaneName lane, UnderWay.Flight flight, String why) {
         refused++;
         LOG.atWarn().addKeyValue("error", why).log("an event was refused for good and is left out");
         settled(lane, flight);
     }
 
-    private ArrayDeque<Flight> queue(Outbox.LaneName lane) {
-        return underWay.computeIfAbsent(lane, _ -> new ArrayDeque<>());
-    }
-
-    private void settled(Outbox.LaneName lane, Flight flight) {
-        flight.done = true;
-        ArrayDeque<Flight> queue = queue(lane);
-        Lane.Position place = null;
-        while (!queue.isEmpty() && queue.peek().done) {
-            place = queue.remove().after;
-        }
-        if (place != null) {
-            outbox.acknowledge(lane, place);
-        }
+    private void settled(Outbox.LaneName lane, UnderWay.Flight flight) {
+        underWay.answered(lane, flight).ifPresent(place -> outbox.acknowledge(lane, place));
     }
 
     private void endIfStalled(Moment moment) {
-        boolean stalled = underWay.values().stream()
-                .filter(queue -> !queue.isEmpty())
-                .anyMatch(queue -> moment.since(queue.element().sinceNanos).compareTo(STALLED) > 0);
-        if (stalled) {
+        if (underWay.stalled(moment.nanos(), STALLED)) {
             end(new IOException("no answer for " + STALLED.toSeconds() + " s"));
         }
     }
@@ -341,31 +304,9 @@ public final class Bus implements FactSink, AutoCloseable {
         generation++;
         connecting = true;
         connectingSinceNanos = now.get().nanos();
-        underWay.values().forEach(ArrayDeque::clear);
+        underWay.clear();
         outbox.rewind();
         open.end().onComplete(_ -> inbox.add(() -> connecting = false));
-    }
-
-    /** Brings the outbox to the disk at least once a second, beside the sending. */
-    private void sync() {
-        boolean said = false;
-        try {
-            while (!stopped.await(1, TimeUnit.SECONDS)) {
-                try {
-                    outbox.force();
-                    said = false;
-                } catch (IOException failed) {
-                    if (!said && !(failed instanceof java.nio.channels.ClosedChannelException)) {
-                        LOG.atWarn()
-                                .addKeyValue("error", failed.toString())
-                                .log("the outbox can not be brought to the disk");
-                        said = true;
-                    }
-                }
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Override
@@ -376,6 +317,6 @@ public final class Bus implements FactSink, AutoCloseable {
             open.end();
         }
         thread.interrupt();
-        syncer.interrupt();
+        sync.close();
     }
 }

@@ -30,6 +30,10 @@ public final class Epoch {
                 channel.force(false);
             }
             Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            // After a power cut with the clock set back, only the new name says that the number is used up.
+            try (var directory = FileChannel.open(stateDirectory, StandardOpenOption.READ)) {
+                directory.force(true);
+            }
         } catch (IOException failed) {
             LOG.atWarn()
                     .addKeyValue("file", file)

@@ -1,46 +1,38 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A queue of records in a row of segment files: appended at the end, read on, forgotten from the front once acknowledged.
- * Where the disk refuses, records wait in memory instead, as many as fit. One thread, except {@link #force}.
+ * Where the disk refuses, records wait in memory instead, as many as fit, and move to the disk once it takes them. One
+ * thread, except {@link #force}.
  */
 final class Lane implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
-    private static final int MEMORY_BYTES = 1024 * 1024;
-    private static final int ACK_BYTES = 20;
+    /** A segment that can not be read after so many tries is passed over; a sender tries twice a second at least. */
+    private static final int MOST_TRIES = 100;
 
     private final Path directory;
-    private final long segmentBytes;
-    private final TreeMap<Long, Segment> segments = new TreeMap<>();
-    private final ArrayDeque<byte[]> memory = new ArrayDeque<>();
-    private @Nullable FileChannel ackFile;
-    private volatile @Nullable Segment tail;
-    private long nextId;
-    private Position read;
-    private Position acked;
-    private int memoryRead;
-    private long memoryFirst;
-    private int memoryBytes;
+    private final SegmentRow segments;
+    private final AckFile ackFile;
+    private final MemoryQueue memory = new MemoryQueue();
+    private final TreeMap<Long, Position> moved = new TreeMap<>();
+    private Position read = new Position(0, 0);
+    private Position acked = new Position(0, 0);
+    private Position furthest = new Position(0, 0);
+    private boolean loaded;
     private boolean diskBroken;
+    private int unreadable;
+    private int tries;
+    private long failures;
 
     /**
      * A place in the lane.
@@ -51,6 +43,10 @@ final class Lane implements AutoCloseable {
     record Position(long segment, long offset) implements Comparable<Position> {
         private static final Comparator<Position> ORDER =
                 Comparator.comparingLong(Position::segment).thenComparingLong(Position::offset);
+
+        static Position inMemory(long number) {
+            return new Position(Long.MAX_VALUE, number);
+        }
 
         boolean inMemory() {
             return segment == Long.MAX_VALUE;
@@ -65,73 +61,96 @@ final class Lane implements AutoCloseable {
     /** A record, and the place after it. */
     record Item(byte[] record, Position after) {}
 
+    private record Peek(Item item, int skipped) {}
+
     /** Opens what an earlier start left; new records go to a new segment. */
-    Lane(Path directory, long segmentBytes) {
+    Lane(Disk disk, Path directory, long segmentBytes) {
         this.directory = directory;
-        this.segmentBytes = segmentBytes;
+        this.segments = new SegmentRow(disk, directory, segmentBytes);
+        this.ackFile = new AckFile(disk, directory);
+        boolean _ = isLoaded();
+    }
+
+    /** Tried until it succeeds, though not while a record in memory is under way: older ones would come behind it. */
+    private boolean isLoaded() {
+        if (loaded || read.inMemory()) {
+            return loaded;
+        }
         try {
-            Files.createDirectories(directory);
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*" + Segment.SUFFIX)) {
-                for (Path file : files) {
-                    Segment segment = Segment.open(file);
-                    segments.put(segment.id(), segment);
-                }
-            }
-            ackFile = FileChannel.open(
-                    directory.resolve("acked"),
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE);
+            unreadable += segments.load();
+            loaded = true;
+            acked = readAck();
+            read = acked;
+            segments.startAfter(acked.segment());
+            forget();
         } catch (IOException | RuntimeException failed) {
             broken(failed);
         }
-        this.acked = readAck();
-        this.nextId = Math.max(acked.segment(), segments.isEmpty() ? 0 : segments.lastKey()) + 1;
-        this.read = acked;
-        forget();
+        return loaded;
     }
 
+    /** Also true where the disk does not let us look. */
     boolean hasUnread() {
-        return peek().isPresent();
+        try {
+            return peek().isPresent();
+        } catch (IOException failed) {
+            return true;
+        }
     }
 
     /** Bytes that wait, those in memory included. */
     long bytes() {
-        return segments.values().stream().mapToLong(Segment::size).sum() + memoryBytes;
+        return segments.bytes() + memory.bytes();
     }
 
     boolean diskBroken() {
         return diskBroken;
     }
 
-    /** Appends; returns records that had to go because even memory is full. */
-    List<byte[]> append(byte[] record) {
-        if (memory.isEmpty() && toDisk(record)) {
-            return List.of();
+    /** Whether something has to be dropped, since the disk refuses and memory is full. */
+    boolean isMemoryFull() {
+        return memory.isFull();
+    }
+
+    /** Whether the disk refuses because it is full, so that giving up segments would help. */
+    boolean isDiskFull() {
+        return diskBroken && segments.isFull();
+    }
+
+    /** Appends; to memory where the disk refuses. */
+    void append(byte[] record) {
+        flush();
+        if (!memory.isEmpty() || !toDisk(record)) {
+            memory.add(record);
         }
-        memory.add(record);
-        memoryBytes += record.length;
-        var dropped = new ArrayList<byte[]>();
-        while (memoryBytes > MEMORY_BYTES && memory.size() > 1) {
-            dropped.add(forgetOneInMemory());
+    }
+
+    /** Moves to the disk what waits in memory, as far as the disk takes it. */
+    void flush() {
+        while (!memory.isEmpty()) {
+            Position before = segments.end(acked);
+            if (!memory.first().map(this::toDisk).orElse(false)) {
+                return;
+            }
+            if (read.equals(Position.inMemory(memory.gone()))) {
+                read = before;
+            }
+            memory.remove();
+            Position after = segments.end(acked);
+            moved.put(memory.gone(), after);
+            if (read.equals(Position.inMemory(memory.gone()))) {
+                read = after;
+            }
         }
-        return dropped;
     }
 
     private boolean toDisk(byte[] record) {
+        if (!isLoaded()) {
+            return false;
+        }
         try {
-            Segment end = tail;
-            if (end == null || end.size() >= segmentBytes) {
-                if (end != null) {
-                    end.force();
-                }
-                end = Segment.create(directory, nextId);
-                segments.put(nextId, end);
-                nextId++;
-                tail = end;
-            }
-            end.append(record);
-            if (diskBroken) {
+            segments.append(record);
+            if (diskBroken && isWorthALine()) {
                 LOG.atInfo().addKeyValue("directory", directory).log("the outbox can be written again");
             }
             diskBroken = false;
@@ -143,186 +162,178 @@ final class Lane implements AutoCloseable {
     }
 
     private void broken(Exception failed) {
-        if (!diskBroken) {
+        failures += diskBroken ? 0 : 1;
+        if (!diskBroken && isWorthALine()) {
             LOG.atWarn()
                     .addKeyValue("directory", directory)
                     .addKeyValue("error", failed.toString())
-                    .log("the outbox can not be written, events wait in memory; free or repair the disk");
+                    .log("the outbox can not be used as it should, events wait in memory; free or repair the disk");
         }
         diskBroken = true;
     }
 
-    /** The next record that was not read. */
-    Optional<Item> next() {
-        Optional<Item> item = peek();
-        item.ifPresent(found -> {
-            read = found.after();
-            if (found.after().inMemory()) {
-                memoryRead++;
-            }
-        });
-        return item;
+    /** A disk that is full to the brim refuses and takes by turns: the first time is told, then ever more seldom. */
+    private boolean isWorthALine() {
+        return Long.bitCount(failures) == 1;
     }
 
-    private Optional<Item> peek() {
-        for (Segment segment :
-                List.copyOf(segments.tailMap(read.segment(), true).values())) {
-            long offset = segment.id() == read.segment() ? read.offset() : 0;
-            try {
-                Optional<byte[]> record = segment.read(offset);
-                if (record.isPresent()) {
-                    return Optional.of(
-                            new Item(record.get(), new Position(segment.id(), Segment.after(offset, record.get()))));
-                }
-            } catch (IOException unreadable) {
-                broken(unreadable);
+    /** The next record that was not read; empty also while the disk does not give it out. */
+    Optional<Item> next() {
+        try {
+            Optional<Peek> next = peek();
+            next.ifPresent(this::pass);
+            return next.map(Peek::item);
+        } catch (IOException failed) {
+            broken(failed);
+            tries++;
+            if (tries > MOST_TRIES) {
+                segments.from(read.segment()).stream()
+                        .findFirst()
+                        .ifPresent(segment -> read = new Position(segment.id() + 1, 0));
+                tries = 0;
+                unreadable++;
             }
+            return Optional.empty();
         }
-        return memory.stream()
-                .skip(memoryRead)
-                .findFirst()
-                .map(record -> new Item(record, new Position(Long.MAX_VALUE, memoryFirst + memoryRead + 1)));
+    }
+
+    private void pass(Peek next) {
+        tries = 0;
+        read = next.item().after();
+        if (read.compareTo(furthest) > 0) {
+            furthest = read.inMemory() ? furthest : read;
+            unreadable += next.skipped();
+        }
+    }
+
+    private Optional<Peek> peek() throws IOException {
+        int skipped = 0;
+        for (Segment segment : segments.from(read.segment())) {
+            long offset = segment.id() == read.segment() ? read.offset() : 0;
+            Optional<Segment.Found> found = segment.read(offset);
+            if (found.isPresent()) {
+                Segment.Found record = found.get();
+                return Optional.of(new Peek(
+                        new Item(record.record(), new Position(segment.id(), record.after())),
+                        skipped + (record.clean() ? 0 : 1)));
+            }
+            skipped += offset < segment.size() ? 1 : 0;
+        }
+        int passed = skipped;
+        long number = read.inMemory() ? Math.max(read.offset(), memory.gone()) : memory.gone();
+        return memory.after(number).map(record -> new Peek(new Item(record, Position.inMemory(number + 1)), passed));
+    }
+
+    /** How many stretches could not be read since this was last asked; each held at least one record. */
+    int takeUnreadable() {
+        int was = unreadable;
+        unreadable = 0;
+        return was;
     }
 
     /** Everything before the place is settled. */
     void acknowledge(Position place) {
-        if (place.compareTo(acked) <= 0) {
-            return;
+        Position settled = place.inMemory() ? acknowledgeInMemory(place.offset()) : place;
+        if (settled.compareTo(acked) > 0) {
+            acked = settled;
+            forget();
+            writeAck();
         }
-        if (place.inMemory()) {
-            while (memoryFirst < place.offset() && !memory.isEmpty()) {
-                forgetOneInMemory();
-            }
-        }
-        acked = place.inMemory() && !segments.isEmpty()
-                ? new Position(
-                        segments.lastKey(), segments.lastEntry().getValue().size())
-                : place.inMemory() ? acked : place;
-        if (memory.isEmpty() && read.inMemory()) {
+        if (read.inMemory() && memory.isEmpty()) {
             read = acked;
         }
-        forget();
-        writeAck();
     }
 
-    /** Reads on from what is not acknowledged. */
+    /** The place on the disk up to which everything is settled with it. */
+    private Position acknowledgeInMemory(long number) {
+        if (number > memory.gone()) {
+            moved.clear();
+            while (memory.gone() < number && !memory.isEmpty()) {
+                memory.remove();
+            }
+            return segments.end(acked);
+        }
+        var onDisk = moved.floorEntry(number);
+        moved.headMap(number, true).clear();
+        return onDisk == null ? acked : onDisk.getValue();
+    }
+
+    /** Reads on from what is not acknowledged; no place from before may be acknowledged afterwards. */
     void rewind() {
         read = acked;
-        memoryRead = 0;
+        moved.clear();
     }
 
-    /** Gives up the oldest segment; its records that were not acknowledged. Empty when there is nothing to give. */
-    Collection<byte[]> dropOldest() {
+    /**
+     * Gives up the oldest segment; its records that were not acknowledged. Empty where there is no segment, and where it
+     * can not be read: nobody could tell then what is lost.
+     */
+    Optional<List<byte[]>> dropOldest() {
+        return segments.oldest().flatMap(this::drop);
+    }
+
+    private Optional<List<byte[]>> drop(Segment oldest) {
         var dropped = new ArrayList<byte[]>();
-        if (segments.isEmpty()) {
-            return dropped;
-        }
-        Segment oldest = segments.firstEntry().getValue();
         long offset = acked.segment() == oldest.id() ? acked.offset() : 0;
         try {
-            for (Optional<byte[]> record = oldest.read(offset); record.isPresent(); record = oldest.read(offset)) {
-                dropped.add(record.get());
-                offset = Segment.after(offset, record.get());
+            for (var found = oldest.read(offset); found.isPresent(); found = oldest.read(offset)) {
+                dropped.add(found.get().record());
+                offset = found.get().after();
             }
-        } catch (IOException unreadable) {
-            broken(unreadable);
+        } catch (IOException failed) {
+            broken(failed);
+            return Optional.empty();
         }
         acked = new Position(oldest.id() + 1, 0);
         read = read.compareTo(acked) < 0 ? acked : read;
         forget();
         writeAck();
-        return dropped;
+        return Optional.of(dropped);
     }
 
-    private byte[] forgetOneInMemory() {
-        byte[] first = memory.remove();
-        memoryBytes -= first.length;
-        memoryFirst++;
-        memoryRead = Math.max(0, memoryRead - 1);
-        return first;
+    /** Gives up the oldest record in memory. */
+    byte[] dropOldestInMemory() {
+        if (read.equals(Position.inMemory(memory.gone()))) {
+            read = Position.inMemory(memory.gone() + 1);
+        }
+        return memory.remove();
     }
 
     /** Deletes segments that are settled whole. */
     private void forget() {
-        while (!segments.isEmpty()) {
-            Segment oldest = segments.firstEntry().getValue();
-            boolean passed = oldest.id() < acked.segment();
-            boolean full = oldest.id() == acked.segment()
-                    && acked.offset() >= oldest.size()
-                    && (oldest != tail || oldest.size() >= segmentBytes);
-            if (!passed && !full) {
-                return;
-            }
-            segments.remove(oldest.id());
-            if (oldest == tail) {
-                tail = null;
-            }
-            try {
-                oldest.delete();
-            } catch (IOException failed) {
-                broken(failed);
-            }
-        }
-    }
-
-    private Position readAck() {
-        var start = new Position(segments.isEmpty() ? 0 : segments.firstKey(), 0);
-        FileChannel file = ackFile;
-        if (file == null) {
-            return start;
-        }
         try {
-            ByteBuffer buffer = ByteBuffer.allocate(ACK_BYTES);
-            if (file.read(buffer, 0) == ACK_BYTES) {
-                buffer.flip();
-                var kept = new Position(buffer.getLong(), buffer.getLong());
-                return buffer.getInt() == checksum(kept) && kept.compareTo(start) > 0 ? kept : start;
-            }
-        } catch (IOException unreadable) {
-            broken(unreadable);
-        }
-        return start;
-    }
-
-    private void writeAck() {
-        FileChannel file = ackFile;
-        if (file == null) {
-            return;
-        }
-        try {
-            file.write(
-                    ByteBuffer.allocate(ACK_BYTES)
-                            .putLong(acked.segment())
-                            .putLong(acked.offset())
-                            .putInt(checksum(acked))
-                            .flip(),
-                    0);
+            segments.forget(acked);
         } catch (IOException failed) {
             broken(failed);
         }
     }
 
-    private static int checksum(Position place) {
-        var crc = new CRC32C();
-        crc.update(ByteBuffer.allocate(16)
-                .putLong(place.segment())
-                .putLong(place.offset())
-                .flip());
-        return (int) crc.getValue();
+    private Position readAck() {
+        Position start = segments.start();
+        try {
+            return ackFile.read().filter(kept -> kept.compareTo(start) > 0).orElse(start);
+        } catch (IOException failed) {
+            broken(failed);
+            return start;
+        }
+    }
+
+    private void writeAck() {
+        try {
+            ackFile.write(acked);
+        } catch (IOException | RuntimeException failed) {
+            broken(failed);
+        }
     }
 
     /** Brings to the disk what the page cache has; from any thread. */
     void force() throws IOException {
-        Segment end = tail;
-        if (end != null) {
-            end.force();
-        }
+        segments.force();
     }
 
     @Override
     public void close() throws IOException {
-        for (Segment segment : segments.values()) {
-            segment.close();
-        }
+        segments.close();
+        ackFile.close();
     }
 }

@@ -1,17 +1,15 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import io.gpufleet.nodedaemon.model.Moment;
-import io.gpufleet.proto.bus.v1.EventsLost;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Collection;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,30 +26,10 @@ final class Outbox implements AutoCloseable {
     private final Lane facts;
     private final Lane telemetry;
     private final Map<Topic, Long> sequences = new EnumMap<>(Topic.class);
-    private final Map<Range, Loss> losses = new TreeMap<>();
+    private final Losses losses = new Losses();
     private long lost;
     private boolean lostSinceDrained;
-    private boolean saidFull;
-
-    private record Range(Topic topic, long epoch) implements Comparable<Range> {
-        @Override
-        public int compareTo(Range other) {
-            int byTopic = topic.compareTo(other.topic);
-            return byTopic != 0 ? byTopic : Long.compare(epoch, other.epoch);
-        }
-    }
-
-    private static final class Loss {
-        private long from = Long.MAX_VALUE;
-        private long to;
-        private final Map<String, Long> byType = new TreeMap<>();
-
-        private void add(OutboxEntry entry) {
-            from = Math.min(from, entry.sequence());
-            to = Math.max(to, entry.sequence());
-            byType.merge(entry.type().ceType(), 1L, Long::sum);
-        }
-    }
+    private boolean saidLost;
 
     /** Which lane a record came from. */
     enum LaneName {
@@ -62,20 +40,21 @@ final class Outbox implements AutoCloseable {
     /** A record to be sent. */
     record Outgoing(LaneName lane, Optional<OutboxEntry> entry, Lane.Position after) {}
 
-    Outbox(Path directory, BusSettings settings, long epoch) {
+    Outbox(Disk disk, Path directory, BusSettings settings, long epoch) {
         this.epoch = epoch;
         this.bootId = settings.bootId();
         this.maxBytes = settings.outboxBytes();
         long segmentBytes = Math.clamp(maxBytes / 16, 4 * 1024, 4 * 1024 * 1024);
-        this.facts = new Lane(directory.resolve("facts"), segmentBytes);
-        this.telemetry = new Lane(directory.resolve("telemetry"), segmentBytes);
+        this.facts = new Lane(disk, directory.resolve("facts"), segmentBytes);
+        this.telemetry = new Lane(disk, directory.resolve("telemetry"), segmentBytes);
     }
 
+    /** Keeps an event under the next number of its topic. Throws nothing, whatever the disk does. */
     void add(EventType type, Topic topic, String subject, byte[] json, Moment observed) {
+        facts.flush();
+        telemetry.flush();
         append(entry(type, topic, subject, json, observed));
-        while (facts.bytes() + telemetry.bytes() > maxBytes && dropSomething()) {
-            lostSinceDrained = true;
-        }
+        makeRoom();
         tellLosses(observed);
     }
 
@@ -85,60 +64,70 @@ final class Outbox implements AutoCloseable {
     }
 
     private void append(OutboxEntry entry) {
-        Lane lane = entry.topic() == Topic.TELEMETRY ? telemetry : facts;
-        note(lane.append(entry.encode()));
+        (entry.topic() == Topic.TELEMETRY ? telemetry : facts).append(entry.encode());
     }
 
-    private boolean dropSomething() {
-        Collection<byte[]> dropped = telemetry.dropOldest();
-        if (dropped.isEmpty()) {
-            dropped = facts.dropOldest();
+    private void makeRoom() {
+        while (bytes() > maxBytes && dropOldestSegment()) {
+            // until it fits
         }
-        note(dropped);
-        return !dropped.isEmpty();
-    }
-
-    private void note(Collection<byte[]> dropped) {
-        for (byte[] record : dropped) {
-            try {
-                OutboxEntry entry = OutboxEntry.decode(record);
-                losses.computeIfAbsent(new Range(entry.topic(), entry.epoch()), _ -> new Loss())
-                        .add(entry);
-                lost++;
-                lostSinceDrained = true;
-            } catch (IllegalArgumentException unreadable) {
-                lost++;
+        for (Lane lane : List.of(telemetry, facts)) {
+            // A full disk takes records again once a segment is given up; any other trouble would only cost that too.
+            if (lane.isMemoryFull() && lane.isDiskFull() && dropOldestSegment()) {
+                lane.flush();
+            }
+            while (lane.isMemoryFull()) {
+                note(lane.dropOldestInMemory());
             }
         }
     }
 
-    private void tellLosses(Moment now) {
-        var told = Map.copyOf(losses);
-        losses.clear();
-        if (!told.isEmpty() && !saidFull) {
-            saidFull = true;
-            LOG.atWarn()
-                    .addKeyValue("bytes", maxBytes)
-                    .log("the outbox is full and drops its oldest events; raise GPUFLEET_OUTBOX_BYTES");
+    private boolean dropOldestSegment() {
+        Optional<List<byte[]>> dropped = telemetry.dropOldest().or(facts::dropOldest);
+        dropped.ifPresent(records -> records.forEach(this::note));
+        return dropped.isPresent();
+    }
+
+    private void note(byte[] dropped) {
+        lost++;
+        lostSinceDrained = true;
+        try {
+            losses.add(OutboxEntry.decode(dropped));
+        } catch (IllegalArgumentException ofAnotherVersion) {
+            // Its number is not known; the reader sees the gap.
         }
-        told.forEach((range, loss) -> {
-            var message = EventsLost.newBuilder()
-                    .setBootId(bootId)
-                    .setEpoch(range.epoch())
-                    .setFromSequence(loss.from)
-                    .setToSequence(loss.to)
-                    .putAllLostByType(loss.byType)
-                    .setReason("outbox full (" + maxBytes + " bytes)")
-                    .build();
-            append(entry(EventType.EVENTS_LOST, range.topic(), "", Codec.toJson(message), now));
-        });
+    }
+
+    private void tellLosses(Moment now) {
+        if (losses.isEmpty()) {
+            return;
+        }
+        String reason = diskBroken() ? "the disk refuses and memory is full" : "outbox full (" + maxBytes + " bytes)";
+        if (!saidLost) {
+            saidLost = true;
+            LOG.atWarn()
+                    .addKeyValue("reason", reason)
+                    .log("the outbox drops its oldest events; free the disk or raise GPUFLEET_OUTBOX_BYTES");
+        }
+        losses.take(bootId, reason)
+                .forEach(told ->
+                        append(entry(EventType.EVENTS_LOST, told.topic(), "", Codec.toJson(told.message()), now)));
     }
 
     /** The next record to be sent, facts before telemetry; its entry is empty where this version can not read it. */
     Optional<Outgoing> next() {
-        return facts.next()
+        Optional<Outgoing> next = facts.next()
                 .map(item -> outgoing(LaneName.FACTS, item))
                 .or(() -> telemetry.next().map(item -> outgoing(LaneName.TELEMETRY, item)));
+        int unreadable = facts.takeUnreadable() + telemetry.takeUnreadable();
+        if (unreadable > 0) {
+            lost += unreadable;
+            lostSinceDrained = true;
+            LOG.atWarn()
+                    .addKeyValue("places", unreadable)
+                    .log("part of the outbox can not be read and is left out; check the disk of GPUFLEET_STATE_DIR");
+        }
+        return next;
     }
 
     private static Outgoing outgoing(LaneName lane, Lane.Item item) {
@@ -169,6 +158,7 @@ final class Outbox implements AutoCloseable {
         return facts.bytes() + telemetry.bytes();
     }
 
+    /** Events that were dropped or could not be read, at least. */
     long lost() {
         return lost;
     }
@@ -181,7 +171,7 @@ final class Outbox implements AutoCloseable {
     boolean takeLost() {
         boolean was = lostSinceDrained;
         lostSinceDrained = false;
-        saidFull = false;
+        saidLost = false;
         return was;
     }
 

@@ -2,17 +2,22 @@ package io.gpufleet.nodedaemon.kafka;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
-/** One file of records, each with its length and CRC-32C; what follows a record that does not check is not read. */
+/** One file of records, each with its length and CRC-32C. A record that does not check is passed over. */
 final class Segment implements AutoCloseable {
     static final String SUFFIX = ".outbox";
+    private static final Pattern NAME = Pattern.compile("(\\d{20})\\.outbox");
     private static final int HEAD = 8;
     private static final int LONGEST_RECORD = 4 * 1024 * 1024;
 
@@ -21,6 +26,14 @@ final class Segment implements AutoCloseable {
     private final FileChannel channel;
     private long size;
 
+    /**
+     * A record.
+     *
+     * @param after where the next one begins
+     * @param clean false where something before it could not be read
+     */
+    record Found(byte[] record, long after, boolean clean) {}
+
     private Segment(long id, Path file, FileChannel channel, long size) {
         this.id = id;
         this.file = file;
@@ -28,20 +41,25 @@ final class Segment implements AutoCloseable {
         this.size = size;
     }
 
-    static Segment create(Path directory, long id) throws IOException {
+    static Segment create(Disk disk, Path directory, long id) throws IOException {
         Path file = directory.resolve(String.format(Locale.ROOT, "%020d%s", id, SUFFIX));
-        return new Segment(
-                id,
-                file,
-                FileChannel.open(
-                        file, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-                0);
+        var options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        return new Segment(id, file, disk.open(file, options), 0);
     }
 
-    static Segment open(Path file) throws IOException {
-        String name = file.getFileName().toString();
-        long id = Long.parseLong(name.substring(0, name.length() - SUFFIX.length()));
-        return new Segment(id, file, FileChannel.open(file, StandardOpenOption.READ), Files.size(file));
+    static Segment open(Disk disk, Path file, long id) throws IOException {
+        FileChannel channel = disk.open(file, Set.of(StandardOpenOption.READ));
+        return new Segment(id, file, channel, channel.size());
+    }
+
+    /** The number in a file name; empty for a file of somebody else. */
+    static OptionalLong id(Path file) {
+        var name = NAME.matcher(file.getFileName().toString());
+        try {
+            return name.matches() ? OptionalLong.of(Long.parseLong(name.group(1))) : OptionalLong.empty();
+        } catch (NumberFormatException tooBig) {
+            return OptionalLong.empty();
+        }
     }
 
     long id() {
@@ -52,39 +70,53 @@ final class Segment implements AutoCloseable {
         return size;
     }
 
-    /** Writes at the end; where that fails half-way, the next try overwrites it. */
+    /** Writes at the end; where that fails half-way, the half is cut off, or else overwritten by the next try. */
     void append(byte[] record) throws IOException {
-        var crc = new CRC32C();
-        crc.update(record);
         var buffer = ByteBuffer.allocate(HEAD + record.length)
                 .putInt(record.length)
-                .putInt((int) crc.getValue())
+                .putInt(checksum(record))
                 .put(record)
                 .flip();
         long at = size;
-        while (buffer.hasRemaining()) {
-            at += channel.write(buffer, at);
+        try {
+            while (buffer.hasRemaining()) {
+                at += channel.write(buffer, at);
+            }
+            size = at;
+        } finally {
+            if (at > size) {
+                channel.truncate(size);
+            }
         }
-        size = at;
     }
 
-    /** The record at a position; empty at the end, and where nothing readable follows. */
-    Optional<byte[]> read(long position) throws IOException {
-        if (position + HEAD > size) {
-            return Optional.empty();
+    /** The first record at or after a position; empty at the end, and where nothing readable follows. */
+    Optional<Found> read(long position) throws IOException {
+        long at = position;
+        while (at + HEAD < size) {
+            ByteBuffer head = ByteBuffer.allocate(HEAD);
+            readFully(head, at);
+            int length = head.getInt();
+            int expected = head.getInt();
+            // A file that grew before its bytes came to the disk ends in zeros, which are no records either.
+            if (length <= 0 || length > LONGEST_RECORD || at + HEAD + length > size) {
+                return Optional.empty();
+            }
+            ByteBuffer record = ByteBuffer.allocate(length);
+            readFully(record, at + HEAD);
+            long after = at + HEAD + length;
+            if (checksum(record.array()) == expected) {
+                return Optional.of(new Found(record.array(), after, at == position));
+            }
+            at = after;
         }
-        ByteBuffer head = ByteBuffer.allocate(HEAD);
-        readFully(head, position);
-        int length = head.getInt();
-        int expected = head.getInt();
-        if (length < 0 || length > LONGEST_RECORD || position + HEAD + length > size) {
-            return Optional.empty();
-        }
-        ByteBuffer record = ByteBuffer.allocate(length);
-        readFully(record, position + HEAD);
+        return Optional.empty();
+    }
+
+    private static int checksum(byte[] record) {
         var crc = new CRC32C();
-        crc.update(record.array());
-        return (int) crc.getValue() == expected ? Optional.of(record.array()) : Optional.empty();
+        crc.update(record);
+        return (int) crc.getValue();
     }
 
     private void readFully(ByteBuffer buffer, long position) throws IOException {
@@ -96,13 +128,13 @@ final class Segment implements AutoCloseable {
         buffer.flip();
     }
 
-    /** Where the record after one of this length begins. */
-    static long after(long position, byte[] record) {
-        return position + HEAD + record.length;
-    }
-
+    /** From any thread; a segment that was deleted meanwhile needs it no more. */
     void force() throws IOException {
-        channel.force(false);
+        try {
+            channel.force(false);
+        } catch (ClosedChannelException settled) {
+            // The broker has all of it.
+        }
     }
 
     void delete() throws IOException {

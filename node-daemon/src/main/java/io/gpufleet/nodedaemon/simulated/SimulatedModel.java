@@ -67,6 +67,16 @@ enum SimulatedModel {
         };
     }
 
+    /** Streaming multiprocessors of one of the seven MIG slices; 0 where there is no MIG. */
+    int multiprocessorsPerSlice() {
+        return switch (this) {
+            case V100, T4, L40S -> 0;
+            case A100 -> 14;
+            case H100, H200 -> 16;
+            case B200 -> 18;
+        };
+    }
+
     /** NVLinks to the NVSwitches; V100 has links too, but to its peers. */
     int switchLinks() {
         return switch (this) {

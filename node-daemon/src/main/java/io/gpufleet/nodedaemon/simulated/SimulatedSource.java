@@ -101,7 +101,8 @@ public final class SimulatedSource implements DeviceSource {
     public List<Vitals> vitals() {
         Instant now = clock.instant();
         return gpus.stream()
-                .map(gpu -> SimulatedVitals.of(gpu, devices.models().get(gpu.index()), now))
+                .map(gpu -> SimulatedVitals.of(
+                        gpu, devices.boards().get(gpu.index()).model(), now))
                 .toList();
     }
 

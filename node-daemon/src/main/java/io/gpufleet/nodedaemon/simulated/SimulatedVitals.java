@@ -2,14 +2,12 @@ package io.gpufleet.nodedaemon.simulated;
 
 import io.gpufleet.nodedaemon.model.Conditions;
 import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.time.Instant;
-import java.util.List;
 
 /** Vitals that move as under work, yet the same for the same GPU at the same second. */
 final class SimulatedVitals {
@@ -34,8 +32,8 @@ final class SimulatedVitals {
                 gpu.uuid(),
                 new Known<>(true),
                 new Known<>(RecoveryAction.NONE),
-                new Known<>(load),
-                new Known<>(load / 2),
+                unlessPartitioned(gpu, load),
+                unlessPartitioned(gpu, load / 2),
                 memoryUsed(model, load),
                 new Known<>((int) power),
                 new Known<>(30 + load * 45 / 100),
@@ -44,9 +42,16 @@ final class SimulatedVitals {
                 new Known<>(meanPower * seconds),
                 new Known<>(0L),
                 new Known<>(load > 90 ? 0x4L : 0L),
-                Meters.NONE,
+                SimulatedMeters.of(model, load, seconds),
                 well(model),
-                List.of());
+                gpu.instances().stream()
+                        .map(instance -> SimulatedMeters.of(model, instance, load))
+                        .toList());
+    }
+
+    /** As NVML has it: a GPU in MIG mode has no utilization of its own. */
+    private static Reading<Integer> unlessPartitioned(Gpu gpu, int value) {
+        return gpu.migEnabled().orElse(false) ? new Unavailable<>("NOT_SUPPORTED") : new Known<>(value);
     }
 
     /** Simulated GPUs fail by XID alone. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.nodedaemon.model.Gpu;
+import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Reading;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -83,6 +84,45 @@ class SimulatedDevicesTest {
                 assertThat(peer.links()).contains(new Gpu.Link(gpu.pciBusId(), link.count(), false));
             }
         }
+    }
+
+    @Test
+    void aGpuMayBePartitioned() {
+        // When
+        List<Gpu> gpus = SimulatedDevices.parse(
+                        "n", "simulated:2xA100:mig=1x3g.20gb+2x1g.5gb+me,1xA100,1xH100:mig=empty")
+                .gpus();
+
+        // Then
+        assertThat(gpus).extracting(gpu -> gpu.migEnabled().orElse(false)).containsExactly(true, true, false, true);
+        assertThat(gpus.get(3).instances()).isEmpty();
+        List<MigInstance> instances = gpus.getFirst().instances();
+        assertThat(instances).extracting(MigInstance::profile).containsExactly("3g.20gb", "1g.5gb+me", "1g.5gb+me");
+        assertThat(instances).extracting(MigInstance::index).containsExactly(0, 1, 2);
+        assertThat(instances.getFirst().attributes().memoryBytes()).isEqualTo(20L << 30);
+        assertThat(instances.getFirst().attributes().multiprocessors()).isEqualTo(42);
+        // The capability nodes are those of /proc/driver/nvidia-caps/mig-minors
+        assertThat(instances.getFirst().capabilityNodes())
+                .containsExactly("/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13");
+        assertThat(gpus.stream().flatMap(gpu -> gpu.instances().stream()))
+                .extracting(MigInstance::uuid)
+                .doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "simulated:1xT4:mig=7x1g.5gb | asks for MIG on T4, which has none",
+                "simulated:1xA100:mig=7x1g.10gb+me | has \"7x1g.10gb+me\" where <count>x<profile> is wanted",
+                "simulated:1xA100:mig= | has \"\" where <count>x<profile> is wanted, profiles of A100: 1g.5gb, 1g.5gb+me",
+                "simulated:1xA100:mig=8x1g.5gb | cuts a GPU into 8 compute and 8 memory slices, it has 7 and 8",
+                "simulated:1xA100:mig=3x3g.20gb | cuts a GPU into 9 compute and 12 memory slices, it has 7 and 8"
+            })
+    void aPartitionThatCanNotBeIsRefused(String value, String why) {
+        assertThatThrownBy(() -> SimulatedDevices.parse("n", value))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageStartingWith("GPUFLEET_DEVICES=" + value + " " + why);
     }
 
     @Test

@@ -1,0 +1,89 @@
+package io.gpufleet.nodedaemon.simulated;
+
+import io.gpufleet.nodedaemon.model.MigInstance;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * How a simulated GPU is partitioned: {@code 7x1g.5gb}, {@code 1x3g.20gb+4x1g.5gb}, or {@code empty} for MIG mode without
+ * any instance.
+ *
+ * @param enabled whether MIG mode is on
+ * @param profiles of its instances, in order
+ */
+record MigLayout(boolean enabled, List<MigProfile> profiles) {
+    /** MIG mode is off. */
+    static final MigLayout OFF = new MigLayout(false, List.of());
+
+    private static final String EMPTY = "empty";
+    private static final int COMPUTE_SLICES = 7;
+    private static final int MEMORY_SLICES = 8;
+    private static final Pattern PART = Pattern.compile("(\\d)x(\\d+g\\.\\d+gb(?:\\+me)?)");
+    private static final Pattern BETWEEN = Pattern.compile("\\+(?=\\dx)");
+
+    MigLayout {
+        profiles = List.copyOf(profiles);
+    }
+
+    /** Refuses what the model can not be cut into with {@link IllegalArgumentException}, whose message says why. */
+    static MigLayout parse(SimulatedModel model, String text) {
+        if (MigProfile.of(model).isEmpty()) {
+            throw new IllegalArgumentException("asks for MIG on " + model + ", which has none");
+        }
+        if (text.equals(EMPTY)) {
+            return new MigLayout(true, List.of());
+        }
+        var profiles = new ArrayList<MigProfile>();
+        for (String part : BETWEEN.split(text, -1)) {
+            Matcher matcher = PART.matcher(part);
+            Optional<MigProfile> profile =
+                    matcher.matches() ? MigProfile.of(model, matcher.group(2)) : Optional.empty();
+            if (profile.isEmpty()) {
+                throw new IllegalArgumentException("has \"" + part
+                        + "\" where <count>x<profile> is wanted, profiles of "
+                        + model + ": "
+                        + MigProfile.of(model).stream().map(MigProfile::name).collect(Collectors.joining(", ")));
+            }
+            int count = Integer.parseInt(matcher.group(1));
+            IntStream.range(0, count).forEach(_ -> profile.ifPresent(profiles::add));
+        }
+        int compute = profiles.stream().mapToInt(MigProfile::computeSlices).sum();
+        int memory = profiles.stream().mapToInt(MigProfile::memorySlices).sum();
+        if (compute > COMPUTE_SLICES || memory > MEMORY_SLICES) {
+            throw new IllegalArgumentException("cuts a GPU into " + compute + " compute and " + memory
+                    + " memory slices, it has " + COMPUTE_SLICES + " and " + MEMORY_SLICES);
+        }
+        return new MigLayout(true, profiles);
+    }
+
+    /** The instances of a GPU, the same ones at every start. */
+    List<MigInstance> instances(SimulatedModel model, String gpuUuid, int minor) {
+        return IntStream.range(0, profiles.size())
+                .mapToObj(index -> instance(model, gpuUuid, minor, index))
+                .toList();
+    }
+
+    private MigInstance instance(SimulatedModel model, String gpuUuid, int minor, int index) {
+        MigProfile profile = profiles.get(index);
+        int gpuInstance = index + 1;
+        // As the driver numbers them: two fixed ones, then 15 GPU instances a GPU, each with 8 compute instances.
+        int capability = 3 + minor * 135 + gpuInstance * 9;
+        UUID uuid =
+                UUID.nameUUIDFromBytes((gpuUuid + "/" + index + "/" + profile.name()).getBytes(StandardCharsets.UTF_8));
+        return new MigInstance(
+                "MIG-" + uuid,
+                profile.name(),
+                index,
+                gpuInstance,
+                0,
+                profile.attributes(model),
+                List.of("/dev/nvidia-caps/nvidia-cap" + capability, "/dev/nvidia-caps/nvidia-cap" + (capability + 1)));
+    }
+}
