@@ -288,7 +288,7 @@ class HealthServiceIT {
         try (var wrong = ServiceProcess.start(
                 dir, Map.of("GPUFLEET_KAFKA", broker.bootstrap(), "KUBECONFIG", "/does/not/exist"))) {
             assertThat(wrong.join()).isEqualTo(2);
-            assertThat(wrong.said()).contains("KUBECONFIG='/does/not/exist'").hasLineCount(1);
+            assertThat(wrong.said()).contains("KUBECONFIG=/does/not/exist").hasLineCount(1);
         }
     }
 

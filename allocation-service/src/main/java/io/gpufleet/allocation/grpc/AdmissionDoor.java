@@ -10,6 +10,8 @@ import io.gpufleet.proto.allocation.v1.AdmitResponse;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.health.HealthService;
+import io.vertx.grpc.reflection.ReflectionService;
 import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.StatusException;
 import java.util.function.BooleanSupplier;
@@ -41,6 +43,13 @@ public final class AdmissionDoor implements AutoCloseable {
                                 new StatusException(GrpcStatus.UNAVAILABLE, String.valueOf(failure.getMessage()))));
             }
         }));
+        grpc.addService(HealthService.create(vertx)
+                        .register("", () -> Future.succeededFuture(true))
+                        // Who does not decide forwards: calls go to the replica that serves this.
+                        .register(
+                                AdmissionServiceGrpcService.SERVICE_NAME,
+                                () -> Future.succeededFuture(decides.getAsBoolean())))
+                .addService(ReflectionService.v1());
         return new AdmissionDoor(HttpDoor.open(vertx, grpc, host, port, "GPUFLEET_GRPC_PORT"));
     }
 

@@ -63,7 +63,8 @@ public final class KubernetesDoor {
         } catch (IOException unreadable) {
             throw new ConfigurationException(
                     "KUBECONFIG=" + file + " can not be read: name a kubeconfig file that this process may read");
-        } catch (KubernetesClientException malformed) {
+        } catch (RuntimeException malformed) {
+            // fabric8 throws of what its parsers throw.
             throw new ConfigurationException("KUBECONFIG=" + file + " is no kubeconfig ("
                     + String.valueOf(malformed.getMessage()).lines().findFirst().orElse("")
                     + "): name one that kubectl takes");
