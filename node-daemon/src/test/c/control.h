@@ -130,6 +130,8 @@ typedef struct {
     /* How many system events were ever posted; the newest are in their ring. */
     uint64_t systemPosted;
     uint64_t systemEvents[MAX_SYSTEM_EVENTS];
+    /* When the newest event was handed out: CLOCK_MONOTONIC, which is System.nanoTime() of every process. */
+    uint64_t deliveredNanos;
     /* How many events were ever posted; the newest MAX_EVENTS of them are in the ring. */
     uint64_t posted;
     Rule rules[MAX_RULES];

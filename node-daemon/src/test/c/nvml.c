@@ -227,6 +227,9 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
                     data->gpuInstanceId = event->gpuInstance;
                     data->computeInstanceId = event->computeInstance;
                 }
+                clock_gettime(CLOCK_MONOTONIC, &now);
+                __atomic_store_n(&control->deliveredNanos, now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec,
+                                 __ATOMIC_RELEASE);
                 return NVML_SUCCESS;
             }
         }

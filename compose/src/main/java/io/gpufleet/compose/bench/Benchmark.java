@@ -10,4 +10,9 @@ public interface Benchmark {
 
     /** Measures, and says meanwhile what it does. */
     Figures run(java.util.function.Consumer<String> says) throws Exception;
+
+    /** The figures for people. */
+    default String table(Figures figures) {
+        return figures.table();
+    }
 }

@@ -5,6 +5,6 @@ package io.gpufleet.compose.bench;
  *
  * @param name dotted, lower case, stable over releases: {@code slice.fault-to-taint.p50}
  * @param value the number
- * @param unit {@code ms}, {@code s}, {@code MiB}, {@code 1/s} or {@code 1} for a count
+ * @param unit {@code us}, {@code ms}, {@code s}, {@code MiB}, {@code 1/s}, {@code % of a core} or {@code 1} for a count
  */
 public record Figure(String name, double value, String unit) {}

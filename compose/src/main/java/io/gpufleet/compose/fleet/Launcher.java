@@ -73,7 +73,7 @@ public final class Launcher {
     }
 
     /** The command line of a part: small, quick to start, one core's worth of compiler. */
-    List<String> command(Part part) {
+    public List<String> command(Part part) {
         Program program = part.program();
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
