@@ -30,6 +30,7 @@ import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
 import io.gpufleet.nodedaemon.settings.SettingsDesk;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -129,11 +130,15 @@ final class DaemonMain implements AutoCloseable {
 
     private KubeletLinks links(
             Vertx vertx, DaemonConfig config, long epoch, KubeletDesk desk, BlockingQueue<Input> inbox) {
+        var kubelet = config.kubelet();
         return new KubeletLinks(
                 vertx,
                 new KubeletLinks.LinkSettings(
-                        config.kubelet().devicePluginDirectory(),
+                        kubelet.devicePluginDirectory(),
+                        kubelet.pluginsRegistry(),
+                        kubelet.manners(),
                         epoch,
+                        () -> FileSystems.getDefault().newWatchService(),
                         () -> inbox.add(new Input.CheckpointChanged())),
                 desk,
                 counters,
@@ -220,6 +225,7 @@ final class DaemonMain implements AutoCloseable {
     /** Says farewell where that takes no time, and ends: everything else is made to survive a kill. */
     @Override
     public void close() {
+        kubelet.leave();
         try {
             bus.publish(new Fact.Departed("shutdown"), now());
             bus.drain(FAREWELL);

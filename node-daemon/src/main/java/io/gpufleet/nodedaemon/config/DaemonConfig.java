@@ -2,9 +2,11 @@ package io.gpufleet.nodedaemon.config;
 
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
+import io.gpufleet.nodedaemon.model.KubeletManners;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -72,7 +74,12 @@ public record DaemonConfig(
     }
 
     /** How the kubelet is met. */
-    public record Kubelet(Path devicePluginDirectory, Path podResourcesSocket, Set<String> strategies) {
+    public record Kubelet(
+            Path devicePluginDirectory,
+            Path pluginsRegistry,
+            KubeletManners manners,
+            Path podResourcesSocket,
+            Set<String> strategies) {
         /** Copies the set. */
         public Kubelet {
             strategies = Set.copyOf(strategies);
@@ -116,6 +123,18 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_DEVICE_PLUGIN_DIR", "/var/lib/kubelet/device-plugins", "the kubelet's directory"),
             Setting.optional(
+                    "GPUFLEET_DEVICE_PLUGIN",
+                    "auto",
+                    "register with the kubelet: on, off (observe only), or auto: unless another plugin is alive"),
+            Setting.optional(
+                    "GPUFLEET_KUBELET_REGISTRATION",
+                    "device-plugins",
+                    "by which of the kubelet's directories: device-plugins or plugins-registry"),
+            Setting.optional(
+                    "GPUFLEET_PLUGINS_REGISTRY_DIR",
+                    "/var/lib/kubelet/plugins_registry",
+                    "the kubelet's directory of watched sockets, for plugins-registry"),
+            Setting.optional(
                     "GPUFLEET_POD_RESOURCES_SOCKET",
                     "/var/lib/kubelet/pod-resources/kubelet.sock",
                     "the kubelet's podresources socket"),
@@ -153,6 +172,8 @@ public record DaemonConfig(
                 devices(environment),
                 new Kubelet(
                         environment.path("GPUFLEET_DEVICE_PLUGIN_DIR"),
+                        environment.path("GPUFLEET_PLUGINS_REGISTRY_DIR"),
+                        manners(environment),
                         environment.path("GPUFLEET_POD_RESOURCES_SOCKET"),
                         strategies(environment)),
                 new Choice(environment.text("GPUFLEET_CONFIG_FILE"), environment.text("GPUFLEET_CONFIG_DIR")),
@@ -205,6 +226,17 @@ public record DaemonConfig(
                 node,
                 environment.choice("GPUFLEET_VERDICTS", "obey", "record").equals("obey"),
                 environment.path("GPUFLEET_IGNORE_VERDICTS_FILE"));
+    }
+
+    private static KubeletManners manners(Environment environment) {
+        return new KubeletManners(
+                KubeletManners.Plugin.valueOf(environment
+                        .choice("GPUFLEET_DEVICE_PLUGIN", "auto", "on", "off")
+                        .toUpperCase(Locale.ROOT)),
+                switch (environment.choice("GPUFLEET_KUBELET_REGISTRATION", "device-plugins", "plugins-registry")) {
+                    case "plugins-registry" -> KubeletManners.Way.PLUGINS_REGISTRY;
+                    default -> KubeletManners.Way.DEVICE_PLUGINS;
+                });
     }
 
     private static Set<String> strategies(Environment environment) {

@@ -2,67 +2,77 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.ResourceDesk;
+import io.gpufleet.nodedaemon.model.KubeletManners;
 import io.gpufleet.nodedaemon.model.KubeletSocket;
 import io.gpufleet.nodedaemon.model.Registration;
 import io.gpufleet.nodedaemon.model.Registration.Event;
 import io.gpufleet.nodedaemon.model.Registration.Phase;
-import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
 import io.vertx.core.Context;
-import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Carries out what the registration machine says, for one resource; everything on one context. */
 final class KubeletLink implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KubeletLink.class);
-    /** The kubelet dials us before it answers, and may take its time after a start. */
-    private static final long REGISTER_DEADLINE_SECONDS = 15;
 
+    private final Surface surface;
     private final Vertx vertx;
     private final Context context;
-    private final PluginDirectory directory;
     private final String resource;
-    private final long epoch;
-    private final Counters counters;
     private final LongSupplier nanos;
     private final WatchStreams streams;
-    private final PluginServer server;
+    private final ServedSocket socket;
     private final GrpcClient client;
+    private final Way way;
     private volatile Registration machine = Registration.INITIAL;
-    private @Nullable HttpServer serving;
-    private @Nullable Path socket;
-    private int serial;
     private String lastForeign = "";
     private long timer = -1;
 
-    /** What every link of a daemon has in common. */
-    record Surface(Vertx vertx, Path directory, long epoch, Counters counters, LongSupplier nanos) {}
+    /**
+     * What every link of a daemon has in common.
+     *
+     * @param directory where kubelet.sock is
+     * @param own where our sockets are
+     */
+    record Surface(
+            Vertx vertx,
+            PluginDirectory directory,
+            OwnSockets own,
+            KubeletManners manners,
+            Counters counters,
+            LongSupplier nanos) {}
 
     /** A link that does nothing until it is told of a kubelet. */
     KubeletLink(Surface surface, String resource, ResourceDesk desk) {
+        this.surface = surface;
         this.vertx = surface.vertx();
         this.context = vertx.getOrCreateContext();
         this.resource = resource;
-        this.epoch = surface.epoch();
-        this.directory = new PluginDirectory(surface.directory());
-        this.counters = surface.counters();
         this.nanos = surface.nanos();
         this.streams = new WatchStreams(
                 context, desk::list, () -> tell(new Event.StreamOpened()), () -> tell(new Event.StreamEnded()));
-        this.server = new PluginServer(vertx, desk, streams);
+        var server = new PluginServer(vertx, desk, streams);
+        this.socket = new ServedSocket(server, surface.own(), resource);
         this.client = GrpcClient.client(vertx);
+        this.way = way(surface, server);
+    }
+
+    private Way way(Surface surface, PluginServer server) {
+        return switch (surface.manners().way()) {
+            case DEVICE_PLUGINS -> new RegisterCall(client, surface.directory().kubeletSocket(), socket, resource);
+            case PLUGINS_REGISTRY -> {
+                var registry = new RegistrySocket(
+                        vertx, socket, resource, surface.own().directory());
+                registry.serve(server.grpc());
+                yield registry;
+            }
+        };
     }
 
     /** Shows the newest list on every open stream; returns at once. */
@@ -72,7 +82,15 @@ final class KubeletLink implements AutoCloseable {
 
     /** The kubelet's directory was looked at; from any thread. */
     void looked(KubeletSocket seen) {
-        context.runOnContext(_ -> tell(new Event.SocketLooked(seen)));
+        context.runOnContext(_ -> {
+            way.looked(seen);
+            tell(new Event.SocketLooked(seen));
+        });
+    }
+
+    /** Somebody else's plugin came or went; from any thread. */
+    void foreignMoved() {
+        context.runOnContext(_ -> tell(new Event.ForeignMoved()));
     }
 
     /** Streams that are open now. */
@@ -85,12 +103,18 @@ final class KubeletLink implements AutoCloseable {
         return switch (machine.phase()) {
             case Phase.Registered _, Phase.Yielding _ -> Optional.empty();
             case Phase.WaitingForKubelet _ ->
-                Optional.of("kubelet: " + directory.kubeletSocket() + " is not there; is the kubelet running?");
+                Optional.of(
+                        "kubelet: " + surface.directory().kubeletSocket() + " is not there; is the kubelet running?");
             case Phase.Registering _ -> Optional.of("kubelet: Register is in flight");
             case Phase.ExpectingStream _ -> Optional.of("kubelet: it has not opened its stream yet");
             case Phase.Draining _ -> Optional.of("kubelet: the stream of the old one is ending");
             case Phase.Pausing(int _, long _, String reason) -> Optional.of("kubelet: " + reason);
         };
+    }
+
+    /** The socket of the plugin that serves the resource instead; empty where none does. */
+    String yieldsTo() {
+        return machine.phase() instanceof Phase.Yielding(String plugin, long _) ? plugin : "";
     }
 
     private void tell(Event event) {
@@ -117,16 +141,16 @@ final class KubeletLink implements AutoCloseable {
     }
 
     private void register() {
-        vertx.executeBlocking(directory::liveForeignPlugin).onComplete(foreign -> {
+        vertx.executeBlocking(this::foreign).onComplete(foreign -> {
             if (foreign.succeeded() && foreign.result().isPresent()) {
                 tell(new Event.ForeignPluginAlive(foreign.result().get()));
-            } else {
-                serve().compose(this::callRegister).onComplete(answer -> {
+            } else if (machine.phase() instanceof Phase.Registering(KubeletSocket.Present kubelet, int _)) {
+                way.register(kubelet).onComplete(answer -> {
                     if (answer.succeeded()) {
-                        counters.registered();
+                        surface.counters().registered();
                         tell(new Event.Answered());
                     } else {
-                        counters.registrationFailed();
+                        surface.counters().registrationFailed();
                         tell(new Event.Failed(
                                 "Register failed: " + answer.cause().getMessage()));
                     }
@@ -135,40 +159,11 @@ final class KubeletLink implements AutoCloseable {
         });
     }
 
-    private Future<?> callRegister(Path served) {
-        var request = RegisterRequest.newBuilder()
-                .setVersion("v1beta1")
-                .setEndpoint(served.getFileName().toString())
-                .setResourceName(resource)
-                .build();
-        return client.request(
-                        SocketAddress.domainSocketAddress(
-                                directory.kubeletSocket().toString()),
-                        RegistrationGrpcClient.Register)
-                .compose(call -> {
-                    call.timeout(REGISTER_DEADLINE_SECONDS, TimeUnit.SECONDS);
-                    return call.send(request);
-                })
-                .compose(response -> response.last());
-    }
-
-    /** A starting kubelet deletes every socket in its directory, ours too: then it is served anew, under a new name. */
-    private Future<Path> serve() {
-        Path current = socket;
-        if (current != null && Files.exists(current)) {
-            return Future.succeededFuture(current);
-        }
-        HttpServer old = serving;
-        Future<?> ended = old == null ? Future.succeededFuture() : old.close().otherwiseEmpty();
-        Path next = directory.ownSocket(resource, epoch, serial++);
-        if (serial == 1) {
-            directory.removeLeftovers();
-        }
-        return ended.compose(_ -> server.listen(next)).map(listening -> {
-            serving = listening;
-            socket = next;
-            return next;
-        });
+    private Optional<String> foreign() {
+        return switch (surface.manners().plugin()) {
+            case AUTO -> surface.directory().liveForeignPlugin();
+            case ON, OFF -> Optional.empty();
+        };
     }
 
     private void note(Phase before, Phase after) {
@@ -176,8 +171,10 @@ final class KubeletLink implements AutoCloseable {
             return;
         }
         switch (after) {
-            case Phase.Registered _ ->
+            case Phase.Registered _ -> {
+                lastForeign = "";
                 LOG.atInfo().addKeyValue("resource", resource).log("the kubelet holds our stream");
+            }
             case Phase.Yielding(String plugin, long _) -> {
                 if (!plugin.equals(lastForeign)) {
                     lastForeign = plugin;
@@ -189,20 +186,27 @@ final class KubeletLink implements AutoCloseable {
             }
             case Phase.Pausing(int attempt, long _, String reason) ->
                 LOG.atInfo()
+                        .addKeyValue("resource", resource)
                         .addKeyValue("attempt", attempt)
                         .addKeyValue("reason", reason)
                         .log("registers again soon");
             case Phase.WaitingForKubelet _ ->
-                LOG.atInfo().addKeyValue("socket", directory.kubeletSocket()).log("waits for the kubelet");
+                LOG.atInfo()
+                        .addKeyValue("resource", resource)
+                        .addKeyValue("socket", surface.directory().kubeletSocket())
+                        .log("waits for the kubelet");
             case Phase.Registering _, Phase.ExpectingStream _, Phase.Draining _ -> {}
         }
+    }
+
+    /** Removes our socket, so that nobody comes to a process that ends. */
+    void leave() {
+        socket.removeFile();
     }
 
     @Override
     public void close() {
         client.close();
-        if (serving != null) {
-            serving.close();
-        }
+        socket.close();
     }
 }

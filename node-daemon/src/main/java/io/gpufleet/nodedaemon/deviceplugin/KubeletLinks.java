@@ -5,6 +5,8 @@ import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.app.KubeletFace;
 import io.gpufleet.nodedaemon.model.DeviceList;
+import io.gpufleet.nodedaemon.model.KubeletManners;
+import io.gpufleet.nodedaemon.model.KubeletManners.Plugin;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.util.Map;
@@ -18,10 +20,9 @@ import org.jspecify.annotations.Nullable;
 public final class KubeletLinks implements KubeletFace, AutoCloseable {
     private static final String CHECKPOINT = "kubelet_internal_checkpoint";
 
+    private final LinkSettings settings;
     private final KubeletLink.Surface surface;
     private final KubeletDesk desk;
-    private final Runnable checkpointChanged;
-    private final PluginDirectory directory;
     private final Map<String, KubeletLink> links = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
 
@@ -29,45 +30,80 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
      * What the links are configured with.
      *
      * @param directory the kubelet's device-plugins directory
+     * @param registry the kubelet's plugins_registry directory, used only where the manners say so
      * @param epoch of this start; part of the sockets' names
+     * @param notifier tells of changes in the directory
      * @param checkpointChanged told when the kubelet's checkpoint changed, on any thread
      */
-    public record LinkSettings(Path directory, long epoch, Runnable checkpointChanged) {}
+    public record LinkSettings(
+            Path directory,
+            Path registry,
+            KubeletManners manners,
+            long epoch,
+            DirectoryWatch.Notifier notifier,
+            Runnable checkpointChanged) {
+        /** The usual manners, and the kernel as notifier. */
+        public LinkSettings(Path directory, long epoch, Runnable checkpointChanged) {
+            this(
+                    directory,
+                    directory.resolveSibling("plugins_registry"),
+                    KubeletManners.USUAL,
+                    epoch,
+                    () -> directory.getFileSystem().newWatchService(),
+                    checkpointChanged);
+        }
+    }
 
     /** Links that do nothing until a list is shown. */
     public KubeletLinks(Vertx vertx, LinkSettings settings, KubeletDesk desk, Counters counters, LongSupplier nanos) {
-        this.surface = new KubeletLink.Surface(vertx, settings.directory(), settings.epoch(), counters, nanos);
+        Path ours = switch (settings.manners().way()) {
+            case DEVICE_PLUGINS -> settings.directory();
+            case PLUGINS_REGISTRY -> settings.registry();
+        };
+        this.settings = settings;
+        this.surface = new KubeletLink.Surface(
+                vertx,
+                new PluginDirectory(settings.directory()),
+                new OwnSockets(ours, settings.epoch()),
+                settings.manners(),
+                counters,
+                nanos);
         this.desk = desk;
-        this.checkpointChanged = settings.checkpointChanged();
-        this.directory = new PluginDirectory(settings.directory());
     }
 
     @Override
     public synchronized void show(Map<String, DeviceList> lists) {
-        // A node without devices has nothing to register; once registered, even an empty list is a word.
-        lists.forEach((resource, list) -> {
-            if (!list.devices().isEmpty() && !links.containsKey(resource)) {
-                open(resource);
-            }
-        });
+        if (settings.manners().plugin() != Plugin.OFF) {
+            // A node without devices has nothing to register; once registered, even an empty list is a word.
+            lists.forEach((resource, list) -> {
+                if (!list.devices().isEmpty() && !links.containsKey(resource)) {
+                    open(resource);
+                }
+            });
+        }
+        if (watch == null) {
+            watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
+        }
         links.values().forEach(KubeletLink::show);
     }
 
     private void open(String resource) {
+        if (links.isEmpty()) {
+            surface.own().removeLeftovers();
+        }
         var link = new KubeletLink(surface, resource, desk.resource(resource));
         links.put(resource, link);
-        if (watch == null) {
-            watch = new DirectoryWatch(surface.directory(), this::directoryChanged);
-        } else {
-            link.looked(directory.look());
-        }
+        link.looked(surface.directory().look());
     }
 
     private void directoryChanged(Set<String> names) {
-        var seen = directory.look();
+        var seen = surface.directory().look();
         links.values().forEach(link -> link.looked(seen));
+        if (names.stream().anyMatch(PluginDirectory::isForeign)) {
+            links.values().forEach(KubeletLink::foreignMoved);
+        }
         if (names.contains(CHECKPOINT)) {
-            checkpointChanged.run();
+            settings.checkpointChanged().run();
         }
     }
 
@@ -81,6 +117,20 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         return links.values().stream()
                 .flatMap(link -> link.notRegistered().stream())
                 .findFirst();
+    }
+
+    /** The socket of the plugin because of which we do not register; empty where there is none. */
+    public String yieldsTo() {
+        return links.values().stream()
+                .map(KubeletLink::yieldsTo)
+                .filter(plugin -> !plugin.isEmpty())
+                .findFirst()
+                .orElse("");
+    }
+
+    /** Removes our sockets, so that nobody comes to a process that ends; returns at once. */
+    public void leave() {
+        links.values().forEach(KubeletLink::leave);
     }
 
     @Override

@@ -14,7 +14,8 @@ import java.util.Optional;
 
 /** The kubelet's device-plugins directory, as it is on the disk now. */
 final class PluginDirectory {
-    private static final String OWN_PREFIX = "gpufleet-";
+    /** NVIDIA's {@code nvidia-gpu.sock}, Google's {@code nvidiaGPU-1700000000.sock}. */
+    private static final String FOREIGN = "nvidia*.sock";
 
     private final Path directory;
 
@@ -22,18 +23,8 @@ final class PluginDirectory {
         this.directory = directory;
     }
 
-    Path path() {
-        return directory;
-    }
-
     Path kubeletSocket() {
         return directory.resolve("kubelet.sock");
-    }
-
-    /** Never the same name twice: an old kubelet client keyed by name must not meet a new server. */
-    Path ownSocket(String resource, long epoch, int serial) {
-        String word = resource.substring(resource.indexOf('/') + 1);
-        return directory.resolve(OWN_PREFIX + word + "-" + epoch + (serial == 0 ? "" : "-" + serial) + ".sock");
     }
 
     KubeletSocket look() {
@@ -50,9 +41,14 @@ final class PluginDirectory {
         }
     }
 
-    /** The socket of NVIDIA's plugin where a process answers on it. */
+    /** Whether a file is the socket of somebody else's plugin, by its name. */
+    static boolean isForeign(String name) {
+        return name.startsWith("nvidia") && name.endsWith(".sock");
+    }
+
+    /** The socket of somebody else's plugin where a process answers on it; blocks. */
     Optional<String> liveForeignPlugin() {
-        try (DirectoryStream<Path> sockets = Files.newDirectoryStream(directory, "nvidia-*.sock")) {
+        try (DirectoryStream<Path> sockets = Files.newDirectoryStream(directory, FOREIGN)) {
             for (Path socket : sockets) {
                 if (answers(socket)) {
                     return Optional.of(socket.getFileName().toString());
@@ -64,20 +60,8 @@ final class PluginDirectory {
         }
     }
 
-    /** Sockets that earlier starts of ours left behind. */
-    void removeLeftovers() {
-        try (DirectoryStream<Path> sockets = Files.newDirectoryStream(directory, OWN_PREFIX + "*.sock")) {
-            for (Path socket : sockets) {
-                if (!answers(socket)) {
-                    Files.deleteIfExists(socket);
-                }
-            }
-        } catch (IOException | java.nio.file.DirectoryIteratorException leftThere) {
-            // A leftover does no harm: the next start has another name.
-        }
-    }
-
-    private static boolean answers(Path socket) {
+    /** Whether a process serves there; blocks. */
+    static boolean answers(Path socket) {
         try (var channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             return channel.connect(UnixDomainSocketAddress.of(socket));
         } catch (IOException nobodyThere) {

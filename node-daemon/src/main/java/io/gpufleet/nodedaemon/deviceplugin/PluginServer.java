@@ -22,6 +22,9 @@ import java.util.List;
 
 /** Serves the device plugin contract on a unix socket of its own; every answer comes from the desk's snapshot. */
 final class PluginServer {
+    /** The one version of the contract that there is. */
+    static final String VERSION = "v1beta1";
+
     private final Vertx vertx;
     private final ResourceDesk desk;
     private final GrpcServer grpc;
@@ -44,6 +47,11 @@ final class PluginServer {
         grpc.callHandler(
                 DevicePluginGrpcService.GetPreferredAllocation,
                 call -> call.handler(request -> call.response().end(preferred(request))));
+    }
+
+    /** What else is served on the same socket is added here. */
+    GrpcServer grpc() {
+        return grpc;
     }
 
     /** Listens on a socket that is not there yet. */

@@ -74,6 +74,9 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** Instead of registering, a live plugin of somebody else was found. */
         record ForeignPluginAlive(String plugin) implements Event {}
 
+        /** A plugin of somebody else came or went. */
+        record ForeignMoved() implements Event {}
+
         /** Time passed. */
         record Tick() implements Event {}
     }
@@ -98,6 +101,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Event.Answered _ -> answered(nanos);
             case Event.Failed(String reason) -> failed(reason, nanos);
             case Event.ForeignPluginAlive(String plugin) -> yielding(plugin, nanos);
+            case Event.ForeignMoved _ -> foreignMoved(nanos);
             case Event.Tick _ -> tick(nanos);
         };
     }
@@ -198,6 +202,11 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
 
     private Step yielding(String plugin, long nanos) {
         return settled(nanos, _ -> new Phase.Yielding(plugin, nanos + FOREIGN_CHECK.toNanos()));
+    }
+
+    /** Its client is torn down by the kubelet first, then it is looked whether anybody is left. */
+    private Step foreignMoved(long nanos) {
+        return phase instanceof Phase.Yielding ? pause(0, TEAR_DOWN, "the other plugin moved", nanos) : stay(phase);
     }
 
     /** The Register in flight came to an end; where another kubelet is there by now, that one is next. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.nodedaemon.model.KubeletManners;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -55,6 +56,17 @@ class DaemonConfigTest {
         assertThat(config.httpPort()).isZero();
     }
 
+    @Test
+    void kubeletIsMetAsTheOperatorSays() {
+        assertThat(with(Map.of()).kubelet().manners()).isEqualTo(KubeletManners.USUAL);
+        assertThat(with(Map.of(
+                                "GPUFLEET_DEVICE_PLUGIN", "off",
+                                "GPUFLEET_KUBELET_REGISTRATION", "plugins-registry"))
+                        .kubelet()
+                        .manners())
+                .isEqualTo(new KubeletManners(KubeletManners.Plugin.OFF, KubeletManners.Way.PLUGINS_REGISTRY));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "GPUFLEET_NODE, Bad_Name",
@@ -67,7 +79,9 @@ class DaemonConfigTest {
         "GPUFLEET_OUTBOX_BYTES, 1",
         "GPUFLEET_VERDICTS, maybe",
         "GPUFLEET_HTTP_PORT, 70000",
-        "GPUFLEET_LOG_LEVEL, LOUD"
+        "GPUFLEET_LOG_LEVEL, LOUD",
+        "GPUFLEET_DEVICE_PLUGIN, perhaps",
+        "GPUFLEET_KUBELET_REGISTRATION, both"
     })
     void badValueIsNamedWithWhatIsAllowed(String name, String value) {
         assertThatThrownBy(() -> with(Map.of(name, value)))

@@ -111,22 +111,50 @@ class PluginServerIT {
     }
 
     @Test
-    void everyStreamGetsTheListAtOnceAndEveryChangeOnce() throws Exception {
-        var first = watch(grpc);
-        var second = watch(grpc);
-        assertThat(first.poll(20, TimeUnit.SECONDS)).isNotNull();
-        assertThat(second.poll(20, TimeUnit.SECONDS)).isNotNull();
+    void fourStreamsGetTheListAtOnceAndEveryChangeOnce() throws Exception {
+        // Given two kubelets with two streams each
+        var other = GrpcClient.client(vertx);
+        var all = List.of(watch(grpc), watch(grpc), watch(other), watch(other));
 
-        list.set(list(2, false));
-        streams.show();
-        streams.show();
-        list.set(list(3, true));
-        streams.show();
-
-        for (var stream : List.of(first, second)) {
-            await().until(() -> stream.stream().anyMatch(seen -> healths(seen).contains(Some.uuid(5) + " Healthy")));
-            assertThat(stream).hasSizeLessThanOrEqualTo(2);
+        // When the device fails and recovers, and the same list is shown twice each time
+        for (int version = 2; version <= 5; version++) {
+            int seen = version - 1;
+            await().until(() -> all.stream().allMatch(stream -> stream.size() == seen));
+            list.set(list(version, version % 2 == 1));
+            streams.show();
+            streams.show();
         }
+
+        // Then each stream has each list once, in order
+        await().until(() -> all.stream().allMatch(stream -> stream.size() >= 5));
+        for (var stream : all) {
+            assertThat(stream)
+                    .extracting(seen -> healths(seen).getLast())
+                    .containsExactly(
+                            Some.uuid(5) + " Healthy",
+                            Some.uuid(5) + " Unhealthy",
+                            Some.uuid(5) + " Healthy",
+                            Some.uuid(5) + " Unhealthy",
+                            Some.uuid(5) + " Healthy");
+        }
+    }
+
+    @Test
+    void listThatWasOvertakenIsLeftOut() throws Exception {
+        var stream = watch(grpc);
+        await().until(() -> stream.size() == 1);
+
+        // Whoever is shown the newest list needs no older one, however often it is asked for
+        list.set(list(3, false));
+        list.set(list(4, true));
+        streams.show();
+        list.set(list(3, false));
+        streams.show();
+        list.set(list(5, false));
+        streams.show();
+
+        await().until(() -> stream.stream().anyMatch(seen -> healths(seen).contains(Some.uuid(5) + " Unhealthy")));
+        assertThat(stream).hasSizeLessThanOrEqualTo(3);
     }
 
     @Test

@@ -154,6 +154,22 @@ class RegistrationTest {
         assertThat(play.after(1).registers()).isEqualTo(2);
     }
 
+    @Test
+    void foreignPluginThatGoesIsFollowedAtOnce() {
+        Play play = new Play().sees(FIRST).on(new Event.ForeignPluginAlive("nvidia-gpu.sock"));
+
+        play.on(new Event.ForeignMoved());
+
+        assertThat(play.after(0.2).registers()).isEqualTo(1);
+        assertThat(play.after(0.1).registers()).isEqualTo(2);
+    }
+
+    @Test
+    void foreignPluginDisturbsNobodyWhoIsRegistered() {
+        assertThat(registered().on(new Event.ForeignMoved()).after(60).registers())
+                .isEqualTo(1);
+    }
+
     @Provide
     Arbitrary<List<Event>> histories() {
         return Arbitraries.<Event>of(
@@ -165,6 +181,7 @@ class RegistrationTest {
                         new Event.Answered(),
                         new Event.Failed("x"),
                         new Event.ForeignPluginAlive("nvidia-gpu.sock"),
+                        new Event.ForeignMoved(),
                         new Event.Tick())
                 .list()
                 .ofMaxSize(60);

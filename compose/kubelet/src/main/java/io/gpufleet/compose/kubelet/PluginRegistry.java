@@ -60,24 +60,37 @@ final class PluginRegistry extends RegistrationService {
     /** Dials the plugin and asks for its options before it answers, so a plugin must serve before it registers. */
     @Override
     public Future<Empty> register(RegisterRequest request) {
-        String resource = request.getResourceName();
-        if (!request.getVersion().equals(VERSION)) {
-            return refuse("requested API version \"" + request.getVersion()
+        return connect(request.getResourceName(), directory.resolve(request.getEndpoint()), request.getVersion())
+                .map(Empty.getDefaultInstance())
+                .recover(failure -> Future.failedFuture(
+                        new StatusException(GrpcStatus.UNKNOWN, String.valueOf(failure.getMessage()))));
+    }
+
+    /** Connects to a plugin, whichever way it was found; fails with the kubelet's words. */
+    Future<Plugin> connect(String resource, Path endpoint, String version) {
+        if (!version.equals(VERSION)) {
+            return Future.failedFuture("requested API version \"" + version
                     + "\" is not supported by kubelet. Supported version is [\"" + VERSION + "\"]");
         }
         if (!ExtendedResources.isName(resource)) {
-            return refuse("the ResourceName \"" + resource + "\" is invalid");
+            return Future.failedFuture("the ResourceName \"" + resource + "\" is invalid");
         }
-        var plugin = new Plugin(vertx, directory.resolve(request.getEndpoint()));
+        var plugin = new Plugin(vertx, endpoint);
         return plugin.connect()
-                .map(options -> {
-                    accept(resource, plugin);
-                    return Empty.getDefaultInstance();
-                })
+                .onSuccess(options -> accept(resource, plugin))
+                .map(plugin)
                 .recover(failure -> {
                     plugin.close();
-                    return refuse("failed to dial device plugin: " + failure.getMessage());
+                    return Future.failedFuture("failed to dial device plugin: " + failure.getMessage());
                 });
+    }
+
+    /** The plugin's socket is gone from the watched directory; whoever has the resource now is hung up on. */
+    void disconnect(String resource) {
+        Plugin current = plugins.get(resource);
+        if (current != null) {
+            ended(resource, current);
+        }
     }
 
     /** Ends every connection; used when the kubelet goes away. */
@@ -128,9 +141,5 @@ final class PluginRegistry extends RegistrationService {
             changed.run();
             return true;
         });
-    }
-
-    private static <T> Future<T> refuse(String words) {
-        return Future.failedFuture(new StatusException(GrpcStatus.UNKNOWN, words));
     }
 }

@@ -45,6 +45,7 @@ public final class StandInKubelet implements AutoCloseable {
 
     private @Nullable UnixServer registrations;
     private @Nullable UnixServer podResources;
+    private @Nullable PluginWatcher watcher;
 
     private StandInKubelet(Vertx vertx, Path directory) {
         this.vertx = vertx;
@@ -54,7 +55,7 @@ public final class StandInKubelet implements AutoCloseable {
 
     /**
      * Starts a kubelet with its sockets below a directory: {@code device-plugins/kubelet.sock} and
-     * {@code pod-resources/kubelet.sock}. Keep the directory's path short, a socket's path has 107 bytes at most.
+     * {@code pod-resources/kubelet.sock}; it also comes to sockets in {@code plugins_registry}. Keep the directory's path short, a socket's path has 107 bytes at most.
      */
     public static StandInKubelet start(Vertx vertx, Path directory) {
         var kubelet = new StandInKubelet(vertx, directory);
@@ -70,6 +71,11 @@ public final class StandInKubelet implements AutoCloseable {
     /** Where plugins put their sockets. */
     public Path devicePluginDirectory() {
         return directory.resolve("device-plugins");
+    }
+
+    /** Where plugins may put a socket instead, to be found there. */
+    public Path pluginsRegistryDirectory() {
+        return directory.resolve("plugins_registry");
     }
 
     /** Where podresources v1 is served. */
@@ -190,6 +196,7 @@ public final class StandInKubelet implements AutoCloseable {
             podResources = UnixServer.open(
                     vertx, podResourcesSocket(), PodResourcesListerGrpcService.of(new PodResourcesAnswers(book)));
             registrations = UnixServer.open(vertx, devicePluginDirectory().resolve("kubelet.sock"), registry.service());
+            watcher = new PluginWatcher(vertx, Files.createDirectories(pluginsRegistryDirectory()), registry);
             changed();
         } catch (IOException failed) {
             throw new UncheckedIOException("stand-in kubelet at " + directory, failed);
@@ -197,6 +204,10 @@ public final class StandInKubelet implements AutoCloseable {
     }
 
     private void closeServers() throws IOException {
+        if (watcher != null) {
+            watcher.close();
+            watcher = null;
+        }
         for (UnixServer server : new @Nullable UnixServer[] {registrations, podResources}) {
             if (server != null) {
                 server.close();

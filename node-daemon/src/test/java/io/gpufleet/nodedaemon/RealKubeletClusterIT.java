@@ -1,0 +1,168 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The daemon under a real kubelet, whichever of the two goes first. */
+class RealKubeletClusterIT {
+    private static final Logger LOG = LoggerFactory.getLogger(RealKubeletClusterIT.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final String HOLDER = "gpufleet-it-holder";
+    private static final String PROBE = "gpufleet-it-probe";
+
+    @TempDir
+    Path directory;
+
+    private RealKubelet kubelet;
+
+    @BeforeEach
+    void open() {
+        kubelet = RealKubelet.open();
+    }
+
+    @AfterEach
+    void close() {
+        kubelet.remove(HOLDER);
+        kubelet.remove(PROBE);
+        kubelet.close();
+    }
+
+    private DaemonProcess daemon(String way) throws IOException {
+        var settings = new HashMap<>(Map.of(
+                "GPUFLEET_NODE",
+                kubelet.node(),
+                "GPUFLEET_KAFKA",
+                "127.0.0.1:1",
+                "GPUFLEET_KUBELET_REGISTRATION",
+                way));
+        return new DaemonProcess(directory, settings);
+    }
+
+    private void awaitGpus(String gpus) {
+        await().atMost(PATIENCE).until(() -> kubelet.gpus().equals(gpus));
+    }
+
+    /** The kubelet has the devices, keeps them, and hands them out. */
+    private void allIsBack(DaemonProcess daemon) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
+        await().atMost(PATIENCE)
+                .during(Duration.ofSeconds(3))
+                .until(() -> kubelet.gpus().equals("8 of 8"));
+        kubelet.run(PROBE, 1, "echo devices=$NVIDIA_VISIBLE_DEVICES");
+        await().atMost(PATIENCE).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
+        assertThat(kubelet.log(PROBE)).matches("devices=GPU-[0-9a-f-]{36}\\s*");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"device-plugins", "plugins-registry"})
+    void whoeverRestartsTheDevicesComeBackAndThePodNeverNotices(String way) throws Exception {
+        try (var daemon = daemon(way)) {
+            allIsBack(daemon);
+            kubelet.run(HOLDER, 2, "while true; do sleep 1; done");
+            await().atMost(PATIENCE).until(() -> kubelet.state(HOLDER).startsWith("Running"));
+            String running = kubelet.state(HOLDER);
+
+            LOG.info("the kubelet alone");
+            kubelet.stop();
+            kubelet.start();
+            allIsBack(daemon);
+
+            LOG.info("the kubelet, then the daemon");
+            kubelet.stop();
+            kubelet.start();
+            daemon.terminate();
+            daemon.restart();
+            allIsBack(daemon);
+
+            LOG.info("the daemon, then the kubelet");
+            daemon.kill();
+            daemon.restart();
+            kubelet.stop();
+            kubelet.start();
+            allIsBack(daemon);
+
+            LOG.info("the kubelet while the daemon is away");
+            daemon.terminate();
+            kubelet.stop();
+            kubelet.start();
+            daemon.restart();
+            allIsBack(daemon);
+
+            LOG.info("both at once");
+            kubelet.stop();
+            daemon.kill();
+            daemon.restart();
+            kubelet.start();
+            allIsBack(daemon);
+
+            assertThat(kubelet.state(HOLDER)).isEqualTo(running);
+            assertThat(daemon.log()).doesNotContain("ERROR");
+        }
+        awaitGpus("0 of 8");
+    }
+
+    @Test
+    void rollingUpdateIsAShortGap() throws Exception {
+        try (var daemon = daemon("device-plugins")) {
+            allIsBack(daemon);
+            kubelet.run(HOLDER, 1, "while true; do sleep 1; done");
+            await().atMost(PATIENCE).until(() -> kubelet.state(HOLDER).startsWith("Running"));
+            String running = kubelet.state(HOLDER);
+
+            // When another process follows with the same state directory
+            long terminated = System.nanoTime();
+            daemon.terminate();
+            long ended = System.nanoTime();
+            daemon.restart();
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(10))
+                    .until(() -> daemon.log().contains("the kubelet holds our stream"));
+            long streamed = System.nanoTime();
+            awaitGpus("8 of 8");
+
+            // Then the figures are told, and nobody noticed
+            LOG.atInfo()
+                    .addKeyValue(
+                            "endMillis", Duration.ofNanos(ended - terminated).toMillis())
+                    .addKeyValue(
+                            "startToStreamMillis",
+                            Duration.ofNanos(streamed - ended).toMillis())
+                    .log("rolling update");
+            allIsBack(daemon);
+            assertThat(kubelet.state(HOLDER)).isEqualTo(running);
+        }
+    }
+
+    @Test
+    void letGoEmptiesTheNodeAndBringsItBack() throws Exception {
+        try (var daemon = daemon("device-plugins")) {
+            allIsBack(daemon);
+            Path run = directory.resolve("run");
+
+            Files.writeString(run.resolve("hold"), "reason: reset\ndeadline: 10m\n");
+
+            awaitGpus("0 of 8");
+            assertThat(run.resolve("released")).exists();
+
+            Files.delete(run.resolve("hold"));
+
+            allIsBack(daemon);
+        }
+    }
+}
