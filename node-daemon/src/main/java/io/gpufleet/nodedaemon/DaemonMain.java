@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
 import io.gpufleet.nodedaemon.disk.BreakGlass;
 import io.gpufleet.nodedaemon.disk.Host;
+import io.gpufleet.nodedaemon.disk.RestartMark;
 import io.gpufleet.nodedaemon.disk.StateFile;
 import io.gpufleet.nodedaemon.holdfiles.HoldFiles;
 import io.gpufleet.nodedaemon.http.MetricsPage;
@@ -102,7 +103,8 @@ final class DaemonMain implements AutoCloseable {
                         desk,
                         kubelet,
                         podResources,
-                        counters),
+                        counters,
+                        new FreshStart(new RestartMark(config.state().runDirectory()), store, bus)),
                 inbox,
                 DaemonMain::now);
         http = OpsDoor.open(

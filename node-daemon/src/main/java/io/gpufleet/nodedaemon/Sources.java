@@ -24,7 +24,8 @@ final class Sources {
             return SimulatedSource.open(node, devices.source(), devices.faults(), Clock.systemUTC());
         }
         if (devices.source().equals("nvml")) {
-            return new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.driverRoot()));
+            return new NvmlSource(
+                    NvmlSettings.of(devices.nvmlLibrary(), devices.driverRoot()).within(devices.nvmlDeadline()));
         }
         throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
                 + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");

@@ -120,7 +120,7 @@ public final class DeviceWatch implements AutoCloseable {
             // What the driver asks for is read right after a fault.
             boolean asked = wishes.offer(
                     switch (sign) {
-                        case Sign.FaultSeen _, Sign.CauseGone _ -> Wish.POLL;
+                        case Sign.FaultSeen _, Sign.CauseGone _, Sign.StartAnew _ -> Wish.POLL;
                         case Sign.LookAgain _ -> Wish.LOOK;
                     });
             if (!asked) {

@@ -143,7 +143,7 @@ final class FaultDesk {
                 worthKeeping = true;
                 yield List.of();
             }
-            case Sign.LookAgain _ -> List.of();
+            case Sign.LookAgain _, Sign.StartAnew _ -> List.of();
         };
     }
 

@@ -5,10 +5,12 @@ import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.Sign;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +24,7 @@ public final class NodeLoop implements AutoCloseable {
     private final HolderSource holders;
     private final KubeletDesk desk;
     private final NodeBook book;
+    private final Consumer<String> startAnew;
     private final Thread thread;
     private volatile long turnedNanos;
     private volatile Snapshot snapshot;
@@ -30,7 +33,11 @@ public final class NodeLoop implements AutoCloseable {
     /** What others may know of the state. */
     public record Snapshot(List<OpenFault> openFaults, int devices, int healthy, boolean looked) {}
 
-    /** The wiring of a loop. */
+    /**
+     * The wiring of a loop.
+     *
+     * @param startAnew told why no more can be done in this process, after everything that came before was taken
+     */
     public record Parts(
             HostFacts host,
             FaultPolicy policy,
@@ -41,7 +48,8 @@ public final class NodeLoop implements AutoCloseable {
             KubeletDesk desk,
             KubeletFace kubelet,
             HolderSource holders,
-            Counters counters) {}
+            Counters counters,
+            Consumer<String> startAnew) {}
 
     /** The queue in which inputs wait; made apart, since the parts of the loop hand in too. */
     public static BlockingQueue<Input> inbox() {
@@ -54,6 +62,7 @@ public final class NodeLoop implements AutoCloseable {
         this.now = now;
         this.holders = parts.holders();
         this.desk = parts.desk();
+        this.startAnew = parts.startAnew();
         var doors = new NodeDoors(parts.facts(), parts.store(), parts.desk(), parts.kubelet(), parts.counters());
         Moment start = now.get();
         this.book = new NodeBook(parts.host(), parts.policy(), parts.overlay(), parts.obeyVerdicts(), doors, start);
@@ -93,6 +102,9 @@ public final class NodeLoop implements AutoCloseable {
         book.handle(input == null ? new Input.Tick() : input, moment);
         turnedNanos = moment.nanos();
         snapshot = view();
+        if (input instanceof Input.Noticed(Sign.StartAnew(String reason))) {
+            startAnew.accept(reason);
+        }
         long due = book.timers().holders().nextNanos(desk.lastAskedNanos(), Long.MAX_VALUE);
         if (due <= moment.nanos()) {
             ask(moment);

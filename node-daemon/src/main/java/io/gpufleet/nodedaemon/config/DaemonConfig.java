@@ -53,11 +53,17 @@ public record DaemonConfig(
      * @param source {@code nvml} or {@code simulated:…}
      * @param nvmlLibrary path of libnvidia-ml.so.1; empty text: searched below the driver root
      * @param driverRoot directory of the driver on the host
+     * @param nvmlDeadline after which an NVML call is taken for hung
      * @param simulationDirectory where fault files of simulated GPUs are; empty text: there are none
      * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's, unless the GPUs are simulated
      */
     public record Devices(
-            String source, String nvmlLibrary, Path driverRoot, String simulationDirectory, String kernelLog) {
+            String source,
+            String nvmlLibrary,
+            Path driverRoot,
+            Duration nvmlDeadline,
+            String simulationDirectory,
+            String kernelLog) {
         /** The kernel log to read; empty where none is to be. */
         public Optional<Path> kernelMessages() {
             return switch (kernelLog) {
@@ -114,6 +120,7 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_NVML_LIBRARY", "", "path of libnvidia-ml.so.1 when it is not below the driver root"),
             Setting.optional("GPUFLEET_DRIVER_ROOT", "/", "directory of the driver on the host"),
+            Setting.optional("GPUFLEET_NVML_DEADLINE", "20s", "after which an NVML call is taken for hung"),
             Setting.optional(
                     "GPUFLEET_SIMULATION_DIR", "", "directory of <gpu index>.xid files: faults of simulated GPUs"),
             Setting.optional(
@@ -195,6 +202,7 @@ public record DaemonConfig(
                 environment.text("GPUFLEET_DEVICES"),
                 environment.text("GPUFLEET_NVML_LIBRARY"),
                 environment.path("GPUFLEET_DRIVER_ROOT"),
+                atLeast(environment, "GPUFLEET_NVML_DEADLINE", Duration.ofMillis(100)),
                 environment.text("GPUFLEET_SIMULATION_DIR"),
                 environment.text("GPUFLEET_KMSG"));
     }

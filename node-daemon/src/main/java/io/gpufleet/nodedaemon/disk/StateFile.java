@@ -10,9 +10,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,9 +23,13 @@ public final class StateFile implements StateStore, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
 
     private final Path file;
-    private final BlockingQueue<Remembered> newest = new ArrayBlockingQueue<>(1);
+    private final BlockingQueue<Saved> newest = new ArrayBlockingQueue<>(1);
     private final Thread writer;
     private boolean broken;
+    private long saved;
+    private long written;
+
+    private record Saved(long number, Remembered state) {}
 
     /** Opens the file of a state directory; it need not be there. */
     public StateFile(Path stateDirectory) {
@@ -49,16 +55,31 @@ public final class StateFile implements StateStore, AutoCloseable {
     @Override
     public synchronized void save(Remembered state) {
         newest.clear();
-        newest.add(state);
+        newest.add(new Saved(++saved, state));
+    }
+
+    /** Waits until what was saved last is on the disk, or could not be written; at most so long. */
+    public synchronized void awaitWritten(Duration atMost) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
+        while (written < saved && System.nanoTime() - end < 0) {
+            TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
+        }
+    }
+
+    private synchronized void written(Saved what) {
+        written = what.number();
+        notifyAll();
     }
 
     private void run() {
         try {
             while (true) {
-                write(newest.take());
+                Saved next = newest.take();
+                write(next.state());
+                written(next);
             }
         } catch (InterruptedException end) {
-            Optional.ofNullable(newest.poll()).ifPresent(this::write);
+            Optional.ofNullable(newest.poll()).map(Saved::state).ifPresent(this::write);
         }
     }
 

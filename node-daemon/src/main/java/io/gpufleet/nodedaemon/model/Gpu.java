@@ -75,8 +75,8 @@ public record Gpu(
                 pciRoute);
     }
 
-    /** The same GPU with what it learnt of its neighbours when the fabric came up. */
-    public Gpu joined(List<Link> ends, Reading<String> clique) {
+    /** The same GPU with what could not be read at first: its neighbours before the fabric is up, or its memory. */
+    public Gpu learnt(List<Link> ends, Reading<String> clique, Reading<Long> memory) {
         return new Gpu(
                 uuid,
                 serial,
@@ -87,7 +87,7 @@ public record Gpu(
                 shortModel,
                 family,
                 computeCapability,
-                memoryBytes,
+                memory,
                 vbiosVersion,
                 numaNode,
                 migEnabled,

@@ -22,4 +22,7 @@ public sealed interface Sign {
 
     /** The set of devices, MIG instances or the driver may have changed: look again. */
     record LookAgain(String reason) implements Sign {}
+
+    /** The source can not go on in this process; the faults that it reported before stand. */
+    record StartAnew(String reason) implements Sign {}
 }

@@ -22,6 +22,7 @@ final class CapabilityFiles {
 
     private final Path minors;
     private final Map<String, String> known = new ConcurrentHashMap<>();
+    private volatile boolean complained;
 
     CapabilityFiles(Path proc) {
         this.minors = proc.resolve("driver/nvidia-caps/mig-minors");
@@ -47,10 +48,13 @@ final class CapabilityFiles {
             node.ifPresent(found -> known.put(right, found));
             return node;
         } catch (IOException | UncheckedIOException e) {
-            LOG.atWarn()
-                    .addKeyValue("file", minors)
-                    .addKeyValue("error", e.toString())
-                    .log("capability nodes of MIG instances are unknown, containers may lack them");
+            if (!complained) {
+                complained = true;
+                LOG.atWarn()
+                        .addKeyValue("file", minors)
+                        .addKeyValue("error", e.toString())
+                        .log("capability nodes of MIG instances are unknown, containers may lack them");
+            }
             return Optional.empty();
         }
     }

@@ -33,7 +33,7 @@ record GpuReader(Nvml nvml, PciFiles pci) {
                 ModelNames.shortName(name),
                 capable ? ModelNames.family(major[0], minor[0]) : "undefined",
                 capable ? ModelNames.capability(major[0], minor[0]) : "",
-                memory(device, NvmlLayout.MEMORY_TOTAL, NvmlLayout.MEMORY_V2_TOTAL),
+                new MemoryReader(nvml).read(device).total(),
                 Nvml.text(text -> library.nvmlDeviceGetVbiosVersion(device.address(), text, text.length)),
                 pci.numaNode(busId),
                 migEnabled(device),
@@ -55,26 +55,14 @@ record GpuReader(Nvml nvml, PciFiles pci) {
         List<Gpu.Link> links = new NvLinks(nvml).ends(device);
         Reading<String> clique =
                 gpu.fabricClique() instanceof Known ? gpu.fabricClique() : new FabricReader(nvml).clique(device);
-        boolean more = count(links) > count(gpu.links());
-        return more || !clique.equals(gpu.fabricClique()) ? gpu.joined(more ? links : gpu.links(), clique) : gpu;
+        Reading<Long> memory = gpu.memoryBytes() instanceof Known
+                ? gpu.memoryBytes()
+                : new MemoryReader(nvml).read(device).total();
+        return gpu.learnt(count(links) > count(gpu.links()) ? links : gpu.links(), clique, memory);
     }
 
     private static int count(List<Gpu.Link> links) {
         return links.stream().mapToInt(Gpu.Link::count).sum();
-    }
-
-    /** Version 2 keeps what the driver reserves apart from what is used; older drivers know only version 1. */
-    Reading<Long> memory(Nvml.Handle device, int offset, int offsetInVersion2) {
-        ByteBuffer second = Nvml.struct(NvmlLayout.MEMORY_V2_SIZE)
-                .putInt(NvmlLayout.MEMORY_V2_VERSION, NvmlLayout.version(NvmlLayout.MEMORY_V2_SIZE, 2));
-        int code = Nvml.code(() -> nvml.library().nvmlDeviceGetMemoryInfo_v2(device.address(), second));
-        if (code == NvmlConstants.SUCCESS) {
-            return new Known<>(second.getLong(offsetInVersion2));
-        }
-        ByteBuffer first = Nvml.struct(NvmlLayout.MEMORY_SIZE);
-        return Nvml.reading(
-                Nvml.code(() -> nvml.library().nvmlDeviceGetMemoryInfo(device.address(), first)),
-                () -> first.getLong(offset));
     }
 
     private String busId(Nvml.Handle device) throws NvmlFailure {

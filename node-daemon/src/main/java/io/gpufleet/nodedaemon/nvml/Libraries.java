@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.nvml;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLoader;
+import io.gpufleet.nodedaemon.nvml.binding.NvmlLoader.Opened;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -14,10 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Finds libnvidia-ml.so.1 and opens the file behind it. The linker knows libraries by path: a new driver version has a new
- * file name and is thus opened anew, and a file that was replaced in place is opened through a link of its own.
- */
+/** Finds libnvidia-ml.so.1 and opens the file behind it; one that is open already stays so until {@link #unload}. */
 final class Libraries {
     private static final String NAME = "libnvidia-ml.so.1";
     private static final List<String> DIRECTORIES = List.of(
@@ -35,8 +33,7 @@ final class Libraries {
     private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
 
     private final NvmlSettings settings;
-    private final Map<String, NvmlLibrary> opened = new HashMap<>();
-    private final Map<Path, String> firstAtPath = new HashMap<>();
+    private final Map<String, Opened> opened = new HashMap<>();
 
     Libraries(NvmlSettings settings) {
         this.settings = settings;
@@ -64,22 +61,27 @@ final class Libraries {
         try {
             Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
             String identity = file + "#" + key;
-            NvmlLibrary known = opened.get(identity);
+            Opened known = opened.get(identity);
             if (known != null) {
-                return known;
+                return known.library();
             }
             if (!isElf(file)) {
                 throw refused(file, "it is no ELF file");
             }
-            String first = firstAtPath.putIfAbsent(file, identity);
-            NvmlLibrary fresh = NvmlLoader.load((first == null ? file : link(file)).toString());
+            Opened fresh = NvmlLoader.load(file.toString());
             opened.put(identity, fresh);
-            return fresh;
+            return fresh.library();
         } catch (UnsatisfiedLinkError e) {
             throw refused(file, "the linker does not load it");
         } catch (IOException e) {
             throw refused(file, "it can not be read, " + e.getClass().getSimpleName());
         }
+    }
+
+    /** Unmaps all that is open; nobody may use it any more. */
+    void unload() {
+        opened.values().forEach(NvmlLoader::unload);
+        opened.clear();
     }
 
     /** A file that loads but is something else. */
@@ -149,13 +151,5 @@ final class Libraries {
         try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
             return Arrays.equals(in.readNBytes(ELF.length), ELF);
         }
-    }
-
-    private static Path link(Path file) throws IOException {
-        Path directory = Files.createTempDirectory("gpufleet-nvml");
-        directory.toFile().deleteOnExit();
-        Path link = Files.createSymbolicLink(directory.resolve(NAME), file);
-        link.toFile().deleteOnExit();
-        return link;
     }
 }

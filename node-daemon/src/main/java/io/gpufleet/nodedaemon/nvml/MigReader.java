@@ -39,7 +39,7 @@ final class MigReader {
         int[] most = new int[1];
         int code = Nvml.code(() -> nvml.library().nvmlDeviceGetMaxMigDeviceCount(device.address(), most));
         if (code != NvmlConstants.SUCCESS) {
-            unread(gpu, -1, new NvmlFailure("nvmlDeviceGetMaxMigDeviceCount", code));
+            unread(gpu, new NvmlFailure("nvmlDeviceGetMaxMigDeviceCount", code));
             return before;
         }
         List<Slice> slices = new ArrayList<>();
@@ -63,7 +63,7 @@ final class MigReader {
                 // An empty slot, or an instance that was destroyed while it was read.
                 return Optional.empty();
             }
-            unread(gpu, index, e);
+            unread(gpu, e);
             return before.stream()
                     .filter(slice -> slice.instance().index() == index)
                     .findFirst();
@@ -114,16 +114,15 @@ final class MigReader {
                 share.getInt(NvmlLayout.ATTRIBUTES_OFAS));
     }
 
-    private void unread(Gpu gpu, int index, NvmlFailure why) throws NvmlFailure {
+    private void unread(Gpu gpu, NvmlFailure why) throws NvmlFailure {
         if (why.concernsDriver() || why.code() == NvmlConstants.GPU_IS_LOST) {
             throw why;
         }
-        if (complaints.add(gpu.uuid() + index + why.getMessage())) {
+        if (complaints.add(gpu.uuid() + why.getMessage())) {
             LOG.atWarn()
                     .addKeyValue("device", gpu.uuid())
-                    .addKeyValue("slot", index)
                     .addKeyValue("failure", why.getMessage())
-                    .log("a MIG instance can not be read; NO_PERMISSION asks for a privileged container");
+                    .log("MIG instances can not be read; NO_PERMISSION asks for a privileged container");
         }
     }
 }

@@ -4,17 +4,21 @@ import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.nvml.Fields.Ask;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /** Reads the NVLinks of a GPU: which are up, and where they end. */
 record NvLinks(Nvml nvml) {
     private static final String TO_SWITCH = "";
+    private static final long KIB = 1024;
 
     /** The ends of all links that are up, by peer. */
     List<Gpu.Link> ends(Nvml.Handle device) {
@@ -57,5 +61,66 @@ record NvLinks(Nvml nvml) {
                         () -> nvml.library().nvmlDeviceGetNvLinkRemotePciInfo_v2(device.address(), link, info),
                         () -> nvml.library().nvmlDeviceGetNvLinkRemotePciInfo(device.address(), link, info)),
                 () -> Nvml.busId(info));
+    }
+
+    /** Bytes over all links, both directions, since the driver was loaded. */
+    Reading<Long> bytes(Nvml.Handle device) {
+        Fields all = Fields.of(
+                nvml,
+                device,
+                List.of(
+                        new Ask(NvmlConstants.FIELD_NVLINK_SENT_KIB, NvmlConstants.SCOPE_ALL_LINKS),
+                        new Ask(NvmlConstants.FIELD_NVLINK_RECEIVED_KIB, NvmlConstants.SCOPE_ALL_LINKS)));
+        return all.sum() instanceof Known<Long>(Long kib)
+                ? new Known<>(kib * KIB)
+                : ofEachLink(
+                        device,
+                        states(device).size(),
+                        NvmlConstants.FIELD_NVLINK5_SENT_BYTES,
+                        NvmlConstants.FIELD_NVLINK5_RECEIVED_BYTES);
+    }
+
+    /**
+     * Errors of all links since the driver was loaded. Each generation has counters of its own, and some answer zero for
+     * those of another: the most that any family tells is the truth.
+     */
+    Reading<Long> errors(Nvml.Handle device, int links) {
+        if (links == 0) {
+            return new Unavailable<>("no NVLink");
+        }
+        List<Reading<Long>> families = List.of(
+                Fields.of(
+                                nvml,
+                                device,
+                                NvmlConstants.FIELD_NVLINK_CRC_FLIT_TOTAL,
+                                NvmlConstants.FIELD_NVLINK_CRC_DATA_TOTAL,
+                                NvmlConstants.FIELD_NVLINK_REPLAY_TOTAL,
+                                NvmlConstants.FIELD_NVLINK_RECOVERY_TOTAL)
+                        .sum(),
+                ofEachLink(
+                        device,
+                        links,
+                        NvmlConstants.FIELD_NVLINK_DL_REPLAY,
+                        NvmlConstants.FIELD_NVLINK_DL_RECOVERY,
+                        NvmlConstants.FIELD_NVLINK_DL_CRC),
+                ofEachLink(
+                        device,
+                        links,
+                        NvmlConstants.FIELD_NVLINK5_RECEIVE_ERRORS,
+                        NvmlConstants.FIELD_NVLINK5_RECOVERIES));
+        return families.stream()
+                .filter(family -> family instanceof Known)
+                .max(Comparator.comparing(family -> family.orElse(0L)))
+                .orElse(families.getFirst());
+    }
+
+    private Reading<Long> ofEachLink(Nvml.Handle device, int links, int... ids) {
+        List<Ask> asks = IntStream.range(0, links)
+                .boxed()
+                .flatMap(link -> IntStream.of(ids).mapToObj(id -> new Ask(id, link)))
+                .toList();
+        return asks.isEmpty()
+                ? new Unavailable<>("no NVLink")
+                : Fields.of(nvml, device, asks).sum();
     }
 }

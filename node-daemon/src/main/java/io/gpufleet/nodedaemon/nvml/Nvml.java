@@ -123,14 +123,6 @@ final class Nvml implements AutoCloseable {
         return reading(code(() -> function.into(number), () -> olderName.into(number)), () -> number[0]);
     }
 
-    /** One field of nvmlDeviceGetFieldValues as an unsigned int. */
-    Reading<Integer> field(Handle device, int id) {
-        ByteBuffer value = struct(NvmlLayout.FIELD_SIZE).putInt(NvmlLayout.FIELD_ID, id);
-        int code = code(() -> library.nvmlDeviceGetFieldValues(device.address(), 1, value));
-        int own = code == NvmlConstants.SUCCESS ? value.getInt(NvmlLayout.FIELD_RETURN) : code;
-        return reading(own, () -> value.getInt(NvmlLayout.FIELD_VALUE));
-    }
-
     /** The bus id of an nvmlPciInfo_t; old drivers leave the long form empty. */
     static String busId(ByteBuffer info) {
         byte[] text = new byte[NvmlLayout.PCI_BUS_ID_LENGTH];

@@ -24,10 +24,13 @@ final class NvmlSession {
     private final GpuReader gpus;
     private final MigReader migs;
     private final VitalsReader vitals;
+    private final CostlyReader costly;
+    private final SystemEvents system;
     private final String driverVersion;
     private final String cudaVersion;
     private final Map<Integer, Gpu> lastSeen;
     private volatile List<Tracked> tracked = List.of();
+    private boolean abandoned;
     private @Nullable EventSet events;
     private @Nullable EventWaiter waiter;
 
@@ -53,7 +56,9 @@ final class NvmlSession {
         this.lastSeen = parts.lastSeen();
         this.gpus = new GpuReader(nvml, new PciFiles(settings.sysfs()));
         this.migs = new MigReader(nvml, new CapabilityFiles(settings.proc()));
-        this.vitals = new VitalsReader(nvml, gpus);
+        this.vitals = new VitalsReader(nvml, parts.baseline());
+        this.costly = new CostlyReader(nvml, settings.costlyAge(), System::nanoTime);
+        this.system = SystemEvents.register(nvml);
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
     }
@@ -125,8 +130,9 @@ final class NvmlSession {
 
     /** Waits for events of these from now on; the new set is registered before the old one ends, or events were lost. */
     private void follow(List<Tracked> found) throws NvmlFailure {
-        boolean same = waiter != null && handles(found).equals(handles(tracked));
+        boolean same = waiter != null && registered(found).equals(registered(tracked));
         tracked = List.copyOf(found);
+        forgetAllBut(tracked);
         if (same) {
             return;
         }
@@ -136,6 +142,18 @@ final class NvmlSession {
         events = next;
         waiter = new EventWaiter(next, new EventSigns(this, standing), NvmlSettings.WAIT_SLICE, settings.pollInterval())
                 .start();
+    }
+
+    private void forgetAllBut(List<Tracked> gpus) throws NvmlFailure {
+        thread.call(NvmlThread.DRIVER, "nvmlGpmSampleFree", () -> {
+            costly.keepOnly(gpus);
+            return "";
+        });
+    }
+
+    /** Which GPU is behind which handle: another GPU in the place of one that was removed must be registered anew. */
+    private static Map<String, Nvml.Handle> registered(List<Tracked> tracked) {
+        return tracked.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), Tracked::device, (a, _) -> a));
     }
 
     private static List<Nvml.Handle> handles(List<Tracked> tracked) {
@@ -150,8 +168,14 @@ final class NvmlSession {
     private Vitals vitals(Tracked gpu) {
         String uuid = gpu.gpu().uuid();
         try {
+            if (costly.due(gpu)) {
+                thread.call(gpu.gpu().index(), "nvmlDeviceValidateInforom", () -> {
+                    costly.read(gpu);
+                    return "";
+                });
+            }
             return thread.call(
-                    gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> vitals.read(uuid, gpu.device()));
+                    gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> vitals.read(gpu, costly.newest(gpu)));
         } catch (NvmlFailure e) {
             standing.silent(uuid, e);
             return VitalsReader.silent(uuid, e);
@@ -166,6 +190,9 @@ final class NvmlSession {
                 return;
             }
             check(gpu, true);
+        }
+        if (system.came()) {
+            standing.lookAgain("the driver was bound to a GPU or unbound from one");
         }
     }
 
@@ -193,11 +220,27 @@ final class NvmlSession {
                 .orElse(null);
     }
 
-    /** Ends the wait and hands back what is to be shut down now. */
+    /** Ends the wait, gives back what the library holds for it, and hands back what is to be shut down now. */
     Nvml close() {
         tracked = List.of();
         endWait();
+        try {
+            forgetAllBut(List.of());
+            if (!abandoned) {
+                thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetFree", () -> {
+                    system.free();
+                    return "";
+                });
+            }
+        } catch (NvmlFailure e) {
+            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("not all of NVML's memory was freed");
+        }
         return nvml;
+    }
+
+    /** Whether a wait never returned: somebody is still inside the library. */
+    boolean abandoned() {
+        return abandoned;
     }
 
     private void endWait() {
@@ -212,6 +255,7 @@ final class NvmlSession {
         Duration patience = settings.deadline().plus(NvmlSettings.WAIT_SLICE);
         if (!ending.ended(patience)) {
             // Freeing a set under a wait is undefined; the thread and the set stay behind.
+            abandoned = true;
             LOG.atWarn().log("a wait for NVML events does not return and is abandoned");
             return;
         }

@@ -32,9 +32,15 @@ public final class NvmlSource implements DeviceSource {
     private final Parts parts;
     private final List<CompletableFuture<Nvml>> owed = new ArrayList<>();
     private @Nullable NvmlSession session;
+    private boolean abandoned;
 
     /** What outlives a session. */
-    record Parts(NvmlSettings settings, NvmlThread thread, Standing standing, Map<Integer, Gpu> lastSeen) {}
+    record Parts(
+            NvmlSettings settings,
+            NvmlThread thread,
+            Standing standing,
+            Map<Integer, Gpu> lastSeen,
+            LinkBaseline baseline) {}
 
     /** Opens nothing yet; the first look does. */
     public NvmlSource(NvmlSettings settings) {
@@ -43,7 +49,8 @@ public final class NvmlSource implements DeviceSource {
                 settings,
                 new NvmlThread(settings.deadline()),
                 new Standing(signs::add, System::nanoTime, settings.pollInterval()),
-                new ConcurrentHashMap<>());
+                new ConcurrentHashMap<>(),
+                new LinkBaseline());
     }
 
     @Override
@@ -60,7 +67,7 @@ public final class NvmlSource implements DeviceSource {
             } catch (NvmlFailure e) {
                 // Driver or library are not what they were; both may be there anew, behind the same path.
                 LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML is opened again");
-                release();
+                end();
             }
         }
         return open();
@@ -115,7 +122,7 @@ public final class NvmlSource implements DeviceSource {
             if (session == null) {
                 shutDown(nvml);
             }
-            release();
+            end();
             return blind(e);
         }
     }
@@ -194,12 +201,21 @@ public final class NvmlSource implements DeviceSource {
         return open == null ? List.of() : open.vitals();
     }
 
-    @Override
-    public synchronized void release() {
+    private void end() {
         NvmlSession open = session;
         session = null;
         if (open != null) {
             shutDown(open.close());
+            abandoned |= open.abandoned();
+        }
+    }
+
+    /** Also the mapping of the library goes, so that its file system can be unmounted: unless a call is still in it. */
+    @Override
+    public synchronized void release() {
+        end();
+        if (!abandoned && owed.isEmpty() && parts.thread().idle()) {
+            libraries.unload();
         }
     }
 

@@ -64,6 +64,11 @@ final class NvmlThread implements AutoCloseable {
         }
     }
 
+    /** Whether no abandoned call is under way. */
+    synchronized boolean idle() {
+        return stuck.values().stream().allMatch(Future::isDone);
+    }
+
     private static ExecutorService fresh() {
         return Executors.newSingleThreadExecutor(
                 Thread.ofPlatform().name("nvml").daemon(true).factory());

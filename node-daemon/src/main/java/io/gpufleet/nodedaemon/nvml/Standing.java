@@ -23,6 +23,9 @@ final class Standing {
     /** The driver as a whole, where a GPU's UUID would stand. */
     static final String NODE = "";
 
+    /** So many threads are lost to calls under way; the library probably waits for itself. */
+    private static final int HUNG_TOO_MANY = 3;
+
     private final Consumer<Sign> signs;
     private final LongSupplier nanoTime;
     private final long settleNanos;
@@ -49,7 +52,16 @@ final class Standing {
             return false;
         }
         signs.accept(new Sign.FaultSeen(gpuUuid, "", fault, FaultOrigin.POLL, message));
+        if (plain(fault, FaultCode.Kind.NVML_HUNG) && hung() == HUNG_TOO_MANY) {
+            signs.accept(new Sign.StartAnew(HUNG_TOO_MANY + " NVML calls did not return, the last one: " + message));
+        }
         return true;
+    }
+
+    private long hung() {
+        return since.keySet().stream()
+                .filter(key -> plain(key.fault(), FaultCode.Kind.NVML_HUNG))
+                .count();
     }
 
     synchronized void ends(String gpuUuid, Predicate<FaultCode> which, String proof) {
@@ -71,6 +83,11 @@ final class Standing {
     synchronized void answered(String gpuUuid, Condition condition) {
         ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.GPU_LOST), "the handle answers");
         ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.NVML_HUNG), "calls return");
+        if (condition.memoryTrouble().isEmpty()) {
+            ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.MEMORY_UNREADABLE), "its memory can be read");
+        } else {
+            begins(gpuUuid, new FaultCode.Plain(FaultCode.Kind.MEMORY_UNREADABLE), condition.memoryTrouble());
+        }
         if (condition.recovery() instanceof Known<RecoveryAction>(RecoveryAction action)) {
             ends(
                     gpuUuid,

@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.nvml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,6 +13,14 @@ class EventWaiterTest {
     @Test
     void aWaitThatWorkedIsFollowedByTheNextAtOnce() {
         assertThat(EventWaiter.backoff(0)).isZero();
+    }
+
+    @Test
+    void twentyThousandFailuresInARowTakeDays() {
+        Duration all =
+                IntStream.rangeClosed(1, 20_000).mapToObj(EventWaiter::backoff).reduce(Duration.ZERO, Duration::plus);
+
+        assertThat(all).isGreaterThan(Duration.ofDays(6));
     }
 
     @ParameterizedTest

@@ -41,7 +41,13 @@ class NvmlLookIT {
 
     private NvmlSource open() {
         return new NvmlSource(new NvmlSettings(
-                "", root, root.resolve("sys"), root.resolve("proc"), Duration.ofSeconds(10), Duration.ofHours(1)));
+                "",
+                root,
+                root.resolve("sys"),
+                root.resolve("proc"),
+                Duration.ofSeconds(10),
+                Duration.ofHours(1),
+                Duration.ofHours(1)));
     }
 
     private Look.Seen seen() {
@@ -199,6 +205,39 @@ class NvmlLookIT {
         assertThat(seen().gpus()).hasSize(5);
         assertThat(seen().gpus().getFirst().migEnabled()).isEqualTo(new Known<>(true));
         assertThat(nvml.counter("initCalls")).isEqualTo(1);
+    }
+
+    @Test
+    void aGpuThatWasRemovedIsNoLongerThereAndTheOthersMoveUp() {
+        // Given
+        assertThat(seen().gpus()).hasSize(4);
+
+        // When
+        for (int i = 1; i < 3; i++) {
+            nvml.gpu(i, "uuid", StandInNvml.uuid(i + 1)).gpu(i, "busId", StandInNvml.busId(i + 1));
+        }
+        nvml.gpus(3);
+
+        // Then
+        Look.Seen after = seen();
+        assertThat(after.gpus())
+                .extracting(Gpu::uuid)
+                .containsExactly(StandInNvml.uuid(0), StandInNvml.uuid(2), StandInNvml.uuid(3));
+        assertThat(after.gpus()).extracting(Gpu::index).containsExactly(0, 1, 2);
+        assertThat(after.lost()).isEmpty();
+    }
+
+    @Test
+    void memoryThatCouldNotBeReadAtFirstIsLearnt() {
+        // Given
+        nvml.fail("nvmlDeviceGetMemoryInfo_v2", 0, 999).fail("nvmlDeviceGetMemoryInfo", 0, 999);
+        assertThat(seen().gpus().getFirst().memoryBytes()).isEqualTo(new Unavailable<>("UNKNOWN"));
+
+        // When
+        nvml.clearRules();
+
+        // Then
+        assertThat(seen().gpus().getFirst().memoryBytes()).isEqualTo(new Known<>(81_559L << 20));
     }
 
     @Test

@@ -41,7 +41,8 @@ class NvmlMigIT {
                 gpu1/gi9/ci0/access 220
                 """);
         nvml = StandInNvml.install(root, 2);
-        source = new NvmlSource(new NvmlSettings("", root, root, root, Duration.ofSeconds(10), Duration.ofHours(1)));
+        source = new NvmlSource(new NvmlSettings(
+                "", root, root, root, Duration.ofSeconds(10), Duration.ofHours(1), Duration.ofHours(1)));
     }
 
     @AfterEach

@@ -10,6 +10,8 @@ import io.gpufleet.nodedaemon.model.FaultCode.RecoveryAsked;
 import io.gpufleet.nodedaemon.model.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Reading.Known;
+import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sign;
 import java.nio.file.Path;
@@ -40,7 +42,8 @@ class NvmlSignsIT {
     }
 
     private void open(Duration deadline) {
-        source = new NvmlSource(new NvmlSettings("", root, root, root, deadline, Duration.ofMillis(50)));
+        source = new NvmlSource(
+                new NvmlSettings("", root, root, root, deadline, Duration.ofMillis(50), Duration.ofHours(1)));
         assertThat(source.look()).isInstanceOf(Look.Seen.class);
     }
 
@@ -255,6 +258,50 @@ class NvmlSignsIT {
 
         // Then
         awaitSign(new Sign.CauseGone("", new Plain(Kind.EVENT_WAIT), "waiting for NVML events works again"));
+    }
+
+    @Test
+    void aDriverThatIsBoundOrUnboundIsLookedAtAgain() {
+        // When
+        nvml.systemEvent(1);
+
+        // Then
+        awaitSign(new Sign.LookAgain("the driver was bound to a GPU or unbound from one"));
+        assertThat(nvml.counter("systemSets")).isEqualTo(1);
+    }
+
+    @Test
+    void aGpuOfWhichOnlyTheMemoryCanNotBeReadIsToldAndSoIsItsReturn() {
+        // Given
+        nvml.fail("nvmlDeviceGetMemoryInfo_v2", 1, 999).fail("nvmlDeviceGetMemoryInfo", 1, 999);
+
+        // Then
+        awaitSign(seen(1, new Plain(Kind.MEMORY_UNREADABLE), "nvmlDeviceGetMemoryInfo: UNKNOWN"));
+        assertThat(source.vitals().get(1).temperatureCelsius()).isEqualTo(new Known<>(41));
+        assertThat(source.vitals().get(1).memoryUsedBytes()).isEqualTo(new Unavailable<>("UNKNOWN"));
+
+        // When
+        nvml.clearRules();
+
+        // Then
+        awaitSign(new Sign.CauseGone(StandInNvml.uuid(1), new Plain(Kind.MEMORY_UNREADABLE), "its memory can be read"));
+        assertThat(signs)
+                .noneMatch(sign ->
+                        sign instanceof Sign.FaultSeen fault && !fault.gpuUuid().equals(StandInNvml.uuid(1)));
+    }
+
+    @Test
+    void aGpuPutInThePlaceOfAnotherReportsItsOwnEvents() {
+        // Given
+        nvml.gpu(1, "uuid", StandInNvml.uuid(9));
+        assertThat(source.look()).isInstanceOf(Look.Seen.class);
+
+        // When
+        nvml.xid(1, 48);
+
+        // Then
+        awaitSign(new Sign.FaultSeen(
+                StandInNvml.uuid(9), "", new Xid(48), FaultOrigin.NVML_EVENT, "XID 48: Double Bit ECC Error"));
     }
 
     private static Sign seen(int gpu, FaultCode fault, String message) {

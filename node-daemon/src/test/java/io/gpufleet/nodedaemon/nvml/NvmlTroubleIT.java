@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.model.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
+import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sign;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,7 +36,8 @@ class NvmlTroubleIT {
     }
 
     private NvmlSource open(String library, Duration deadline) {
-        return new NvmlSource(new NvmlSettings(library, root, root, root, deadline, Duration.ofMillis(50)));
+        return new NvmlSource(
+                new NvmlSettings(library, root, root, root, deadline, Duration.ofMillis(50), Duration.ofHours(1)));
     }
 
     @Test
@@ -110,6 +112,8 @@ class NvmlTroubleIT {
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
 
             // When
+            nvml.metric(0, 1, 50);
+            assertThat(source.vitals()).hasSize(2);
             nvml.fail("nvmlDeviceGetCount_v2", -1, 1).fail("nvmlInit_v2", -1, DRIVER_NOT_LOADED);
 
             // Then
@@ -181,8 +185,8 @@ class NvmlTroubleIT {
 
             // Then
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
-            assertThat(mapped(file.getFileName() + " (deleted)")).isTrue();
-            assertThat(Files.readAllLines(Path.of("/proc/self/maps"))).anyMatch(line -> line.endsWith(file.toString()));
+            assertThat(mapped(file + " (deleted)")).isFalse();
+            assertThat(mapped(file.toString())).isTrue();
         }
     }
 
@@ -234,7 +238,9 @@ class NvmlTroubleIT {
                 NvmlSource source = open("")) {
             // Given
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            assertThat(source.vitals()).hasSize(2);
             assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
 
             // When
             source.release();
@@ -243,13 +249,36 @@ class NvmlTroubleIT {
             assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
             assertThat(nvml.counter("openSessions")).isZero();
             assertThat(nvml.counter("eventSets")).isZero();
+            assertThat(nvml.counter("samples")).isZero();
+            assertThat(nvml.counter("systemSets")).isZero();
             assertThat(nvml.counter("initCalls")).isEqualTo(nvml.counter("shutdownCalls"));
+            assertThat(mapped(nvml.library().toRealPath().toString())).isFalse();
 
             // When
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
 
             // Then
             assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+        }
+    }
+
+    @Test
+    void aLibraryInWhichACallHangsStaysMapped() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("", Duration.ofMillis(500))) {
+            // Given
+            assertThat(source.look()).isInstanceOf(Look.Seen.class);
+            nvml.hang("nvmlDeviceGetUtilizationRates", 1);
+            assertThat(source.vitals().get(1).answers()).isEqualTo(new Reading.Unavailable<>("HUNG"));
+
+            // When
+            source.release();
+
+            // Then
+            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+            nvml.clearRules();
+            await().until(() -> nvml.counter("hanging") == 0);
         }
     }
 

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How near each pair of GPUs is, as one number that may be summed over pairs: NVLinks above NUMA above closeness on PCI,
- * each in bits of its own, wide enough for the sum over all pairs of {@value #MOST} GPUs.
+ * How near each pair of GPUs is, as one number that may be summed over pairs: NVLinks above NUMA above nearness on PCI,
+ * each in bits of its own, wide enough for the sum over all pairs of {@value #MOST} GPUs. Nearness on PCI is the level where
+ * what is above each GPU is known, else a hint by bus numbers.
  */
 final class Affinity {
     /** More GPUs than any node has. */
@@ -20,14 +21,18 @@ final class Affinity {
     private static final int LINK_SHIFT = 42;
     private static final int SAME_NUMA = 2;
     private static final int UNKNOWN_NUMA = 1;
+    private static final int ONE_BRIDGE = 2;
+    private static final int ONE_SWITCH = 3;
 
     private final int size;
+    private final boolean routed;
     private final long[] pairs;
 
     /** Reads each pair once. */
     Affinity(List<Gpu> gpus) {
         this.size = gpus.size();
         this.pairs = new long[size * size];
+        this.routed = gpus.stream().allMatch(gpu -> gpu.pciRoute() instanceof Reading.Known);
         var addresses =
                 gpus.stream().map(gpu -> PciAddress.parse(gpu.pciBusId())).toList();
         for (int a = 0; a < size; a++) {
@@ -37,7 +42,9 @@ final class Affinity {
                         links(gpus.get(b), gpus.get(a), addresses.get(a)));
                 long weight = links << LINK_SHIFT
                         | (long) numa(gpus.get(a), gpus.get(b)) << NUMA_SHIFT
-                        | closeness(addresses.get(a), addresses.get(b));
+                        | (routed
+                                ? level(route(gpus.get(a)), route(gpus.get(b)))
+                                : closeness(addresses.get(a), addresses.get(b)));
                 pairs[a * size + b] = weight;
                 pairs[b * size + a] = weight;
             }
@@ -59,14 +66,14 @@ final class Affinity {
         return between(a, b) >>> LINK_SHIFT > 0;
     }
 
-    /** What is measured of a sum: NVLinks and NUMA. */
-    static long measured(long sum) {
-        return sum >>> NUMA_SHIFT;
+    /** What is measured of a sum: NVLinks, NUMA and the level on PCI where that is known. */
+    long measured(long sum) {
+        return routed ? sum : sum >>> NUMA_SHIFT;
     }
 
-    /** What is only hinted at in a sum: closeness on PCI. */
-    static long hinted(long sum) {
-        return sum & (1L << NUMA_SHIFT) - 1;
+    /** What is only hinted at in a sum: closeness of bus numbers. */
+    long hinted(long sum) {
+        return routed ? 0 : sum & (1L << NUMA_SHIFT) - 1;
     }
 
     /** Links as one end tells; the pair counts what both ends tell, for a link works only with both. */
@@ -99,6 +106,20 @@ final class Affinity {
                         && b.numaNode() instanceof Reading.Known<Integer>(Integer other)
                 ? one.equals(other) ? SAME_NUMA : 0
                 : UNKNOWN_NUMA;
+    }
+
+    private static List<String> route(Gpu gpu) {
+        return gpu.pciRoute().orElse(List.of());
+    }
+
+    /** 3 below one switch, 2 below one bridge, 1 below one root, 0 where even that differs. */
+    private static int level(List<String> a, List<String> b) {
+        int common = 0;
+        while (common < Math.min(a.size(), b.size()) && a.get(common).equals(b.get(common))) {
+            common++;
+        }
+        boolean oneSwitch = a.size() - common <= 1 && b.size() - common <= 1;
+        return common < 2 ? common : oneSwitch ? ONE_SWITCH : ONE_BRIDGE;
     }
 
     private static int closeness(Optional<PciAddress> a, Optional<PciAddress> b) {

@@ -10,14 +10,16 @@ final class ExactSearch implements SubsetSearch {
     /** The most GPUs for which every set is looked at. */
     static final int MOST = 16;
 
-    /** Above the measured sum of sixteen GPUs, which has 31 bits. */
-    private static final int CLIQUE_SHIFT = 40;
+    /** Above the measured sum of sixteen GPUs, which has 55 bits; a clique of sixteen has 5. */
+    private static final int CLIQUE_SHIFT = 56;
 
+    private final Affinity affinity;
     private final long[] sums;
     private final byte[] cliques;
 
     /** Fills the tables; every entry follows from smaller sets in a step. */
     ExactSearch(Affinity affinity) {
+        this.affinity = affinity;
         int sets = 1 << affinity.size();
         sums = new long[sets];
         cliques = new byte[sets];
@@ -71,7 +73,7 @@ final class ExactSearch implements SubsetSearch {
     private boolean better(int must, int free, int pick, int best) {
         long mine = sums[must | pick];
         long bests = sums[must | best];
-        long diff = Affinity.measured(mine) - Affinity.measured(bests);
+        long diff = affinity.measured(mine) - affinity.measured(bests);
         if (diff != 0) {
             return diff > 0;
         }
@@ -81,13 +83,13 @@ final class ExactSearch implements SubsetSearch {
         if (diff != 0) {
             return diff > 0;
         }
-        return Affinity.hinted(mine) + Affinity.hinted(sums[left])
-                > Affinity.hinted(bests) + Affinity.hinted(sums[bestLeft]);
+        return affinity.hinted(mine) + affinity.hinted(sums[left])
+                > affinity.hinted(bests) + affinity.hinted(sums[bestLeft]);
     }
 
     /** The largest NVLink clique that is left, then all that is left. */
     private long worth(int left) {
-        return ((long) cliques[left] << CLIQUE_SHIFT) + Affinity.measured(sums[left]);
+        return ((long) cliques[left] << CLIQUE_SHIFT) + affinity.measured(sums[left]);
     }
 
     /** The lowest 0, 1, … count bits of a mask. */

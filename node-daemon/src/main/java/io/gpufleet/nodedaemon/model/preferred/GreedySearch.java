@@ -25,9 +25,9 @@ final class GreedySearch implements SubsetSearch {
         long[] toAll = nearness(places, places);
         long[] toFixed = nearness(places, fixed);
         int starts = Math.clamp((long) STEPS / ((long) count * places.length), 1, places.length);
-        Comparator<Grown> byWorth = Comparator.comparingLong((Grown grown) -> Affinity.measured(grown.inside))
-                .thenComparingLong(grown -> -Affinity.measured(grown.torn))
-                .thenComparingLong(grown -> Affinity.hinted(grown.inside));
+        Comparator<Grown> byWorth = Comparator.comparingLong((Grown grown) -> affinity.measured(grown.inside))
+                .thenComparingLong(grown -> -affinity.measured(grown.torn))
+                .thenComparingLong(grown -> affinity.hinted(grown.inside));
         Grown best = new Grown(places, toAll, toFixed);
         best.grow(0, count);
         for (int start = 1; start < starts; start++) {
@@ -100,11 +100,11 @@ final class GreedySearch implements SubsetSearch {
         }
 
         private boolean nearer(int one, int other) {
-            long diff = Affinity.measured(toChosen[one]) - Affinity.measured(toChosen[other]);
+            long diff = affinity.measured(toChosen[one]) - affinity.measured(toChosen[other]);
             if (diff == 0) {
-                diff = Affinity.measured(toLeft[other]) - Affinity.measured(toLeft[one]);
+                diff = affinity.measured(toLeft[other]) - affinity.measured(toLeft[one]);
             }
-            return diff != 0 ? diff > 0 : Affinity.hinted(toChosen[one]) > Affinity.hinted(toChosen[other]);
+            return diff != 0 ? diff > 0 : affinity.hinted(toChosen[one]) > affinity.hinted(toChosen[other]);
         }
 
         BitSet chosen() {

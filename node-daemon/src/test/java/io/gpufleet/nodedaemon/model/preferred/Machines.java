@@ -89,6 +89,29 @@ public final class Machines {
                 .toList();
     }
 
+    /** The same GPU, with what is above it on PCI. */
+    static Gpu routed(Gpu gpu, List<String> route) {
+        return new Gpu(
+                gpu.uuid(),
+                gpu.serial(),
+                gpu.index(),
+                gpu.minor(),
+                gpu.pciBusId(),
+                gpu.model(),
+                gpu.shortModel(),
+                gpu.family(),
+                gpu.computeCapability(),
+                gpu.memoryBytes(),
+                gpu.vbiosVersion(),
+                gpu.numaNode(),
+                gpu.migEnabled(),
+                gpu.links(),
+                gpu.fabricClique(),
+                gpu.mode(),
+                gpu.instances(),
+                new Reading.Known<>(route));
+    }
+
     private static String address(int bus) {
         return String.format(Locale.ROOT, "%08X:%02X:00.0", bus >> 8, bus & 0xFF);
     }

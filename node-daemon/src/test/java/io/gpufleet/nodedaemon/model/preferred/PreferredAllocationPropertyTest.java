@@ -24,11 +24,14 @@ class PreferredAllocationPropertyTest {
         private final int[] buses;
         private final int[] numa;
         private final int[][] links;
+        /** Of each GPU what is above it; empty where nobody knows. */
+        private final List<List<String>> routes;
 
-        Plain(int[] buses, int[] numa, int[][] links) {
+        Plain(int[] buses, int[] numa, int[][] links, List<List<String>> routes) {
             this.buses = buses;
             this.numa = numa;
             this.links = links;
+            this.routes = routes;
         }
 
         static Plain random(Random random, int size) {
@@ -41,14 +44,28 @@ class PreferredAllocationPropertyTest {
                 }
             }
             int sockets = 1 + random.nextInt(3);
+            boolean routed = random.nextBoolean();
             return new Plain(
                     random.ints(0, 512).distinct().limit(size).toArray(),
                     random.ints(size, -1, sockets).toArray(),
-                    links);
+                    links,
+                    Stream.generate(() -> route(random))
+                            .limit(routed ? size : 0)
+                            .toList());
+        }
+
+        private static List<String> route(Random random) {
+            return List.of("root " + random.nextInt(2), "bridge " + random.nextInt(2), "port " + random.nextInt(3))
+                    .subList(0, 1 + random.nextInt(3));
         }
 
         List<Gpu> gpus() {
-            return Machines.meshed(buses, numa, links);
+            var plain = Machines.meshed(buses, numa, links);
+            return routes.isEmpty()
+                    ? plain
+                    : plain.stream()
+                            .map(gpu -> Machines.routed(gpu, routes.get(gpu.index())))
+                            .toList();
         }
 
         private long pairs(List<Integer> set, Pair worth) {
@@ -65,7 +82,22 @@ class PreferredAllocationPropertyTest {
             return numa[a] < 0 || numa[b] < 0 ? 1 : numa[a] == numa[b] ? 2 : 0;
         }
 
+        private int level(int a, int b) {
+            if (routes.isEmpty()) {
+                return 0;
+            }
+            var one = routes.get(a);
+            var other = routes.get(b);
+            int common = (int) IntStream.range(0, Math.min(one.size(), other.size()))
+                    .takeWhile(i -> one.get(i).equals(other.get(i)))
+                    .count();
+            return common < 2 ? common : Math.max(one.size(), other.size()) - common < 2 ? 3 : 2;
+        }
+
         private int closeness(int a, int b) {
+            if (!routes.isEmpty()) {
+                return 0;
+            }
             return buses[a] / 256 == buses[b] / 256 ? 256 - Math.abs(buses[a] - buses[b]) : 0;
         }
 
@@ -84,9 +116,11 @@ class PreferredAllocationPropertyTest {
             return new Worth(
                     pairs(in, (a, b) -> links[a][b]),
                     pairs(in, this::numaOf),
+                    pairs(in, this::level),
                     clique(left),
                     pairs(left, (a, b) -> links[a][b]),
                     pairs(left, this::numaOf),
+                    pairs(left, this::level),
                     pairs(in, this::closeness) + pairs(left, this::closeness));
         }
     }
@@ -95,15 +129,25 @@ class PreferredAllocationPropertyTest {
         long of(int a, int b);
     }
 
-    private record Worth(long links, long numa, int clique, long linksLeft, long numaLeft, long closeness)
+    private record Worth(
+            long links,
+            long numa,
+            long level,
+            int clique,
+            long linksLeft,
+            long numaLeft,
+            long levelLeft,
+            long closeness)
             implements Comparable<Worth> {
         @Override
         public int compareTo(Worth other) {
             return Comparator.comparingLong(Worth::links)
                     .thenComparingLong(Worth::numa)
+                    .thenComparingLong(Worth::level)
                     .thenComparingInt(Worth::clique)
                     .thenComparingLong(Worth::linksLeft)
                     .thenComparingLong(Worth::numaLeft)
+                    .thenComparingLong(Worth::levelLeft)
                     .thenComparingLong(Worth::closeness)
                     .compare(this, other);
         }

@@ -131,6 +131,22 @@ class PreferredAllocationTest {
         }
 
         @Test
+        void gpusShareTheirSwitchWhateverTheirBusNumbers() {
+            // Given
+            var gpus = new ArrayList<Gpu>();
+            for (int i = 0; i < 8; i++) {
+                String bridge = "0000:0" + i / 4 + ":01.0";
+                String port = "0000:1" + i % 2 + ":0" + i / 4 + ".0";
+                gpus.add(Machines.routed(
+                        Machines.PCIE.get(i), List.of("0000:0" + i / 4, bridge, port, "0000:2" + i + ":00.0")));
+            }
+
+            // Then
+            assertThat(choose(gpus, uuids(1, 2, 3), List.of(), 2)).containsExactlyInAnyOrderElementsOf(uuids(1, 3));
+            assertThat(choose(gpus, range(0, 8), uuids(4), 2)).containsExactlyInAnyOrderElementsOf(uuids(4, 6));
+        }
+
+        @Test
         void singleGpuComesFromTheSmallerGroup() {
             assertThat(choose(Machines.PCIE, range(1, 8), List.of(), 1)).allMatch(range(1, 4)::contains);
         }

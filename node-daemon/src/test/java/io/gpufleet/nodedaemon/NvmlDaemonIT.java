@@ -1,0 +1,88 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.nvml.StandInNvml;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole daemon over a library that is told to fail. */
+class NvmlDaemonIT {
+    private static final int STATUS_START_ANEW = 3;
+    private static final int UNKNOWN = 999;
+
+    @TempDir
+    private Path root;
+
+    @Test
+    void theThirdHungCallEndsTheProcessAndAFreshOneKnowsOfAllThree() throws IOException, InterruptedException {
+        try (var nvml = StandInNvml.install(root.resolve("driver"), 4);
+                var daemon = new DaemonProcess(root, settings(nvml))) {
+            // Given
+            await().until(() -> daemon.log().contains("NVML opened"));
+            nvml.hang("nvmlDeviceGetUUID", 1).hang("nvmlDeviceGetUUID", 2);
+            await().until(() -> nvml.counter("hanging") == 2);
+            assertThat(daemon.page("/livez")).startsWith("200");
+
+            // When
+            nvml.hang("nvmlDeviceGetUUID", 3);
+
+            // Then
+            assertThat(daemon.exit()).isEqualTo(STATUS_START_ANEW);
+            assertThat(daemon.log())
+                    .contains("the process ends to be started anew")
+                    .contains("3 NVML calls did not return, the last one:");
+            String kept = Files.readString(root.resolve("state/devices.json"));
+            for (int gpu = 1; gpu <= 3; gpu++) {
+                assertThat(kept)
+                        .containsPattern("\"gpu\" : \"" + StandInNvml.uuid(gpu) + "\",\\s+\"fault\" : \"nvml-hung\"");
+            }
+
+            // When
+            nvml.clearRules();
+            daemon.restart();
+            await().until(() -> daemon.log().contains("NVML opened"));
+            for (int gpu = 1; gpu <= 3; gpu++) {
+                nvml.hang("nvmlDeviceGetUUID", gpu);
+            }
+
+            // Then
+            await().until(() -> daemon.log().contains("a fresh process did not help, this one stays"));
+            assertThat(daemon.page("/livez")).startsWith("200");
+        }
+    }
+
+    @Test
+    void aGpuOfWhichOnlyTheMemoryCanNotBeReadIsNotOfferedAsHealthy() throws IOException, InterruptedException {
+        try (var nvml = StandInNvml.install(root.resolve("driver"), 4)) {
+            // Given
+            nvml.fail("nvmlDeviceGetMemoryInfo_v2", 2, UNKNOWN).fail("nvmlDeviceGetMemoryInfo", 2, UNKNOWN);
+
+            // When
+            try (var daemon = new DaemonProcess(root, settings(nvml))) {
+                // Then
+                await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 3\n"));
+                assertThat(daemon.page("/metrics"))
+                        .contains("\ngpufleet_daemon_devices_listed 4\n")
+                        .contains("gpufleet_daemon_faults_open 1\n");
+            }
+        }
+    }
+
+    private Map<String, String> settings(StandInNvml nvml) {
+        return Map.of(
+                "GPUFLEET_NODE", "node-1",
+                "GPUFLEET_KAFKA", "127.0.0.1:1",
+                "GPUFLEET_DEVICES", "nvml",
+                "GPUFLEET_NVML_LIBRARY", nvml.library().toString(),
+                "GPUFLEET_NVML_DEADLINE", "300ms",
+                "GPUFLEET_TELEMETRY_INTERVAL", "200ms",
+                "GPUFLEET_DEVICE_PLUGIN_DIR", root.resolve("plugins").toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET", root.resolve("pods.sock").toString());
+    }
+}
