@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.app.DeviceWatch;
 import io.gpufleet.nodedaemon.app.Input;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.app.NodeLoop;
+import io.gpufleet.nodedaemon.app.PreparedLooks;
 import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
@@ -25,6 +26,7 @@ import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultPolicy;
 import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.podresources.PodResources;
 import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
@@ -63,6 +65,7 @@ final class DaemonMain implements AutoCloseable {
     private final KubeletLinks kubelet;
     private final PodResources podResources;
     private final NodeLoop loop;
+    private final PreparedLooks looks;
     private final DeviceWatch devices;
     private final SettingsDesk chosen;
     private final OpsDoor http;
@@ -84,11 +87,9 @@ final class DaemonMain implements AutoCloseable {
         breakGlass = new BreakGlass(
                 config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new Input.VerdictsIgnored(ignored)));
         chosen = new SettingsDesk(
-                Sources.places(config),
-                new NvidiaEnvironment(environment),
-                choice -> inbox.add(new Input.SettingsChosen(choice)));
+                Sources.places(config), new NvidiaEnvironment(environment), choice -> settle(choice, inbox));
         inbox.add(new Input.SettingsChosen(chosen.choice()));
-        var allocator = Sources.allocator(chosen.choice().otherwise().settings(), source.name());
+        var allocator = Sources.allocator(chosen.choice().otherwise().settings());
         var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
         kubelet = links(vertx, config, epoch, desk, inbox);
         podResources = podResources(vertx, config);
@@ -112,8 +113,9 @@ final class DaemonMain implements AutoCloseable {
                 config.httpHost(),
                 config.httpPort(),
                 new OpsDoor.Answers(this::notAlive, this::notReady, this::metrics));
+        looks = Sources.prepared(source, config, chosen.choice(), inbox::add);
         devices = new DeviceWatch(
-                source,
+                looks,
                 new HoldFiles(config.state().runDirectory(), GPU_NODES),
                 config.timing().telemetryInterval(),
                 inbox::add,
@@ -128,6 +130,12 @@ final class DaemonMain implements AutoCloseable {
                 .addKeyValue("epoch", epoch)
                 .addKeyValue("http", http.port())
                 .log("daemon runs");
+    }
+
+    /** What containers need under other settings is there before anybody answers by them. */
+    private void settle(SettingsChoice choice, BlockingQueue<Input> inbox) {
+        looks.settle(choice);
+        inbox.add(new Input.SettingsChosen(choice));
     }
 
     private KubeletLinks links(

@@ -2,10 +2,16 @@ package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.nodedaemon.app.DeviceSource;
+import io.gpufleet.nodedaemon.app.HostSurvey;
+import io.gpufleet.nodedaemon.app.Input;
+import io.gpufleet.nodedaemon.app.PreparedLooks;
+import io.gpufleet.nodedaemon.cdi.SpecFile;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.disk.Host;
+import io.gpufleet.nodedaemon.disk.DeviceNodes;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.HostNodes;
+import io.gpufleet.nodedaemon.model.HostPlaces;
+import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
@@ -14,6 +20,7 @@ import io.gpufleet.nodedaemon.settings.SettingsPlaces;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import java.time.Clock;
 import java.util.EnumSet;
+import java.util.function.Consumer;
 
 /** What depends on where the devices come from, chosen by name. */
 final class Sources {
@@ -24,8 +31,8 @@ final class Sources {
             return SimulatedSource.open(node, devices.source(), devices.faults(), Clock.systemUTC());
         }
         if (devices.source().equals("nvml")) {
-            return new NvmlSource(
-                    NvmlSettings.of(devices.nvmlLibrary(), devices.driverRoot()).within(devices.nvmlDeadline()));
+            return new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.seenDriverRoot())
+                    .within(devices.nvmlDeadline()));
         }
         throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
                 + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");
@@ -43,8 +50,18 @@ final class Sources {
                 strategies);
     }
 
-    static Allocator allocator(PluginSettings settings, String source) {
-        return new Allocator(
-                settings, HostNodes.of(source.equals("simulated") ? Host.usualControlNodes() : Host.controlNodes()));
+    static Allocator allocator(PluginSettings settings) {
+        return new Allocator(settings, HostNodes.NONE);
+    }
+
+    /** Looks whose devices containers can be given: the host is prepared for them first. */
+    static PreparedLooks prepared(
+            DeviceSource source, DaemonConfig config, SettingsChoice choice, Consumer<Input> inbox) {
+        var places = new HostPlaces(
+                config.devices().hostRoot().toString(), config.containers().devRoot());
+        boolean imagined = source.name().equals("simulated") && places.devRoot().isEmpty();
+        HostSurvey survey = imagined ? _ -> DeviceNodes.usual() : new DeviceNodes(places);
+        var specs = new SpecFile(config.containers().cdiDirectory(), places);
+        return new PreparedLooks(source, survey, specs, choice, inbox);
     }
 }

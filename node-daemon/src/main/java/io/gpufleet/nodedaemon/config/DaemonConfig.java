@@ -18,6 +18,7 @@ import java.util.TreeSet;
  * @param devices where devices come from
  * @param kubelet how the kubelet is met
  * @param choice where an operator's settings stand
+ * @param containers where things are that containers get
  * @param state what is kept where
  * @param timing how often and how long
  * @param httpHost address of the HTTP server
@@ -28,11 +29,14 @@ public record DaemonConfig(
         Devices devices,
         Kubelet kubelet,
         Choice choice,
+        Containers containers,
         State state,
         Timing timing,
         String httpHost,
         int httpPort) {
     private static final int MAX_NODE_NAME = 253;
+    private static final List<String> STRATEGIES =
+            List.of("envvar", "volume-mounts", "cdi-annotations", "cdi-cri", "host-mounts");
 
     /**
      * The bus.
@@ -54,6 +58,7 @@ public record DaemonConfig(
      * @param nvmlLibrary path of libnvidia-ml.so.1; empty text: searched below the driver root
      * @param driverRoot directory of the driver on the host
      * @param nvmlDeadline after which an NVML call is taken for hung
+     * @param hostRoot where this process sees the host's root directory
      * @param simulationDirectory where fault files of simulated GPUs are; empty text: there are none
      * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's, unless the GPUs are simulated
      */
@@ -62,8 +67,14 @@ public record DaemonConfig(
             String nvmlLibrary,
             Path driverRoot,
             Duration nvmlDeadline,
+            Path hostRoot,
             String simulationDirectory,
             String kernelLog) {
+        /** Where this process sees the driver root. */
+        public Path seenDriverRoot() {
+            return hostRoot.resolve(Path.of("/").relativize(driverRoot.toAbsolutePath()));
+        }
+
         /** The kernel log to read; empty where none is to be. */
         public Optional<Path> kernelMessages() {
             return switch (kernelLog) {
@@ -99,6 +110,14 @@ public record DaemonConfig(
      * @param directory of several of them, with select.yaml; empty text: there is none
      */
     public record Choice(String file, String directory) {}
+
+    /**
+     * Where things are that containers get.
+     *
+     * @param devRoot directory of the host whose {@code /dev} has the GPUs' nodes; empty text: found
+     * @param cdiDirectory where container runtimes read CDI specs
+     */
+    public record Containers(String devRoot, Path cdiDirectory) {}
 
     /** What is kept where. */
     public record State(Path stateDirectory, Path runDirectory, long outboxBytes, Path bootIdFile) {}
@@ -148,10 +167,17 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_DEVICE_LIST_STRATEGY",
                     "",
-                    "how Allocate answers: envvar, host-mounts, or both; envvar where NVIDIA's settings say nothing"),
+                    "how Allocate answers: envvar, volume-mounts, cdi-annotations, cdi-cri, host-mounts, several by commas;"
+                            + " envvar where NVIDIA's settings say nothing"),
             Setting.optional("GPUFLEET_CONFIG_FILE", "", "configuration file of NVIDIA's plugin; reloaded on change"),
             Setting.optional(
                     "GPUFLEET_CONFIG_DIR", "", "directory of several of them, with select.yaml; for the Node's label"),
+            Setting.optional("GPUFLEET_CDI_DIR", "/var/run/cdi", "where container runtimes read CDI specs"),
+            Setting.optional(
+                    "GPUFLEET_DEV_ROOT",
+                    "",
+                    "directory of the host whose dev/ has the GPUs' nodes; empty: the driver root where it has them"),
+            Setting.optional("GPUFLEET_HOST_ROOT", "/", "where this process sees the host's root directory"),
             Setting.optional("GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "what is kept over a restart"),
             Setting.optional("GPUFLEET_RUN_DIR", "/run/gpufleet", "what is shared with installers on the node"),
             Setting.optional("GPUFLEET_OUTBOX_BYTES", "67108864", "how many bytes of events may wait for Kafka"),
@@ -184,6 +210,7 @@ public record DaemonConfig(
                         environment.path("GPUFLEET_POD_RESOURCES_SOCKET"),
                         strategies(environment)),
                 new Choice(environment.text("GPUFLEET_CONFIG_FILE"), environment.text("GPUFLEET_CONFIG_DIR")),
+                new Containers(devRoot(environment), environment.path("GPUFLEET_CDI_DIR")),
                 new State(
                         environment.path("GPUFLEET_STATE_DIR"),
                         environment.path("GPUFLEET_RUN_DIR"),
@@ -203,6 +230,7 @@ public record DaemonConfig(
                 environment.text("GPUFLEET_NVML_LIBRARY"),
                 environment.path("GPUFLEET_DRIVER_ROOT"),
                 atLeast(environment, "GPUFLEET_NVML_DEADLINE", Duration.ofMillis(100)),
+                environment.path("GPUFLEET_HOST_ROOT"),
                 environment.text("GPUFLEET_SIMULATION_DIR"),
                 environment.text("GPUFLEET_KMSG"));
     }
@@ -247,14 +275,22 @@ public record DaemonConfig(
                 });
     }
 
+    private static String devRoot(Environment environment) {
+        String root = environment.text("GPUFLEET_DEV_ROOT");
+        if (!root.isEmpty() && !root.startsWith("/")) {
+            throw environment.wrong("GPUFLEET_DEV_ROOT", "an absolute path");
+        }
+        return root;
+    }
+
     private static Set<String> strategies(Environment environment) {
         var words = new TreeSet<String>();
         if (environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").isEmpty()) {
             return words;
         }
         for (String word : environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").split(",", -1)) {
-            if (!Set.of("envvar", "host-mounts").contains(word.strip())) {
-                throw environment.wrong("GPUFLEET_DEVICE_LIST_STRATEGY", "envvar, host-mounts, or envvar,host-mounts");
+            if (!STRATEGIES.contains(word.strip())) {
+                throw environment.wrong("GPUFLEET_DEVICE_LIST_STRATEGY", "one or several of " + STRATEGIES);
             }
             words.add(word.strip());
         }

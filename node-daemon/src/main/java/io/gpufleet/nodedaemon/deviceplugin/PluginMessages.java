@@ -47,7 +47,7 @@ final class PluginMessages {
                 .forEach(mount -> container.addMounts(Mount.newBuilder()
                         .setContainerPath(mount.containerPath())
                         .setHostPath(mount.hostPath())
-                        .setReadOnly(true)));
+                        .setReadOnly(mount.readOnly())));
         grant.deviceNodes()
                 .forEach(node -> container.addDevices(DeviceSpec.newBuilder()
                         .setContainerPath(node.path())

@@ -51,8 +51,13 @@ public sealed interface AllocationAnswer {
         }
     }
 
-    /** A read-only mount. */
-    record Mount(String hostPath, String containerPath) {}
+    /** A file or directory of the host. */
+    record Mount(String hostPath, String containerPath, boolean readOnly) {
+        /** A mount that the container can not write to. */
+        public Mount(String hostPath, String containerPath) {
+            this(hostPath, containerPath, true);
+        }
+    }
 
     /** A device node, where it is on the host and where the container sees it. */
     record DeviceNode(String hostPath, String path, String permissions) {

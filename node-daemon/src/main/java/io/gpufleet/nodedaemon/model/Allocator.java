@@ -11,7 +11,6 @@ import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 public record Allocator(PluginSettings settings, HostNodes host) {
     /** The answers for a list of a resource; made once a list, not once a call. */
     public GrantTable table(String resource, DeviceList list) {
-        return new GrantTable(
-                settings.sharing().failGreaterThanOne(), new Injections(settings.allocate(), host), resource, list);
+        return new GrantTable(new Injections(settings.allocate(), settings.sharing(), host), resource, list);
     }
 }

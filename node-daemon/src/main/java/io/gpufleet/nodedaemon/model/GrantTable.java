@@ -23,16 +23,11 @@ public final class GrantTable {
     /** A device with what it adds to a container, and why it can not be given although it is healthy. */
     private record Entry(int place, Offer offer, Handle handle, String trouble) {}
 
-    GrantTable(boolean failGreaterThanOne, Injections chosen, String resource, DeviceList list) {
-        this.failGreaterThanOne = failGreaterThanOne;
+    GrantTable(Injections chosen, String resource, DeviceList list) {
+        this.failGreaterThanOne = chosen.sharing().failGreaterThanOne();
         this.injections = chosen.of(resource);
         for (Offer offer : list.devices()) {
-            var entry = new Entry(
-                    byId.size(),
-                    offer,
-                    chosen.handle(offer.gpu(), offer.part()),
-                    chosen.trouble(offer.gpu(), offer.part()));
-            byId.put(offer.id(), entry);
+            byId.put(offer.id(), new Entry(byId.size(), offer, chosen.handle(offer), chosen.trouble(offer)));
         }
     }
 

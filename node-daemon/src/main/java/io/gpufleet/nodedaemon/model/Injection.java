@@ -23,8 +23,9 @@ sealed interface Injection {
      *
      * @param name UUID or index, as the settings say
      * @param cdi the same as a fully qualified CDI name
+     * @param shared whether others may hold it as well
      */
-    record Handle(String name, String cdi, List<DeviceNode> nodes) {}
+    record Handle(String name, String cdi, List<DeviceNode> nodes, boolean shared) {}
 
     /** Names in the environment. */
     record ByEnvironment(Map<String, String> always) implements Injection {
@@ -103,6 +104,27 @@ sealed interface Injection {
         @Override
         public void into(GrantDraft draft, List<Handle> devices) {
             draft.environment.put("LD_LIBRARY_PATH", value);
+        }
+    }
+
+    /** The way to the MPS control daemon of a resource, for those who share. */
+    record ByMps(String pipe, List<Mount> mounts) implements Injection {
+        /** As NVIDIA's plugin and control daemons have it: a folder a resource, shared memory for all. */
+        static ByMps of(String root, String resource) {
+            String pipe = "/mps/" + resource + "/pipe";
+            return new ByMps(
+                    pipe,
+                    List.of(
+                            new Mount(root + "/" + resource + "/pipe", pipe, false),
+                            new Mount(root + "/shm", "/dev/shm", false)));
+        }
+
+        @Override
+        public void into(GrantDraft draft, List<Handle> devices) {
+            if (devices.stream().anyMatch(Handle::shared)) {
+                draft.environment.put("CUDA_MPS_PIPE_DIRECTORY", pipe);
+                draft.mounts.addAll(mounts);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.Injection.Handle;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Extra;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Imex;
+import io.gpufleet.nodedaemon.model.settings.SharePlan;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,7 +15,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** Chooses the injections of a resource by the settings and by what the host has. */
-record Injections(AllocateSettings settings, HostNodes host) {
+record Injections(AllocateSettings settings, SharePlan sharing, HostNodes host) {
     /** Where images of before NVIDIA's container runtime look for the driver. */
     private static final String DRIVER = "/usr/local/nvidia";
 
@@ -32,8 +33,11 @@ record Injections(AllocateSettings settings, HostNodes host) {
         if (settings.passDeviceSpecs() && !settings.strategies().contains(Strategy.HOST_MOUNTS)) {
             chosen.add(new Injection.ByNodes(nodes(host.control()), List.of(), channelNodes()));
         }
-        if (settings.libraryPath() && (cdi() || settings.strategies().contains(Strategy.HOST_MOUNTS))) {
+        if (settings.libraryPath() && (settings.cdi() || settings.strategies().contains(Strategy.HOST_MOUNTS))) {
             chosen.add(new Injection.LibraryPath(DRIVER + "/lib64"));
+        }
+        if (sharing.means() == SharePlan.Means.MPS) {
+            chosen.add(Injection.ByMps.of(sharing.mpsRoot(), resource));
         }
         return List.copyOf(chosen);
     }
@@ -50,33 +54,28 @@ record Injections(AllocateSettings settings, HostNodes host) {
         };
     }
 
-    /** Whether a container runtime has to resolve names of ours. */
-    boolean cdi() {
-        return settings.strategies().contains(Strategy.CDI_ANNOTATIONS)
-                || settings.strategies().contains(Strategy.CDI_CRI);
-    }
-
     /** What one device adds. */
-    Handle handle(Gpu gpu, Part part) {
+    Handle handle(Offer offer) {
         return new Handle(
-                part.name(gpu, settings.names()),
-                CdiNames.qualified(CdiNames.of(gpu, part, settings.names())),
-                nodes(HostNodes.of(gpu, part)));
+                offer.part().name(offer.gpu(), settings.names()),
+                CdiNames.qualified(CdiNames.of(offer.gpu(), offer.part(), settings.names())),
+                nodes(HostNodes.of(offer.gpu(), offer.part())),
+                offer.replicas() > 1);
     }
 
     /** Why no container can be given the device although it is healthy; empty when it can. */
-    String trouble(Gpu gpu, Part part) {
+    String trouble(Offer offer) {
         if (settings.imex() == Imex.REQUIRED && host.imex().isEmpty()) {
             return "IMEX channel 0 is required and the host has no /dev/nvidia-caps-imex-channels/channel0; load the"
                     + " nvidia module with NVreg_CreateImexChannel0=1, or set imex.required to false";
         }
-        if (!cdi()) {
+        if (!settings.cdi()) {
             return "";
         }
         if (!host.cdi().trouble().isEmpty()) {
             return host.cdi().trouble();
         }
-        String name = CdiNames.of(gpu, part, settings.names());
+        String name = CdiNames.of(offer.gpu(), offer.part(), settings.names());
         return host.cdi().written().contains(name)
                 ? ""
                 : "the CDI spec does not have '" + name + "' yet; delete the pod so that it is scheduled again";

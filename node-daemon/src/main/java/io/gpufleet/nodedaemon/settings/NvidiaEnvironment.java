@@ -14,9 +14,9 @@ public final class NvidiaEnvironment {
 
     private static final Map<String, String> IGNORED = Map.ofEntries(
             Map.entry("FAIL_ON_INIT_ERROR", WAITS),
-            Map.entry("NVIDIA_DEV_ROOT", "device nodes are looked for below /dev"),
-            Map.entry("DRIVER_ROOT_CTR_PATH", "set GPUFLEET_DRIVER_ROOT"),
-            Map.entry("CONTAINER_DRIVER_ROOT", "set GPUFLEET_DRIVER_ROOT"),
+            Map.entry("NVIDIA_DEV_ROOT", "set GPUFLEET_DEV_ROOT"),
+            Map.entry("DRIVER_ROOT_CTR_PATH", "set GPUFLEET_HOST_ROOT"),
+            Map.entry("CONTAINER_DRIVER_ROOT", "set GPUFLEET_HOST_ROOT"),
             Map.entry("NVIDIA_CDI_HOOK_PATH", NO_HOOKS),
             Map.entry("NVIDIA_CTK_PATH", NO_HOOKS),
             Map.entry("CDI_FEATURE_FLAGS", NO_HOOKS),

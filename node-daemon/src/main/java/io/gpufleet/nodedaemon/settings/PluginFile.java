@@ -15,7 +15,7 @@ import java.util.Map;
 final class PluginFile {
     private static final Map<String, String> IGNORED_FLAGS = Map.of(
             "failOnInitError", "the daemon always waits for the driver and looks again",
-            "nvidiaDevRoot", "device nodes are looked for below /dev",
+            "nvidiaDevRoot", "set GPUFLEET_DEV_ROOT",
             "useNodeFeatureAPI", "labels are written by the inventory-service",
             "deviceDiscoveryStrategy", "set GPUFLEET_DEVICES",
             "gfd", "labels are written by the inventory-service from what the daemon announces");
@@ -25,7 +25,7 @@ final class PluginFile {
             "nvidiaCDIHookPath", "the daemon writes CDI files without hook binaries",
             "cdiFeatureFlags", "the daemon writes CDI files without hook binaries",
             "cdiDisableHooks", "the daemon writes CDI files without hook binaries",
-            "containerDriverRoot", "set GPUFLEET_DRIVER_ROOT");
+            "containerDriverRoot", "set GPUFLEET_HOST_ROOT");
 
     private final SettingsDraft draft;
 

@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
@@ -34,6 +35,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -56,6 +59,7 @@ class PluginServerIT {
     private final AtomicReference<DeviceList> list = new AtomicReference<>(list(1, true));
     private final AtomicInteger opened = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
+    private KubeletDesk desk;
     private WatchStreams streams;
     private GrpcClient grpc;
     private SocketAddress address;
@@ -70,7 +74,7 @@ class PluginServerIT {
         address = SocketAddress.domainSocketAddress(socket.toString());
         streams = new WatchStreams(
                 vertx.getOrCreateContext(), list::get, opened::incrementAndGet, ended::incrementAndGet);
-        var desk = new KubeletDesk(
+        desk = new KubeletDesk(
                 new Allocator(PluginSettings.STANDARD, HostNodes.of(List.of())),
                 () -> Some.second(0),
                 new Counters(),
@@ -212,6 +216,41 @@ class PluginServerIT {
         assertThatThrownBy(() -> get(() -> client().preStartContainer(request)))
                 .cause()
                 .isInstanceOf(InvalidStatusException.class);
+    }
+
+    @Test
+    void kubeletAsksBeforeAContainerStartsOnlyWhereItIsToldTo() throws Exception {
+        // Given
+        AllocateSettings standard = AllocateSettings.STANDARD;
+        var asking = new AllocateSettings(
+                standard.strategies(),
+                standard.names(),
+                false,
+                Set.of(),
+                standard.imex(),
+                standard.cdiAnnotationPrefix(),
+                "/",
+                false,
+                true);
+        desk.lists(Map.of(ResourcePlan.GPU, list(1, false)), 1);
+
+        // When
+        desk.allocator(new Allocator(PluginSettings.STANDARD.with(asking), HostNodes.NONE));
+
+        // Then
+        assertThat(get(() -> client().getDevicePluginOptions(Empty.getDefaultInstance()))
+                        .getPreStartRequired())
+                .isTrue();
+        assertThat(get(() -> client().preStartContainer(starting(0)))).isNotNull();
+        assertThatThrownBy(() -> get(() -> client().preStartContainer(starting(5))))
+                .cause()
+                .hasMessageContaining("FAILED_PRECONDITION");
+    }
+
+    private static PreStartContainerRequest starting(int gpu) {
+        return PreStartContainerRequest.newBuilder()
+                .addDevicesIds(Some.uuid(gpu))
+                .build();
     }
 
     @Test

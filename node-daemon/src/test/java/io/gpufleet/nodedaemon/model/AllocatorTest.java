@@ -13,8 +13,14 @@ import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Extra;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.IdNames;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Imex;
+import io.gpufleet.nodedaemon.model.settings.MigStrategy;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
+import io.gpufleet.nodedaemon.model.settings.SharePlan;
+import io.gpufleet.nodedaemon.model.settings.SharePlan.Pick;
+import io.gpufleet.nodedaemon.model.settings.SharePlan.SharedResource;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
+import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -98,6 +104,34 @@ class AllocatorTest {
                                 false,
                                 ""))
                         .toList());
+    }
+
+    @Test
+    void sharersFindTheirMpsControlDaemon() {
+        var settings = new PluginSettings(
+                MigStrategy.NONE,
+                new SharePlan(
+                        SharePlan.Means.MPS,
+                        false,
+                        true,
+                        List.of(new SharedResource(ResourcePlan.GPU, "", new Pick.All(), 2)),
+                        "/run/mps"),
+                ReplicaOrder.DISTRIBUTED,
+                AllocateSettings.STANDARD,
+                XidOverrides.NONE);
+
+        var answer = new Allocator(settings, HOST)
+                .table(ResourcePlan.GPU, shared(2))
+                .answer(List.of(List.of(uuid(0) + "::1")));
+
+        assertThat(answer).isInstanceOfSatisfying(Granted.class, granted -> {
+            Grant grant = granted.containers().getFirst();
+            assertThat(grant.environment()).containsEntry("CUDA_MPS_PIPE_DIRECTORY", "/mps/nvidia.com/gpu/pipe");
+            assertThat(grant.mounts())
+                    .containsExactly(
+                            new Mount("/run/mps/nvidia.com/gpu/pipe", "/mps/nvidia.com/gpu/pipe", false),
+                            new Mount("/run/mps/shm", "/dev/shm", false));
+        });
     }
 
     @Test

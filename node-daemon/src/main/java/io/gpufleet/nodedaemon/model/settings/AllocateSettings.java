@@ -77,4 +77,9 @@ public record AllocateSettings(
         return new AllocateSettings(
                 strategies, names, passDeviceSpecs, extras, imex, cdiAnnotationPrefix, root, libraryPath, preStart);
     }
+
+    /** Whether container runtimes have to resolve names of ours. */
+    public boolean cdi() {
+        return strategies.contains(Strategy.CDI_ANNOTATIONS) || strategies.contains(Strategy.CDI_CRI);
+    }
 }

@@ -1,0 +1,149 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A real kubelet and a real container runtime make of our CDI spec what it says. */
+class CdiClusterIT {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String POD = "gpufleet-it-cdi";
+    /** Where the runtime of the cluster reads specs. */
+    private static final Path SPEC = Path.of("/var/run/cdi/gpufleet.io-gpu.json");
+
+    @TempDir
+    Path directory;
+
+    @AfterEach
+    void tidy() throws Exception {
+        run(kubectl("delete", "pod", POD, "--ignore-not-found", "--grace-period=0", "--force"));
+        Files.deleteIfExists(SPEC);
+    }
+
+    private static String run(List<String> command) throws Exception {
+        var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new AssertionError(command + " said " + said);
+        }
+        return said;
+    }
+
+    private static List<String> kubectl(String... words) {
+        var command = new ArrayList<>(List.of(
+                Optional.ofNullable(System.getenv("GPUFLEET_TEST_CLUSTER"))
+                        .orElseThrow(() -> new AssertionError("GPUFLEET_TEST_CLUSTER names no cluster tool")),
+                "kubectl"));
+        command.addAll(List.of(words));
+        return command;
+    }
+
+    private static String node(String path) throws Exception {
+        return run(kubectl("get", "nodes", "-o", "jsonpath={.items[0]" + path + "}"));
+    }
+
+    /** A driver whose libraries say that they are it, and device nodes that are the null device's. */
+    private Map<String, String> host(int gpus) throws Exception {
+        Path libraries = Files.createDirectories(directory.resolve("driver/lib64"));
+        Path cuda = Files.writeString(libraries.resolve("libcuda.so.570.124.06"), "this is libcuda\n");
+        Files.createSymbolicLink(libraries.resolve("libcuda.so.1"), cuda.getFileName());
+        Path programs = Files.createDirectories(directory.resolve("driver/bin"));
+        Files.writeString(programs.resolve("nvidia-smi"), "this is nvidia-smi\n");
+        Path nodes = Files.createDirectories(directory.resolve("devices/dev"));
+        var names = new ArrayList<>(List.of("nvidiactl"));
+        for (int gpu = 0; gpu < gpus; gpu++) {
+            names.add("nvidia" + gpu);
+        }
+        for (String name : names) {
+            run(List.of("mknod", nodes.resolve(name).toString(), "c", "1", "3"));
+        }
+        return Map.of(
+                "GPUFLEET_DRIVER_ROOT",
+                directory.resolve("driver").toString(),
+                "GPUFLEET_DEV_ROOT",
+                directory.resolve("devices").toString());
+    }
+
+    private DaemonProcess daemon(int gpus, String strategy) throws Exception {
+        var settings = new HashMap<>(host(gpus));
+        settings.put("GPUFLEET_KAFKA", "127.0.0.1:1");
+        settings.put("GPUFLEET_NODE", node(".metadata.name"));
+        settings.put("GPUFLEET_DEVICES", "simulated:" + gpus + "xH100");
+        settings.put("GPUFLEET_DEVICE_LIST_STRATEGY", strategy);
+        return new DaemonProcess(directory, settings);
+    }
+
+    private void createPod() throws Exception {
+        Path manifest = Files.writeString(directory.resolve("pod.yaml"), """
+                apiVersion: v1
+                kind: Pod
+                metadata: {name: %s}
+                spec:
+                  restartPolicy: Never
+                  terminationGracePeriodSeconds: 0
+                  containers:
+                    - name: main
+                      image: testbed/busybox:1
+                      imagePullPolicy: IfNotPresent
+                      command:
+                        - sh
+                        - -c
+                        - |
+                          echo visible=$NVIDIA_VISIBLE_DEVICES path=$LD_LIBRARY_PATH
+                          ls /dev/nvidia*
+                          echo kept > /dev/nvidiactl && echo writable
+                          cat /usr/lib64/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1 /usr/bin/nvidia-smi
+                      resources: {limits: {nvidia.com/gpu: 1}}
+                """.formatted(POD));
+        run(kubectl("apply", "-f", manifest.toString()));
+    }
+
+    // Another number of devices each time, so that the node can not be taken for the one of the time before.
+    @ParameterizedTest
+    @CsvSource({"cdi-cri, 2", "cdi-annotations, 3"})
+    void podSeesTheDeviceAndTheDriverThatTheSpecNames(String strategy, int gpus) throws Exception {
+        // Given
+        try (var daemon = daemon(gpus, strategy)) {
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(node(".status.allocatable.nvidia\\.com/gpu"))
+                            .as(daemon.log())
+                            .isEqualTo(Integer.toString(gpus)));
+
+            // When
+            createPod();
+
+            // Then
+            await().atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(run(kubectl("get", "pod", POD, "-o", "jsonpath={.status.phase}")))
+                            .as(() -> describe(daemon))
+                            .isEqualTo("Succeeded"));
+            String printed = run(kubectl("logs", POD));
+            assertThat(printed)
+                    .contains("visible=void path=\n", "/dev/nvidiactl\n", "writable\n", "this is nvidia-smi\n")
+                    .containsSubsequence("this is libcuda\n", "this is libcuda\n");
+            assertThat(printed.lines().filter(line -> line.matches("/dev/nvidia\\d")))
+                    .hasSize(1);
+        }
+    }
+
+    private static String describe(DaemonProcess daemon) {
+        try {
+            return run(kubectl("describe", "pod", POD)) + daemon.log();
+        } catch (Exception gone) {
+            return gone + daemon.log();
+        }
+    }
+}
