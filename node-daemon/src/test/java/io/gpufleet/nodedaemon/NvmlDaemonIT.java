@@ -20,11 +20,12 @@ class NvmlDaemonIT {
     private Path root;
 
     @Test
-    void theThirdHungCallEndsTheProcessAndAFreshOneKnowsOfAllThree() throws IOException, InterruptedException {
-        try (var nvml = StandInNvml.install(root.resolve("driver"), 4);
+    void theThirdHungCallEndsTheProcessAndAFreshOneListsEveryDeviceAlsoTheLost()
+            throws IOException, InterruptedException {
+        try (var nvml = partitioned(StandInNvml.install(root.resolve("driver"), 4));
                 var daemon = new DaemonProcess(root, settings(nvml))) {
             // Given
-            await().until(() -> daemon.log().contains("NVML opened"));
+            await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 5\n"));
             nvml.hang("nvmlDeviceGetUUID", 1).hang("nvmlDeviceGetUUID", 2);
             await().until(() -> nvml.counter("hanging") == 2);
             assertThat(daemon.page("/livez")).startsWith("200");
@@ -44,16 +45,12 @@ class NvmlDaemonIT {
             }
 
             // When
-            nvml.clearRules();
+            nvml.clearRules().lost(1, true);
             daemon.restart();
-            await().until(() -> daemon.log().contains("NVML opened"));
-            for (int gpu = 1; gpu <= 3; gpu++) {
-                nvml.hang("nvmlDeviceGetUUID", gpu);
-            }
 
             // Then
-            await().until(() -> daemon.log().contains("a fresh process did not help, this one stays"));
-            assertThat(daemon.page("/livez")).startsWith("200");
+            await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 1\n"));
+            assertThat(daemon.page("/metrics")).contains("\ngpufleet_daemon_devices_listed 5\n");
         }
     }
 
@@ -74,8 +71,13 @@ class NvmlDaemonIT {
         }
     }
 
+    private static StandInNvml partitioned(StandInNvml nvml) {
+        return nvml.gpu(1, "migMode", 1).mig(1, 0, "3g.40gb", 1).mig(1, 1, "3g.40gb", 2);
+    }
+
     private Map<String, String> settings(StandInNvml nvml) {
         return Map.of(
+                "MIG_STRATEGY", "mixed",
                 "GPUFLEET_NODE", "node-1",
                 "GPUFLEET_KAFKA", "127.0.0.1:1",
                 "GPUFLEET_DEVICES", "nvml",

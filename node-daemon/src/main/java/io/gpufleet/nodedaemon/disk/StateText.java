@@ -108,6 +108,7 @@ final class StateText {
         gpu.numaNode().asOptional().ifPresent(value -> json.put("numaNode", value));
         gpu.migEnabled().asOptional().ifPresent(value -> json.put("migEnabled", value));
         gpu.mode().asOptional().ifPresent(value -> json.put("mode", value));
+        gpu.pciRoute().asOptional().ifPresent(value -> json.put("pciRoute", new JsonArray(value)));
         var instances = new JsonArray();
         gpu.instances().forEach(instance -> instances.add(InstanceText.write(instance)));
         return json.put("instances", instances);
@@ -132,7 +133,11 @@ final class StateText {
                 new Reading.Unavailable<>("not read since the start"),
                 reading(json, "mode", json::getString),
                 each(json.getJsonArray("instances", new JsonArray()), InstanceText::read),
-                new Reading.Unavailable<>("not read"));
+                reading(json, "pciRoute", name -> texts(json.getJsonArray(name))));
+    }
+
+    private static List<String> texts(JsonArray array) {
+        return array.stream().map(String.class::cast).toList();
     }
 
     private static <T> Reading<T> reading(JsonObject json, String name, Function<String, T> getter) {

@@ -80,15 +80,13 @@ public final class DeviceBook {
 
     private DeviceBook afterSeeing(Look.Seen seen, Moment now) {
         var next = new LinkedHashMap<String, KnownGpu>();
-        var places = seen.lost().stream()
-                .collect(Collectors.toMap(Look.LostGpu::pciBusId, Look.LostGpu::reason, (a, b) -> a));
         var answering = seen.gpus().stream().map(Gpu::uuid).collect(Collectors.toCollection(HashSet::new));
         var taken = seen.gpus().stream().map(Gpu::pciBusId).collect(Collectors.toCollection(HashSet::new));
         for (KnownGpu known : gpus.values()) {
             // Another GPU in its place: it was replaced, not lost.
             if (!answering.contains(known.gpu().uuid())
                     && !taken.contains(known.gpu().pciBusId())) {
-                var reason = Optional.ofNullable(places.get(known.gpu().pciBusId()));
+                var reason = whyLost(known.gpu(), seen);
                 next.put(
                         known.gpu().uuid(),
                         stillMissing(
@@ -99,6 +97,16 @@ public final class DeviceBook {
             next.put(gpu.uuid(), new KnownGpu(gpu, new KnownGpu.Presence.Answering()));
         }
         return new DeviceBook(next, seen);
+    }
+
+    /** By its place; a GPU that was lost before the process began has only its index left, and kept that. */
+    private static Optional<String> whyLost(Gpu gpu, Look.Seen seen) {
+        return seen.lost().stream()
+                .filter(lost -> lost.pciBusId().isEmpty()
+                        ? lost.index() == gpu.index()
+                        : lost.pciBusId().equals(gpu.pciBusId()))
+                .map(Look.LostGpu::reason)
+                .findFirst();
     }
 
     private static KnownGpu stillMissing(KnownGpu known, Moment now, String reason, boolean placeIsThere) {

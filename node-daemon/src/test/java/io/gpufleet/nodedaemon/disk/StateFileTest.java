@@ -16,6 +16,7 @@ import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sightings;
 import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.model.preferred.Machines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,7 +75,7 @@ class StateFileTest {
     }
 
     @Test
-    void instancesOfAPartitionedGpuAreReadAsTheyWereWritten() {
+    void instancesAndPlaceOfAPartitionedGpuAreReadAsTheyWereWritten() {
         var instance = new MigInstance(
                 "MIG-1",
                 "1g.10gb+me",
@@ -83,12 +84,14 @@ class StateFileTest {
                 1,
                 new MigInstance.Attributes(10L << 30, 16, 1, 2, 3, 4, 5, 6, 7),
                 List.of("/dev/nvidia-caps/nvidia-cap219"));
-        var gpu = Some.gpu(0).partitioned(new Reading.Known<>(true), List.of(instance));
+        var gpu = Machines.routed(Some.gpu(0), List.of("0000:00", "0000:00:01.1"))
+                .partitioned(new Reading.Known<>(true), List.of(instance));
 
         Remembered read = StateText.read(StateText.write(new Remembered("boot-1", List.of(), List.of(gpu))));
 
         assertThat(read.gpus().getFirst().migEnabled()).isEqualTo(new Reading.Known<>(true));
         assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
+        assertThat(read.gpus().getFirst().pciRoute()).isEqualTo(gpu.pciRoute());
     }
 
     @Test

@@ -90,7 +90,7 @@ public final class Machines {
     }
 
     /** The same GPU, with what is above it on PCI. */
-    static Gpu routed(Gpu gpu, List<String> route) {
+    public static Gpu routed(Gpu gpu, List<String> route) {
         return new Gpu(
                 gpu.uuid(),
                 gpu.serial(),
