@@ -1,36 +1,39 @@
 package io.gpufleet.nodedaemon;
 
+import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import java.util.Arrays;
-import java.util.List;
 
-/** The node-daemon's commands: {@code run}, which is also what no command means, and {@code probe}. */
+/** The node-daemon's commands: {@code run}, which is also what no command means, and those for people. */
 public final class NodeDaemonMain {
+    private static final int BAD_COMMAND = 2;
+
     private NodeDaemonMain() {}
 
     /** Runs a command. */
     public static void main(String[] arguments) {
-        List<String> words = Arrays.asList(arguments);
-        if (words.contains("--help")) {
-            System.out.print("""
-                    node-daemon [run]          everything one GPU node needs; this is the default
-                    node-daemon probe [--json] what the devices say of themselves, once
+        try {
+            obey(CommandLine.parse(arguments));
+        } catch (ConfigurationException wrong) {
+            System.err.println("node-daemon: " + wrong.getMessage());
+            System.exit(BAD_COMMAND);
+        }
+    }
 
-                    """);
-            System.out.print(Environment.help("node-daemon", DaemonConfig.SETTINGS));
+    private static void obey(CommandLine line) {
+        if (line.help()) {
+            System.out.print(Manual.page(line));
             return;
         }
-        switch (words.isEmpty() ? "run" : words.getFirst()) {
-            case "run" ->
-                Program.run("node-daemon", arguments, System.getenv(), DaemonConfig.SETTINGS, NodeDaemonMain::start);
-            case "probe" -> System.exit(ProbeMain.probe(System.getenv(), words.contains("--json")));
-            default -> {
-                System.err.println("node-daemon: '" + words.getFirst() + "' is not a command; run, probe or --help");
-                System.exit(2);
-            }
+        switch (line.command()) {
+            case RUN ->
+                Program.run(
+                        "node-daemon", new String[0], System.getenv(), DaemonConfig.SETTINGS, NodeDaemonMain::start);
+            case PROBE -> System.exit(ProbeMain.probe(System.getenv(), line.has("--json")));
+            case DOCTOR -> System.exit(DoctorMain.examine(System.getenv(), line.has("--json")));
+            case RECORD -> System.exit(RecordMain.record(System.getenv(), line));
         }
     }
 

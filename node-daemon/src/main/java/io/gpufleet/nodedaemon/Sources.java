@@ -18,6 +18,7 @@ import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
 import io.gpufleet.nodedaemon.settings.SettingsPlaces;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
+import io.gpufleet.nodedaemon.simulated.recording.RecordedSource;
 import java.time.Clock;
 import java.util.EnumSet;
 import java.util.function.Consumer;
@@ -30,12 +31,16 @@ final class Sources {
         if (devices.source().startsWith("simulated:")) {
             return SimulatedSource.open(node, devices.source(), devices.faults(), Clock.systemUTC());
         }
+        if (devices.source().startsWith(RecordedSource.PREFIX)) {
+            return RecordedSource.open(devices.source(), System::nanoTime);
+        }
         if (devices.source().equals("nvml")) {
             return new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.seenDriverRoot())
                     .within(devices.nvmlDeadline()));
         }
-        throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
-                + "' is not usable: it takes nvml, or simulated:<count>x<model>, for example simulated:8xH100");
+        throw new ConfigurationException(
+                "GPUFLEET_DEVICES='" + devices.source()
+                        + "' is not usable: it takes nvml, simulated:<count>x<model>, for example simulated:8xH100, or recording:FILE");
     }
 
     static SettingsPlaces places(DaemonConfig config) {

@@ -46,6 +46,10 @@ final class DaemonProcess implements AutoCloseable {
     private Process launch() throws IOException {
         Files.createDirectories(directory.resolve("faults"));
         log = directory.resolve("daemon-" + starts++ + ".log");
+        return start(environment, log, words);
+    }
+
+    private static Process start(Map<String, String> environment, Path log, List<String> words) throws IOException {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx32m",
@@ -61,6 +65,24 @@ final class DaemonProcess implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
         builder.environment().putAll(environment);
         return builder.start();
+    }
+
+    /** Exit status and output of another command with the daemon's settings. */
+    String command(String... its) throws IOException, InterruptedException {
+        var settings = new TreeMap<>(environment);
+        settings.put("GPUFLEET_HTTP_PORT", port());
+        Path printed = directory.resolve(its[0] + ".log");
+        Process command = start(settings, printed, List.of(its));
+        if (!command.waitFor(60, TimeUnit.SECONDS)) {
+            command.destroyForcibly();
+            throw new AssertionError(its[0] + " does not end");
+        }
+        return command.exitValue() + " " + Files.readString(printed);
+    }
+
+    private String port() {
+        var port = PORT.matcher(log());
+        return port.find() ? port.group(1) : "0";
     }
 
     void restart() throws IOException {

@@ -2,20 +2,32 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Meter;
+import io.gpufleet.nodedaemon.model.Meters;
+import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.PlannedDevice;
 import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
-/** What {@code probe} prints: one look and what each GPU says of itself, as a table for people and as JSON. */
-public record ProbeReport(Look look, List<Vitals> vitals) {
+/**
+ * What {@code probe} prints: one look, what each GPU says of itself, and what the kubelet would be offered, as tables for
+ * people and as JSON.
+ *
+ * @param plan what would be offered
+ * @param origin where the settings of the plan come from
+ */
+public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, String origin) {
     private static final List<String> HEAD = List.of(
             "GPU",
             "UUID",
@@ -30,7 +42,11 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
             "TEMP C",
             "POWER W",
             "RECOVERY");
+    private static final List<String> SLICE_HEAD =
+            List.of("MIG", "UUID", "PROFILE", "MEMORY MiB", "USED MiB", "SMS", "GI", "CI");
+    private static final List<String> RESOURCE_HEAD = List.of("RESOURCE", "DEVICES", "SHARED BY", "OFFERED");
     private static final String NOT_READ = "-";
+    private static final double MIB = 1 << 20;
 
     /** Copies the list. */
     public ProbeReport {
@@ -42,7 +58,8 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
         return switch (look) {
             case Look.Blind(Look.DriverTrouble trouble, String reason) ->
                 "no devices can be seen, " + trouble + ": " + reason + "\n";
-            case Look.Seen seen -> summary(seen) + rows(seen) + lost(seen) + reasons(seen);
+            case Look.Seen seen ->
+                summary(seen) + rows(seen) + slices(seen) + resources() + conditions(seen) + lost(seen) + reasons(seen);
         };
     }
 
@@ -56,22 +73,82 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
         if (seen.gpus().isEmpty()) {
             return "";
         }
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(HEAD);
-        seen.gpus().forEach(gpu -> rows.add(row(gpu)));
-        int[] widths = IntStream.range(0, HEAD.size())
-                .map(column -> rows.stream()
-                        .mapToInt(row -> row.get(column).length())
-                        .max()
-                        .orElse(0))
-                .toArray();
-        return rows.stream()
-                .map(row -> IntStream.range(0, row.size())
-                        .mapToObj(column -> row.get(column)
-                                + " ".repeat(widths[column] - row.get(column).length()))
-                        .collect(Collectors.joining("  "))
-                        .stripTrailing())
-                .collect(Collectors.joining("\n", "\n", "\n"));
+        var table = new TextTable(HEAD);
+        seen.gpus().forEach(gpu -> table.row(row(gpu)));
+        return "\n" + table.text();
+    }
+
+    private String slices(Look.Seen seen) {
+        var table = new TextTable(SLICE_HEAD);
+        for (Gpu gpu : seen.gpus()) {
+            for (MigInstance instance : gpu.instances()) {
+                table.row(List.of(
+                        gpu.index() + ":" + instance.index(),
+                        instance.uuid(),
+                        instance.profile(),
+                        Long.toString(instance.attributes().memoryBytes() >> 20),
+                        cell(
+                                meter(gpu, instance, Meter.MEMORY_USED_BYTES),
+                                bytes -> Long.toString((long) (bytes / MIB))),
+                        Integer.toString(instance.attributes().multiprocessors()),
+                        Integer.toString(instance.gpuInstance()),
+                        Integer.toString(instance.computeInstance())));
+            }
+        }
+        return table.isEmpty() ? "" : "\n" + table.text();
+    }
+
+    private Reading<Double> meter(Gpu gpu, MigInstance instance, Meter meter) {
+        return of(gpu).flatMap(its -> its.slices().stream()
+                        .filter(slice -> slice.migUuid().equals(instance.uuid()))
+                        .findFirst())
+                .map(slice -> slice.meters().of(meter))
+                .orElse(new Unavailable<>("not asked"));
+    }
+
+    /** What the kubelet would be told; devices of one resource may be shared more or less than others. */
+    private String resources() {
+        var table = new TextTable(RESOURCE_HEAD);
+        counts().forEach(count -> table.row(List.of(
+                count.resource(),
+                Integer.toString(count.devices()),
+                count.replicas() == 1 ? NOT_READ : Integer.toString(count.replicas()),
+                Integer.toString(count.offered()))));
+        return (table.isEmpty() ? "" : "\nas " + origin + " says\n" + table.text())
+                + plan.complaints().stream()
+                        .map(complaint -> "\n" + complaint + "\n")
+                        .collect(Collectors.joining());
+    }
+
+    /** Devices of a resource with the same number of replicas. */
+    private record Count(String resource, int replicas, int offered) {
+        private int devices() {
+            return offered / replicas;
+        }
+    }
+
+    private List<Count> counts() {
+        var counts = new TreeMap<String, Count>();
+        for (PlannedDevice device : plan.devices()) {
+            counts.merge(
+                    device.resource() + " " + device.replicas(),
+                    new Count(device.resource(), device.replicas(), 1),
+                    (a, b) -> new Count(a.resource(), a.replicas(), a.offered() + b.offered()));
+        }
+        return List.copyOf(counts.values());
+    }
+
+    private String conditions(Look.Seen seen) {
+        return seen.gpus().stream()
+                .flatMap(gpu -> of(gpu).stream()
+                        .flatMap(its -> ConditionWords.of(its).stream())
+                        .map(word -> "\nGPU " + gpu.index() + ": " + word))
+                .collect(Collectors.collectingAndThen(
+                        Collectors.joining(), words -> words.isEmpty() ? "" : words + "\n"));
+    }
+
+    private Optional<Vitals> of(Gpu gpu) {
+        return vitals.stream().filter(its -> its.gpuUuid().equals(gpu.uuid())).findFirst();
     }
 
     private List<String> row(Gpu gpu) {
@@ -96,11 +173,7 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
     }
 
     private <T> Reading<T> of(Gpu gpu, Function<Vitals, Reading<T>> reading) {
-        return vitals.stream()
-                .filter(its -> its.gpuUuid().equals(gpu.uuid()))
-                .findFirst()
-                .map(reading)
-                .orElse(new Unavailable<>("not asked"));
+        return of(gpu).map(reading).orElse(new Unavailable<>("not asked"));
     }
 
     private static String lost(Look.Seen seen) {
@@ -153,7 +226,23 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
                                                 gpu.pciBusId(),
                                                 "reason",
                                                 gpu.reason()))
-                                        .toList());
+                                        .toList(),
+                                "resources",
+                                counts().stream()
+                                        .map(count -> fields(
+                                                "name",
+                                                count.resource(),
+                                                "devices",
+                                                count.devices(),
+                                                "replicas",
+                                                count.replicas(),
+                                                "offered",
+                                                count.offered()))
+                                        .toList(),
+                                "settings",
+                                origin,
+                                "complaints",
+                                plan.complaints());
                 });
     }
 
@@ -164,7 +253,10 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
         facts.putAll(fields("family", gpu.family(), "computeCapability", gpu.computeCapability()));
         facts.putAll(fields("mode", gpu.mode(), "memoryBytes", gpu.memoryBytes(), "vbios", gpu.vbiosVersion()));
         facts.putAll(fields("numaNode", gpu.numaNode(), "migEnabled", gpu.migEnabled()));
-        facts.putAll(fields("fabricClique", gpu.fabricClique(), "links", links(gpu)));
+        facts.putAll(fields("fabricClique", gpu.fabricClique(), "links", links(gpu), "pciRoute", gpu.pciRoute()));
+        facts.put(
+                "instances",
+                gpu.instances().stream().map(instance -> facts(gpu, instance)).toList());
         vitals.stream().filter(its -> its.gpuUuid().equals(gpu.uuid())).forEach(its -> facts.putAll(facts(its)));
         return facts;
     }
@@ -177,6 +269,36 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
         facts.putAll(fields("temperatureCelsius", its.temperatureCelsius(), "smClockMhz", its.smClockMhz()));
         facts.putAll(fields("memoryClockMhz", its.memoryClockMhz(), "energyMillijoules", its.energyMillijoules()));
         facts.putAll(fields("pcieReplays", its.pcieReplays(), "clockEventReasons", its.clockEventReasons()));
+        facts.put("meters", meters(its.meters()));
+        facts.put("conditions", ConditionWords.facts(its.conditions()));
+        return facts;
+    }
+
+    private Map<String, Object> facts(Gpu gpu, MigInstance instance) {
+        MigInstance.Attributes share = instance.attributes();
+        Map<String, Object> facts = fields("uuid", instance.uuid(), "profile", instance.profile());
+        facts.putAll(fields("index", instance.index(), "gpuInstance", instance.gpuInstance()));
+        facts.putAll(fields("computeInstance", instance.computeInstance(), "memoryBytes", share.memoryBytes()));
+        facts.putAll(fields("multiprocessors", share.multiprocessors(), "gpuSlices", share.gpuSlices()));
+        facts.putAll(fields("computeSlices", share.computeSlices(), "copyEngines", share.copyEngines()));
+        facts.putAll(fields("decoders", share.decoders(), "encoders", share.encoders()));
+        facts.putAll(fields("jpegs", share.jpegs(), "ofas", share.ofas()));
+        facts.put("capabilityNodes", instance.capabilityNodes());
+        of(gpu).stream()
+                .flatMap(its -> its.slices().stream())
+                .filter(slice -> slice.migUuid().equals(instance.uuid()))
+                .forEach(slice -> facts.put("meters", meters(slice.meters())));
+        return facts;
+    }
+
+    /** Those that were asked for. */
+    private static Map<String, Object> meters(Meters meters) {
+        Map<String, Object> facts = new LinkedHashMap<>();
+        for (Meter meter : Meter.values()) {
+            if (meters.readings().containsKey(meter)) {
+                facts.put(meter.name().toLowerCase(Locale.ROOT), meters.of(meter));
+            }
+        }
         return facts;
     }
 
@@ -192,55 +314,5 @@ public record ProbeReport(Look look, List<Vitals> vitals) {
             fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
         }
         return fields;
-    }
-
-    /** Writes trees of maps, lists, readings and plain values, two spaces a level; a library would be too much for it. */
-    private static final class JsonText {
-        private JsonText() {}
-
-        static String of(Object value) {
-            return write(value, "") + "\n";
-        }
-
-        private static String write(Object value, String indent) {
-            return switch (value) {
-                case Map<?, ?> map ->
-                    block(
-                            map.entrySet().stream()
-                                    .map(entry ->
-                                            quoted(entry.getKey()) + ": " + write(entry.getValue(), indent + "  "))
-                                    .toList(),
-                            indent,
-                            "{}");
-                case List<?> list ->
-                    block(list.stream().map(item -> write(item, indent + "  ")).toList(), indent, "[]");
-                case Known<?>(Object known) -> write(known, indent);
-                case Unavailable<?>(String reason) -> "{\"unavailable\": " + quoted(reason) + "}";
-                case Number number -> number.toString();
-                case Boolean bool -> bool.toString();
-                default -> quoted(value);
-            };
-        }
-
-        private static String block(List<String> items, String indent, String brackets) {
-            return items.isEmpty()
-                    ? brackets
-                    : brackets.charAt(0) + "\n" + indent + "  " + String.join(",\n" + indent + "  ", items) + "\n"
-                            + indent + brackets.charAt(1);
-        }
-
-        private static String quoted(Object value) {
-            StringBuilder text = new StringBuilder("\"");
-            value.toString().chars().forEach(c -> {
-                if (c == '"' || c == '\\') {
-                    text.append('\\').append((char) c);
-                } else if (c < ' ') {
-                    text.append(String.format("\\u%04x", c));
-                } else {
-                    text.append((char) c);
-                }
-            });
-            return text.append('"').toString();
-        }
     }
 }

@@ -54,7 +54,7 @@ public record DaemonConfig(
     /**
      * Where devices come from.
      *
-     * @param source {@code nvml} or {@code simulated:…}
+     * @param source {@code nvml}, {@code simulated:…} or {@code recording:…}
      * @param nvmlLibrary path of libnvidia-ml.so.1; empty text: searched below the driver root
      * @param driverRoot directory of the driver on the host
      * @param nvmlDeadline after which an NVML call is taken for hung
@@ -135,7 +135,10 @@ public record DaemonConfig(
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"),
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of /livez, /readyz and /metrics"),
             Setting.optional("GPUFLEET_HTTP_PORT", "9400", "their port; 0 takes a free one"),
-            Setting.optional("GPUFLEET_DEVICES", "nvml", "where devices come from: nvml, or simulated:8xH100"),
+            Setting.optional(
+                    "GPUFLEET_DEVICES",
+                    "nvml",
+                    "where devices come from: nvml, simulated:8xH100, simulated:2xA100:mig=7x1g.5gb, or recording:FILE[:loop]"),
             Setting.optional(
                     "GPUFLEET_NVML_LIBRARY", "", "path of libnvidia-ml.so.1 when it is not below the driver root"),
             Setting.optional("GPUFLEET_DRIVER_ROOT", "/", "directory of the driver on the host"),

@@ -57,7 +57,7 @@ final class Libraries {
 
     /** The library as it lies on disk now. */
     NvmlLibrary open() throws NoLibrary {
-        Path file = settings.library().isEmpty() ? search() : named();
+        Path file = file();
         try {
             Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
             String identity = file + "#" + key;
@@ -90,6 +90,11 @@ final class Libraries {
                 ? new NoLibrary(
                         Look.DriverTrouble.FAILED, NAME + " below " + settings.driverRoot() + " has no nvmlInit")
                 : refused(Path.of(settings.library()), "it has no nvmlInit");
+    }
+
+    /** Where it lies, links followed. */
+    Path file() throws NoLibrary {
+        return settings.library().isEmpty() ? search() : named();
     }
 
     private Path named() throws NoLibrary {

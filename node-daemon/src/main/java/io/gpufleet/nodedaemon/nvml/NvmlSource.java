@@ -53,6 +53,15 @@ public final class NvmlSource implements DeviceSource {
                 new LinkBaseline());
     }
 
+    /** Path of the library that would be opened, or why there is none; opens nothing. */
+    public static String library(NvmlSettings settings) {
+        try {
+            return new Libraries(settings).file().toString();
+        } catch (NoLibrary e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
     @Override
     public String name() {
         return "nvml";

@@ -51,6 +51,11 @@ public final class SettingsDesk implements AutoCloseable {
         return choice;
     }
 
+    /** What was read at the start and is not honoured, with what happens instead, one line each. */
+    public List<String> ignored() {
+        return said.stream().map(note -> note.where() + ": " + note.why()).toList();
+    }
+
     /** Begins to follow the files. */
     public void start() {
         thread.start();

@@ -7,6 +7,7 @@ import io.gpufleet.compose.broker.BrokerProcess;
 import io.gpufleet.nodedaemon.BusReader;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
+import io.gpufleet.nodedaemon.model.Finding;
 import io.gpufleet.nodedaemon.model.HealthBook;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.OpenFault;
@@ -223,6 +224,28 @@ class BusIT {
         assertThat(read())
                 .extracting(read -> read.event().envelope().type())
                 .contains(EventType.EVENTS_LOST, EventType.FAULT_OBSERVED);
+    }
+
+    private List<Finding> examined(String bootstrap, String prefix) {
+        return new BrokerCheck(bootstrap, prefix, node).examine();
+    }
+
+    @Test
+    void examinationFindsTheBrokerItsTopicsAndTheClock() throws InterruptedException {
+        assertThat(examined(broker.bootstrap(), "gpu.").getLast().found()).startsWith("not compared");
+        try (Bus bus = bus(7)) {
+            bus.publish(new Fact.Sampled(List.of(), Map.of()), now());
+            assertThat(bus.drain(Duration.ofSeconds(20))).isTrue();
+        }
+
+        assertThat(examined(broker.bootstrap(), "gpu."))
+                .extracting(finding -> finding.subject() + " " + finding.grade())
+                .containsExactly("Kafka OK", "topics OK", "clock OK");
+        assertThat(examined(broker.bootstrap(), "gpu.").getLast().found()).contains("ms behind the broker's");
+        assertThat(examined(broker.bootstrap(), "other.").getLast().found()).startsWith("other.health is missing");
+        assertThat(examined("127.0.0.1:1", "gpu."))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.grade()).isEqualTo(Finding.Grade.FAIL));
     }
 
     private void sendVerdict(String key, long revision, String distrusted) throws Exception {

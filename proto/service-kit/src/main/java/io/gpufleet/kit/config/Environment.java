@@ -33,7 +33,7 @@ public final class Environment {
                 if (!declared.containsKey(name)) {
                     throw new ConfigurationException(
                             name + "=" + value + " is not a setting of this program; did you mean "
-                                    + nearest(name, declared) + "? --help lists all");
+                                    + Nearest.to(name, declared.keySet()) + "? --help lists all");
                 }
                 values.put(name, value.strip());
             }
@@ -126,29 +126,5 @@ public final class Environment {
     /** The error that says what a setting may be. */
     public ConfigurationException wrong(String name, String allowed) {
         return new ConfigurationException(name + "='" + text(name) + "' is not usable: it takes " + allowed);
-    }
-
-    private static String nearest(String name, Map<String, Setting> declared) {
-        return declared.keySet().stream()
-                .min(Comparator.comparingInt(candidate -> distance(name, candidate)))
-                .orElse("none at all");
-    }
-
-    /** Levenshtein's distance. */
-    private static int distance(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j <= b.length(); j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= b.length(); j++) {
-                int substituted = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(substituted, 1 + Math.min(row[j], row[j - 1]));
-            }
-        }
-        return row[b.length()];
     }
 }
