@@ -4,7 +4,6 @@ import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Vitals;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,13 +25,11 @@ final class NvmlSession {
     private final VitalsReader vitals;
     private final CostlyReader costly;
     private final SystemEvents system;
+    private final EventFollowing following;
     private final String driverVersion;
     private final String cudaVersion;
     private final Map<Integer, Gpu> lastSeen;
     private volatile List<Tracked> tracked = List.of();
-    private boolean abandoned;
-    private @Nullable EventSet events;
-    private @Nullable EventWaiter waiter;
 
     /** A GPU that answered at the last look. */
     record Tracked(Gpu gpu, Nvml.Handle device, List<MigReader.Slice> slices) {
@@ -59,6 +56,7 @@ final class NvmlSession {
         this.vitals = new VitalsReader(nvml, parts.baseline());
         this.costly = new CostlyReader(nvml, settings.costlyAge(), System::nanoTime);
         this.system = SystemEvents.register(nvml);
+        this.following = new EventFollowing(thread, settings, new EventSigns(this, standing));
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
     }
@@ -128,27 +126,24 @@ final class NvmlSession {
         return new Look.LostGpu(index, before == null ? "" : before.pciBusId(), why.name());
     }
 
-    /** Waits for events of these from now on; the new set is registered before the old one ends, or events were lost. */
     private void follow(List<Tracked> found) throws NvmlFailure {
-        boolean same = waiter != null && registered(found).equals(registered(tracked));
+        boolean same = following.follows() && registered(found).equals(registered(tracked));
         tracked = List.copyOf(found);
         forgetAllBut(tracked);
-        if (same) {
-            return;
+        if (!same) {
+            following.follow(thread.call(
+                    NvmlThread.DRIVER, "nvmlEventSetCreate", () -> EventSet.register(nvml, handles(found))));
         }
-        EventSet next =
-                thread.call(NvmlThread.DRIVER, "nvmlEventSetCreate", () -> EventSet.register(nvml, handles(found)));
-        endWait();
-        events = next;
-        waiter = new EventWaiter(next, new EventSigns(this, standing), NvmlSettings.WAIT_SLICE, settings.pollInterval())
-                .start();
     }
 
+    /** Nothing is freed while a call hangs: it may be the one that writes there. */
     private void forgetAllBut(List<Tracked> gpus) throws NvmlFailure {
-        thread.call(NvmlThread.DRIVER, "nvmlGpmSampleFree", () -> {
-            costly.keepOnly(gpus);
-            return "";
-        });
+        if (thread.idle()) {
+            thread.call(NvmlThread.DRIVER, "nvmlGpmSampleFree", () -> {
+                costly.keepOnly(gpus);
+                return "";
+            });
+        }
     }
 
     /** Which GPU is behind which handle: another GPU in the place of one that was removed must be registered anew. */
@@ -223,10 +218,10 @@ final class NvmlSession {
     /** Ends the wait, gives back what the library holds for it, and hands back what is to be shut down now. */
     Nvml close() {
         tracked = List.of();
-        endWait();
+        following.end();
         try {
             forgetAllBut(List.of());
-            if (!abandoned) {
+            if (!following.abandoned()) {
                 thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetFree", () -> {
                     system.free();
                     return "";
@@ -240,32 +235,6 @@ final class NvmlSession {
 
     /** Whether a wait never returned: somebody is still inside the library. */
     boolean abandoned() {
-        return abandoned;
-    }
-
-    private void endWait() {
-        EventWaiter ending = waiter;
-        EventSet old = events;
-        waiter = null;
-        events = null;
-        if (ending == null || old == null) {
-            return;
-        }
-        ending.close();
-        Duration patience = settings.deadline().plus(NvmlSettings.WAIT_SLICE);
-        if (!ending.ended(patience)) {
-            // Freeing a set under a wait is undefined; the thread and the set stay behind.
-            abandoned = true;
-            LOG.atWarn().log("a wait for NVML events does not return and is abandoned");
-            return;
-        }
-        try {
-            thread.call(NvmlThread.DRIVER, "nvmlEventSetFree", () -> {
-                old.free();
-                return "";
-            });
-        } catch (NvmlFailure e) {
-            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("an event set was not freed");
-        }
+        return following.abandoned();
     }
 }

@@ -264,19 +264,22 @@ class NvmlTroubleIT {
     }
 
     @Test
-    void aLibraryInWhichACallHangsStaysMapped() throws IOException {
+    void aLibraryInWhichACallHangsStaysMappedAndWhatItWritesToStaysThere() throws IOException {
         try (StandInNvml nvml = StandInNvml.install(root, 2);
                 NvmlSource source = open("", Duration.ofMillis(500))) {
             // Given
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
-            nvml.hang("nvmlDeviceGetUtilizationRates", 1);
+            nvml.metric(0, 1, 50).metric(1, 1, 50).hang("nvmlGpmSampleGet", 1);
             assertThat(source.vitals().get(1).answers()).isEqualTo(new Reading.Unavailable<>("HUNG"));
+
+            assertThat(((Look.Seen) source.look()).gpus()).hasSize(1);
 
             // When
             source.release();
 
             // Then
             assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+            assertThat(nvml.counter("samples")).isEqualTo(4);
             nvml.clearRules();
             await().until(() -> nvml.counter("hanging") == 0);
         }
