@@ -15,6 +15,7 @@ import java.util.TreeMap;
 
 /** XIDs by code, read from a resource beside this class, which names its source. */
 public final class XidCatalogue {
+    private static final int COLUMNS = 5;
     private static final XidCatalogue STANDARD = load();
 
     private final SortedMap<Integer, Xid> entries;
@@ -28,7 +29,7 @@ public final class XidCatalogue {
         return STANDARD;
     }
 
-    /** Reads lines of four tab-separated columns; a line that starts with # is skipped, a bad one refused by number. */
+    /** Reads lines of five tab-separated columns; a line that starts with # is skipped, a bad one refused by number. */
     static XidCatalogue read(Reader text) throws IOException {
         SortedMap<Integer, Xid> entries = new TreeMap<>();
         BufferedReader lines = new BufferedReader(text);
@@ -47,11 +48,17 @@ public final class XidCatalogue {
 
     private static Xid parse(String line, int number) {
         String[] columns = line.split("\t", -1);
-        if (columns.length != 4) {
-            throw new IllegalArgumentException("line " + number + ": " + columns.length + " columns, 4 are wanted");
+        if (columns.length != COLUMNS) {
+            throw new IllegalArgumentException(
+                    "line " + number + ": " + columns.length + " columns, " + COLUMNS + " are wanted");
         }
         try {
-            return new Xid(Integer.parseInt(columns[0]), columns[3], ImmediateAction.valueOf(columns[1]), columns[2]);
+            return new Xid(
+                    Integer.parseInt(columns[0]),
+                    columns[1],
+                    columns[4],
+                    ImmediateAction.valueOf(columns[2]),
+                    columns[3]);
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("line " + number + ": " + e.getMessage(), e);
         }

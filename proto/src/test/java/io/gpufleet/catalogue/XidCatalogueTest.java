@@ -39,6 +39,7 @@ class XidCatalogueTest {
         assertThat(xid.immediate()).isEqualTo(immediate);
         assertThat(xid.investigatory()).isEqualTo(investigatory);
         assertThat(xid.description()).isNotBlank();
+        assertThat(xid.mnemonic()).matches("[A-Z0-9_]+");
     }
 
     @Test
@@ -52,16 +53,17 @@ class XidCatalogueTest {
     void everyActionOfTheEnumOccurs() {
         assertThat(catalogue.all().stream().map(Xid::immediate).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrder(ImmediateAction.values());
-        assertThat(catalogue.all()).hasSize(109);
+        assertThat(catalogue.all()).hasSize(111);
     }
 
     @Test
     void aBadLineIsRefusedByItsNumber() {
-        assertThatThrownBy(() -> read("# head\n7\tRESTART_APP\tx\n")).hasMessage("line 2: 3 columns, 4 are wanted");
-        assertThatThrownBy(() -> read("7\tDANCE\tx\ty\n"))
+        assertThatThrownBy(() -> read("# head\n7\tRESTART_APP\tx\n")).hasMessage("line 2: 3 columns, 5 are wanted");
+        assertThatThrownBy(() -> read("7\tM\tDANCE\tx\ty\n"))
                 .hasMessageContaining("line 1")
                 .hasMessageContaining("DANCE");
-        assertThatThrownBy(() -> read("7\tIGNORE\tx\ty\n7\tIGNORE\tx\ty\n")).hasMessage("line 2: XID 7 stands twice");
+        assertThatThrownBy(() -> read("7\tM\tIGNORE\tx\ty\n7\tM\tIGNORE\tx\ty\n"))
+                .hasMessage("line 2: XID 7 stands twice");
     }
 
     private static XidCatalogue read(String text) throws IOException {

@@ -154,7 +154,7 @@ public final class HouseRules {
 
     @ArchTest
     static final ArchRule adaptersMeetOnlyInMain = slices().matching(
-                    "io.gpufleet.*.(kafka|grpc|kubernetes|nvml|deviceplugin|podresources|simulated|http)..")
+                    "io.gpufleet.*.(kafka|grpc|kubernetes|nvml|kmsg|deviceplugin|podresources|simulated|http)..")
             .namingSlices("adapter $1")
             .should()
             .notDependOnEachOther()

@@ -33,5 +33,7 @@ public enum FaultKind {
     /** The NVLink fabric is not up. */
     FABRIC,
     /** Memory can not be read. */
-    MEMORY_UNREADABLE
+    MEMORY_UNREADABLE,
+    /** The power draw can not be read. */
+    POWER_UNREADABLE
 }

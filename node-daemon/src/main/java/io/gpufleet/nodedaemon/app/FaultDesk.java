@@ -124,10 +124,13 @@ final class FaultDesk {
 
     /** A state is news when it begins, and when it is found again after it was believed gone. */
     private List<Fact> unlessStanding(FaultKey key, String message, Scene scene) {
-        boolean stands = health.find(key)
+        return stands(key) ? List.of() : observe(polled(key, message), scene);
+    }
+
+    private boolean stands(FaultKey key) {
+        return health.find(key)
                 .filter(fault -> !(fault.cause() instanceof Cause.Gone))
                 .isPresent();
-        return stands ? List.of() : observe(polled(key, message), scene);
     }
 
     private static Sign.FaultSeen polled(FaultKey key, String message) {
@@ -137,7 +140,11 @@ final class FaultDesk {
     /** A sign of a device source. */
     List<Fact> noticed(Sign sign, DeviceBook devices, Holdings holdings, Moment now) {
         return switch (sign) {
-            case Sign.FaultSeen seen -> observe(seen, new Scene(devices, holdings, now));
+            case Sign.FaultSeen seen -> {
+                // What a source polls we may have polled as well: a state, which is no news twice.
+                boolean known = seen.source() == FaultOrigin.POLL && stands(new FaultKey(seen.gpuUuid(), seen.fault()));
+                yield known ? List.of() : observe(seen, new Scene(devices, holdings, now));
+            }
             case Sign.CauseGone(String uuid, FaultCode fault, String proof) -> {
                 health = health.causeGone(new FaultKey(uuid, fault), proof, now);
                 worthKeeping = true;

@@ -91,6 +91,7 @@ final class HealthMessages {
                     case DRIVER -> FaultKind.FAULT_KIND_DRIVER;
                     case FABRIC -> FaultKind.FAULT_KIND_FABRIC;
                     case MEMORY_UNREADABLE -> FaultKind.FAULT_KIND_MEMORY_UNREADABLE;
+                    case POWER_UNREADABLE -> FaultKind.FAULT_KIND_POWER_UNREADABLE;
                 };
         };
     }

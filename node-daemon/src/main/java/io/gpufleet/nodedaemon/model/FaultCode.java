@@ -39,6 +39,8 @@ public sealed interface FaultCode {
         /** The fabric is not up. */
         FABRIC,
         /** Memory can not be read. */
-        MEMORY_UNREADABLE
+        MEMORY_UNREADABLE,
+        /** The power draw can not be read, on a board that has a sensor. */
+        POWER_UNREADABLE
     }
 }

@@ -33,8 +33,16 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
                 switch (kind) {
                     case GPU_LOST, NVML_HUNG, MEMORY_UNREADABLE -> true;
                     // A blind driver withdraws every device by itself, see Offers.
-                    case DRIVER, ECC_UNCORRECTABLE, ROW_REMAP, NVLINK, PCIE, THROTTLE, INFOROM, EVENT_WAIT, FABRIC ->
-                        false;
+                    case DRIVER,
+                            ECC_UNCORRECTABLE,
+                            ROW_REMAP,
+                            NVLINK,
+                            PCIE,
+                            THROTTLE,
+                            INFOROM,
+                            EVENT_WAIT,
+                            FABRIC,
+                            POWER_UNREADABLE -> false;
                 };
         };
     }

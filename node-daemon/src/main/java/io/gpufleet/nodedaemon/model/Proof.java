@@ -55,7 +55,8 @@ final class Proof {
                             THROTTLE,
                             INFOROM,
                             FABRIC,
-                            MEMORY_UNREADABLE -> Optional.empty();
+                            MEMORY_UNREADABLE,
+                            POWER_UNREADABLE -> Optional.empty();
                 };
         };
     }

@@ -24,8 +24,10 @@ import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** A node whose driver, kernel, kubelet and clock are in the hands of a test; with the catalogue's policy. */
@@ -36,6 +38,8 @@ final class NodeInHand {
     private final Map<String, DeviceList> shown = new TreeMap<>();
     private final KeptInMemory store = new KeptInMemory();
     private PluginSettings settings = PluginSettings.STANDARD;
+    private final Set<String> everHealthy = new HashSet<>();
+    private int shownLists;
     private double now;
     private NodeBook book;
 
@@ -67,7 +71,7 @@ final class NodeInHand {
     private NodeBook begin(String bootId, Duration uptime) {
         var desk = new KubeletDesk(
                 new Allocator(settings, HostNodes.of(List.of())), () -> second(now), new Counters(), _ -> {});
-        var doors = new NodeDoors((fact, _) -> facts.add(fact), store, desk, shown::putAll, new Counters());
+        var doors = new NodeDoors((fact, _) -> facts.add(fact), store, desk, this::show, new Counters());
         return new NodeBook(
                 new HostFacts("0.1.0", "simulated", "6.1", "", bootId, uptime),
                 new FaultPolicy(XidPolicy.withdrawing(), DWELL, XidOverrides.NONE),
@@ -75,6 +79,12 @@ final class NodeInHand {
                 true,
                 doors,
                 second(now));
+    }
+
+    private void show(Map<String, DeviceList> lists) {
+        shownLists++;
+        shown.putAll(lists);
+        everHealthy.addAll(healthy());
     }
 
     /** The daemon is killed, and starts again in the same boot or in another. */
@@ -121,6 +131,25 @@ final class NodeInHand {
     NodeInHand chooses(XidOverrides xids) {
         settings = new PluginSettings(settings.mig(), settings.sharing(), settings.order(), settings.allocate(), xids);
         return takes(new Input.SettingsChosen(SettingsChoice.always(settings, "test")));
+    }
+
+    /** Ids that the kubelet knows, whether it may hand them out or not. */
+    List<String> listed() {
+        return shown.values().stream()
+                .flatMap(list -> list.devices().stream())
+                .map(Offer::id)
+                .sorted()
+                .toList();
+    }
+
+    /** Ids that it could once have handed out. */
+    Set<String> everHealthy() {
+        return everHealthy;
+    }
+
+    /** How often it was shown lists. */
+    int shownLists() {
+        return shownLists;
     }
 
     /** Ids that the kubelet may hand out, of every resource. */

@@ -107,6 +107,24 @@ public final class SomeVitals {
         return this;
     }
 
+    public SomeVitals powerReadable(boolean readable) {
+        var c = conditions;
+        return with(new Conditions(
+                c.uncorrectableErrors(),
+                c.remapPending(),
+                c.remapFailed(),
+                c.retirementPending(),
+                c.pcieGeneration(),
+                c.pcieGenerationMost(),
+                c.pcieWidth(),
+                c.pcieWidthMost(),
+                c.linksDown(),
+                c.linkErrors(),
+                c.infoRomValid(),
+                c.fabric(),
+                new Known<>(readable)));
+    }
+
     public SomeVitals uncorrectable(long errors) {
         var c = conditions;
         return with(new Conditions(

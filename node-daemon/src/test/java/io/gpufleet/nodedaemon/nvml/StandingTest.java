@@ -95,6 +95,17 @@ class StandingTest {
     }
 
     @Test
+    void aWaitThatFailsTwentyThousandTimesIsNewsOnce() {
+        // When
+        for (int i = 0; i < 20_000; i++) {
+            standing.begins(Standing.NODE, new Plain(Kind.EVENT_WAIT), "waiting for NVML events fails");
+        }
+
+        // Then
+        assertThat(signs).hasSize(1);
+    }
+
+    @Test
     void anotherRecoveryActionReplacesTheFirst() {
         // Given
         standing.answered("GPU-1", RESET);

@@ -13,9 +13,8 @@ import java.util.function.Function;
 
 /** Every rule about one GPU, by the kind of fault that it tells of. Why each is as it is stands in decision 13. */
 final class GpuRules {
-    private static final Duration THROTTLED = Duration.ofSeconds(20);
+    private static final Duration LASTS = Duration.ofSeconds(20);
     private static final Duration FABRIC_UNFINISHED = Duration.ofMinutes(5);
-    private static final Duration LOADED = Duration.ofSeconds(20);
     private static final int IN_A_ROW = 3;
     private static final int BUSY_PERCENT = 50;
 
@@ -45,6 +44,13 @@ final class GpuRules {
     /** The rules at the start of a watch; NVLinks that are down before {@code quietUntilNanos} are still being trained. */
     static Map<Kind, List<Rule>> standard(long quietUntilNanos) {
         var rules = new EnumMap<Kind, List<Rule>>(Kind.class);
+        memory(rules);
+        links(rules, quietUntilNanos);
+        board(rules);
+        return rules;
+    }
+
+    private static void memory(Map<Kind, List<Rule>> rules) {
         rules.put(Kind.MEMORY_UNREADABLE, List.of(Lasting.atOnce((vitals, _) -> memory(vitals.memoryUsedBytes()))));
         rules.put(
                 Kind.ECC_UNCORRECTABLE,
@@ -63,6 +69,9 @@ final class GpuRules {
                                 Conditions::retirementPending,
                                 "pages wait for retirement until the next reset",
                                 "no retirement is pending")));
+    }
+
+    private static void links(Map<Kind, List<Rule>> rules, long quietUntilNanos) {
         rules.put(
                 Kind.NVLINK,
                 List.of(
@@ -71,20 +80,8 @@ final class GpuRules {
         rules.put(
                 Kind.PCIE,
                 List.of(
-                        Lasting.after(IN_A_ROW, LOADED, (vitals, _) -> pcieLink(vitals)),
+                        Lasting.after(IN_A_ROW, LASTS, (vitals, _) -> pcieLink(vitals)),
                         Rate.of("PCIe replays", Vitals::pcieReplays, GpuRules::replays)));
-        rules.put(
-                Kind.THROTTLE,
-                List.of(
-                        throttled(HW_THERMAL, "clocks are held down by heat"),
-                        throttled(HW_POWER_BRAKE, "clocks are held down by the power brake"),
-                        throttled(HW_SLOWDOWN, "clocks are held down by the hardware")));
-        rules.put(
-                Kind.INFOROM,
-                List.of(Lasting.atOnce((vitals, _) -> judged(
-                        vitals.conditions().infoRomValid().map(valid -> !valid),
-                        "the InfoROM is corrupted",
-                        "the InfoROM is valid"))));
         rules.put(
                 Kind.FABRIC,
                 List.of(
@@ -98,7 +95,30 @@ final class GpuRules {
                                 FABRIC_UNFINISHED,
                                 Set.of(Conditions.Fabric.NOT_STARTED, Conditions.Fabric.IN_PROGRESS),
                                 "registration with the fabric does not come to an end")));
-        return rules;
+    }
+
+    private static void board(Map<Kind, List<Rule>> rules) {
+        rules.put(
+                Kind.THROTTLE,
+                List.of(
+                        throttled(HW_THERMAL, "clocks are held down by heat"),
+                        throttled(HW_POWER_BRAKE, "clocks are held down by the power brake"),
+                        throttled(HW_SLOWDOWN, "clocks are held down by the hardware")));
+        rules.put(
+                Kind.INFOROM,
+                List.of(flag(
+                        conditions -> conditions.infoRomValid().map(valid -> !valid),
+                        "the InfoROM is corrupted",
+                        "the InfoROM is valid")));
+        rules.put(
+                Kind.POWER_UNREADABLE,
+                List.of(Lasting.after(
+                        IN_A_ROW,
+                        LASTS,
+                        (vitals, _) -> judged(
+                                vitals.conditions().powerReadable().map(readable -> !readable),
+                                "the power draw can not be read",
+                                "the power draw can be read"))));
     }
 
     private static Rule flag(Function<Conditions, Reading<Boolean>> reading, String trouble, String proof) {
@@ -167,7 +187,7 @@ final class GpuRules {
     private static Rule throttled(long bit, String trouble) {
         return Lasting.after(
                 IN_A_ROW,
-                THROTTLED,
+                LASTS,
                 (vitals, _) -> judged(
                         vitals.clockEventReasons().map(reasons -> (reasons & bit) != 0), trouble, "clocks are free"));
     }

@@ -154,6 +154,16 @@ class PollBookTest {
     }
 
     @Test
+    void powerThatCanNotBeReadIsAFaultOnceItLasts() {
+        var blind = well().powerReadable(false);
+
+        assertThat(poll(Kind.POWER_UNREADABLE, 0, blind)).isInstanceOf(Word.Unclear.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 10, blind)).isInstanceOf(Word.Unclear.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 20, blind)).isInstanceOf(Word.Stands.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 30, well())).isInstanceOf(Word.Over.class);
+    }
+
+    @Test
     void corruptedInfoRomIsAFault() {
         assertThat(poll(Kind.INFOROM, 0, well().infoRom(false))).isInstanceOf(Word.Stands.class);
         assertThat(poll(Kind.INFOROM, 10, well().infoRom(true))).isInstanceOf(Word.Over.class);
