@@ -5,8 +5,10 @@ import io.gpufleet.nodedaemon.app.DeviceSource;
 import io.gpufleet.nodedaemon.app.DeviceWatch;
 import io.gpufleet.nodedaemon.app.Input;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
+import io.gpufleet.nodedaemon.app.LifeSigns;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.PreparedLooks;
+import io.gpufleet.nodedaemon.app.TimedSource;
 import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
@@ -15,7 +17,9 @@ import io.gpufleet.nodedaemon.disk.Host;
 import io.gpufleet.nodedaemon.disk.RestartMark;
 import io.gpufleet.nodedaemon.disk.StateFile;
 import io.gpufleet.nodedaemon.holdfiles.HoldFiles;
+import io.gpufleet.nodedaemon.http.DcgmPage;
 import io.gpufleet.nodedaemon.http.MetricsPage;
+import io.gpufleet.nodedaemon.http.OfferPage;
 import io.gpufleet.nodedaemon.http.OpsDoor;
 import io.gpufleet.nodedaemon.kafka.Bus;
 import io.gpufleet.nodedaemon.kafka.BusSettings;
@@ -37,8 +41,6 @@ import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
@@ -49,9 +51,6 @@ import org.slf4j.LoggerFactory;
 /** The daemon put together: every room is made here, and only here do they meet. */
 final class DaemonMain implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DaemonMain.class);
-    /** The loop turns every second; after so long without a turn it is stuck. */
-    private static final Duration STUCK = Duration.ofSeconds(30);
-
     private static final String VERSION = "0.1.0";
     /** What must be closed before a driver can be unloaded begins so. */
     private static final String GPU_NODES = "/dev/nvidia";
@@ -66,6 +65,7 @@ final class DaemonMain implements AutoCloseable {
     private final PodResources podResources;
     private final NodeLoop loop;
     private final PreparedLooks looks;
+    private final TimedSource timed;
     private final DeviceWatch devices;
     private final SettingsDesk chosen;
     private final OpsDoor http;
@@ -75,6 +75,7 @@ final class DaemonMain implements AutoCloseable {
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
         DeviceSource source = Sources.open(config.devices(), node);
+        timed = new TimedSource(source, counters, System::nanoTime);
         HostFacts host = Host.facts(config.state().bootIdFile(), source.name(), VERSION);
         BlockingQueue<Input> inbox = NodeLoop.inbox();
         var vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
@@ -108,12 +109,8 @@ final class DaemonMain implements AutoCloseable {
                         new FreshStart(new RestartMark(config.state().runDirectory()), store, bus)),
                 inbox,
                 DaemonMain::now);
-        http = OpsDoor.open(
-                vertx,
-                config.httpHost(),
-                config.httpPort(),
-                new OpsDoor.Answers(this::notAlive, this::notReady, this::metrics));
-        looks = Sources.prepared(source, config, chosen.choice(), inbox::add);
+        http = OpsDoor.open(vertx, config.httpHost(), config.httpPort(), answers(node));
+        looks = Sources.prepared(timed, config, chosen.choice(), inbox::add);
         devices = new DeviceWatch(
                 looks,
                 new HoldFiles(config.state().runDirectory(), GPU_NODES),
@@ -195,23 +192,21 @@ final class DaemonMain implements AutoCloseable {
         return new Moment(Clock.systemUTC().instant(), System.nanoTime());
     }
 
-    private List<String> notAlive() {
-        Duration still = loop.sinceLastTurn();
-        return still.compareTo(STUCK) < 0
-                ? List.of()
-                : List.of("the watch loop has not turned for " + still.toSeconds() + " s");
+    private OpsDoor.Answers answers(String node) {
+        return new OpsDoor.Answers(
+                () -> lifeSigns().notAlive(), () -> lifeSigns().notReady(), () -> metrics(node));
     }
 
-    private List<String> notReady() {
-        var reasons = new ArrayList<>(notAlive());
-        if (!loop.snapshot().looked()) {
-            reasons.add("devices: nobody has looked yet");
-        }
-        kubelet.notRegistered().ifPresent(reasons::add);
-        return reasons;
+    private LifeSigns lifeSigns() {
+        return new LifeSigns(
+                loop.sinceLastTurn(),
+                timed.underWay(),
+                kubelet.stuckServer(),
+                loop.snapshot().looked(),
+                kubelet.notRegistered());
     }
 
-    private String metrics() {
+    private String metrics(String node) {
         Bus.BusView view = bus.view();
         Map<String, Long> gauges = new TreeMap<>();
         gauges.put("gpufleet_daemon_bus_connected", view.connected() ? 1L : 0L);
@@ -225,11 +220,16 @@ final class DaemonMain implements AutoCloseable {
         gauges.put("gpufleet_daemon_verdicts_ignored", breakGlass.broken() ? 1L : 0L);
         gauges.put("gpufleet_daemon_kernel_log_overruns_total", kernelLogOverruns.getAsLong());
         gauges.put("gpufleet_daemon_kubelet_streams", (long) kubelet.openStreams());
-        return new MetricsPage()
+        NodeLoop.Snapshot snapshot = loop.snapshot();
+        long nanos = System.nanoTime();
+        String own = new MetricsPage()
                 .counters(counters)
-                .node(loop.snapshot())
+                .node(snapshot, nanos)
                 .gauges(gauges)
                 .text();
+        return DcgmPage.of(snapshot.readout(), counters.tally(), node, nanos)
+                + OfferPage.of(snapshot.readout(), counters.tally(), nanos)
+                + own;
     }
 
     /** Says farewell where that takes no time, and ends: everything else is made to survive a kill. */

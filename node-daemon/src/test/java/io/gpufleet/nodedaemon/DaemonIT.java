@@ -137,7 +137,8 @@ class DaemonIT {
                     .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
             assertThat(daemon.page("/livez")).startsWith("200");
             assertThat(daemon.page("/metrics"))
-                    .contains("gpufleet_daemon_allocations_total 1", "gpufleet_daemon_devices_healthy 8");
+                    .contains("gpufleet_daemon_allocations_total 1", "gpufleet_daemon_devices_healthy 8")
+                    .containsPattern("DCGM_FI_DEV_GPU_TEMP\\{.*pod=\"train-0\",pod_uid=\"[^\"]+\"\\} \\d+");
         }
     }
 

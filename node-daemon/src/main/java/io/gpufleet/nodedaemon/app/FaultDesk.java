@@ -50,6 +50,7 @@ final class FaultDesk {
         this.health = health;
         this.polls = polls;
         this.counters = counters;
+        health.open().forEach(fault -> counters.inherited(fault.key()));
     }
 
     /** What is known of the devices when something is noticed. */
@@ -185,6 +186,7 @@ final class FaultDesk {
     List<Fact> polled(List<Vitals> all, DeviceBook devices, Holdings holdings, Moment now) {
         var scene = new Scene(devices, holdings, now);
         var seen = new ArrayList<Fact>();
+        counters.polled(all, now.nanos());
         for (Vitals vitals : all) {
             String uuid = vitals.gpuUuid();
             if (vitals.answers() instanceof Reading.Known<Boolean>(Boolean answers) && !answers) {
@@ -247,7 +249,7 @@ final class FaultDesk {
     }
 
     private Fact observed(OpenFault fault, Scene scene) {
-        counters.fault(fault.key().fault());
+        counters.fault(fault.key(), scene.now().nanos());
         return new Fact.FaultObserved(
                 fault, scene.holdings().of(scene.devices().partsOf(fault.key().gpuUuid())));
     }

@@ -13,11 +13,15 @@ final class HolderSchedule {
 
     private static final Duration SECOND_LOOK = Duration.ofSeconds(2);
     private static final Duration PERIOD = Duration.ofSeconds(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofMinutes(2);
 
     private final TreeSet<Long> due = new TreeSet<>();
     private boolean asking;
+    private Duration pause = PERIOD;
+    private long notBeforeNanos;
 
     HolderSchedule(long nanos) {
+        notBeforeNanos = nanos;
         due.add(nanos);
     }
 
@@ -37,7 +41,17 @@ final class HolderSchedule {
 
     void answered(long nanos) {
         asking = false;
+        pause = PERIOD;
         due.add(nanos + PERIOD.toNanos());
+    }
+
+    /** The kubelet is asked too often, by whomever: it is left alone for longer each time, whatever happens. */
+    void refused(long nanos) {
+        asking = false;
+        notBeforeNanos = nanos + pause.toNanos();
+        due.add(notBeforeNanos);
+        Duration longer = pause.multipliedBy(2);
+        pause = longer.compareTo(LONGEST_PAUSE) < 0 ? longer : LONGEST_PAUSE;
     }
 
     /** When to ask next, or never while an answer is due. */
@@ -45,6 +59,7 @@ final class HolderSchedule {
         if (asking || due.isEmpty()) {
             return horizonNanos;
         }
-        return Math.min(horizonNanos, Math.max(due.first(), lastAllocateNanos + QUIET.toNanos()));
+        long quiet = Math.max(notBeforeNanos, lastAllocateNanos + QUIET.toNanos());
+        return Math.min(horizonNanos, Math.max(due.first(), quiet));
     }
 }

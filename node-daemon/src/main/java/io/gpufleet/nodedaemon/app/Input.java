@@ -39,8 +39,8 @@ public sealed interface Input {
     /** The kubelet told who holds what. */
     record HoldingsSeen(Holdings holdings) implements Input {}
 
-    /** It did not. */
-    record HoldingsUnknown(String reason) implements Input {}
+    /** It did not; whether because it is asked too often. */
+    record HoldingsUnknown(String reason, boolean tooOften) implements Input {}
 
     /** The kubelet's checkpoint changed: somebody got or lost a device. */
     record CheckpointChanged() implements Input {}

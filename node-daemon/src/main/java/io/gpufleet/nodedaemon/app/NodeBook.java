@@ -17,10 +17,12 @@ import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.nodedaemon.model.Offers;
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.Readout;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Surroundings;
+import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.polls.PollBook;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
@@ -54,6 +56,8 @@ final class NodeBook {
     private SideStates sides = SideStates.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
     private Offers offers = Offers.NONE;
+    private List<Vitals> vitals = List.of();
+    private long vitalsNanos;
     private Set<FaultKey> toldOpen = Set.of();
     private List<String> complaints = List.of();
     private Fact.Announced announced;
@@ -94,6 +98,16 @@ final class NodeBook {
         return offers;
     }
 
+    Readout readout() {
+        return new Readout(
+                devices,
+                vitals,
+                vitalsNanos,
+                holdings,
+                offers,
+                List.copyOf(faults.health().open()));
+    }
+
     Look lastLook() {
         return devices.lastLook();
     }
@@ -127,10 +141,7 @@ final class NodeBook {
                 tell(List.of(), now);
             }
             case Input.HoldingsSeen(Holdings seen) -> held(seen, now);
-            case Input.HoldingsUnknown(String reason) -> {
-                LOG.atDebug().addKeyValue("reason", reason).log("holders are unknown");
-                timers.holders().answered(now.nanos());
-            }
+            case Input.HoldingsUnknown unknown -> unknown(unknown, now);
             case Input.CheckpointChanged _ -> timers.holders().soon(now.nanos());
             case Input.Granted(String resource, List<String> ids, long micros) -> {
                 timers.holders().allocated(now.nanos());
@@ -188,6 +199,8 @@ final class NodeBook {
     }
 
     private void polled(Input.Polled polled, Moment now) {
+        vitals = polled.vitals();
+        vitalsNanos = now.nanos();
         tell(faults.polled(polled.vitals(), devices, holdings, now), now);
         if (polled.publish()) {
             doors.facts().publish(new Fact.Sampled(polled.vitals(), memory()), now);
@@ -201,8 +214,18 @@ final class NodeBook {
                 .collect(Collectors.toMap(Gpu::uuid, gpu -> gpu.memoryBytes().orElse(0L)));
     }
 
-    private void held(Holdings seen, Moment now) {
+    private void unknown(Input.HoldingsUnknown unknown, Moment now) {
+        LOG.atDebug().addKeyValue("reason", unknown.reason()).log("holders are unknown");
+        if (unknown.tooOften()) {
+            timers.holders().refused(now.nanos());
+        } else {
+            timers.holders().answered(now.nanos());
+        }
+    }
+
+    private void held(Holdings told, Moment now) {
         timers.holders().answered(now.nanos());
+        Holdings seen = told.placed(devices.gpus());
         boolean changed = !seen.equals(holdings);
         holdings = seen;
         if (changed) {
@@ -243,7 +266,7 @@ final class NodeBook {
         seen.forEach(fact -> doors.facts().publish(fact, now));
         List<Offer> changed = offers.changedSince(before);
         for (Offer offer : changed) {
-            doors.counters().offerChanged();
+            doors.counters().offerChanged(offer.healthy());
             doors.facts().publish(new Fact.Offered(offer), now);
         }
         if (!faults.openKeys().equals(toldOpen) || !changed.isEmpty()) {

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.Readout;
 import io.gpufleet.nodedaemon.model.Sign;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -31,7 +32,12 @@ public final class NodeLoop implements AutoCloseable {
     private volatile boolean running = true;
 
     /** What others may know of the state. */
-    public record Snapshot(List<OpenFault> openFaults, int devices, int healthy, boolean looked) {}
+    public record Snapshot(Readout readout, int devices, int healthy, boolean looked) {
+        /** What is wrong. */
+        public List<OpenFault> openFaults() {
+            return readout.openFaults();
+        }
+    }
 
     /**
      * The wiring of a loop.
@@ -117,13 +123,15 @@ public final class NodeLoop implements AutoCloseable {
                 .whenComplete((holdings, failure) -> inbox.add(
                         failure == null
                                 ? new Input.HoldingsSeen(holdings)
-                                : new Input.HoldingsUnknown(String.valueOf(failure.getMessage()))));
+                                : new Input.HoldingsUnknown(
+                                        String.valueOf(failure.getMessage()),
+                                        failure instanceof HolderSource.AskedTooOften)));
     }
 
     private Snapshot view() {
         var offers = book.offers().listed().values();
         return new Snapshot(
-                List.copyOf(book.health().open()),
+                book.readout(),
                 offers.size(),
                 (int) offers.stream().filter(offer -> offer.healthy()).count(),
                 book.looked());

@@ -30,6 +30,7 @@ final class KubeletLink implements AutoCloseable {
     private final ServedSocket socket;
     private final GrpcClient client;
     private final Way way;
+    private final SelfCheck check;
     private volatile Registration machine = Registration.INITIAL;
     private String lastForeign = "";
     private long timer = -1;
@@ -61,6 +62,7 @@ final class KubeletLink implements AutoCloseable {
         this.socket = new ServedSocket(server, surface.own(), resource);
         this.client = GrpcClient.client(vertx);
         this.way = way(surface, server);
+        this.check = new SelfCheck(client);
     }
 
     private Way way(Surface surface, PluginServer server) {
@@ -110,6 +112,24 @@ final class KubeletLink implements AutoCloseable {
             case Phase.Draining _ -> Optional.of("kubelet: the stream of the old one is ending");
             case Phase.Pausing(int _, long _, String reason) -> Optional.of("kubelet: " + reason);
         };
+    }
+
+    /** Calls our own server once, where a kubelet has it open; from any thread. */
+    void checkServer() {
+        context.runOnContext(_ -> {
+            if (machine.phase() instanceof Phase.Registered) {
+                socket.path().ifPresent(check::check);
+            } else {
+                check.rest();
+            }
+        });
+    }
+
+    /** Why the kubelet can not be answered; empty when it can. */
+    Optional<String> stuck() {
+        return check.stuck()
+                ? Optional.of("the server of " + resource + " does not answer on its own socket")
+                : Optional.empty();
     }
 
     /** The socket of the plugin that serves the resource instead; empty where none does. */

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** One link to the kubelet for each resource, and one watch of its directory for all of them. */
 public final class KubeletLinks implements KubeletFace, AutoCloseable {
     private static final String CHECKPOINT = "kubelet_internal_checkpoint";
+    private static final long CHECK_MILLIS = 10_000;
 
     private final LinkSettings settings;
     private final KubeletLink.Surface surface;
@@ -83,6 +84,7 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         }
         if (watch == null) {
             watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
+            surface.vertx().setPeriodic(CHECK_MILLIS, _ -> links.values().forEach(KubeletLink::checkServer));
         }
         links.values().forEach(KubeletLink::show);
     }
@@ -117,6 +119,11 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         return links.values().stream()
                 .flatMap(link -> link.notRegistered().stream())
                 .findFirst();
+    }
+
+    /** Why the kubelet can not be answered; empty when it can. */
+    public Optional<String> stuckServer() {
+        return links.values().stream().flatMap(link -> link.stuck().stream()).findFirst();
     }
 
     /** The socket of the plugin because of which we do not register; empty where there is none. */

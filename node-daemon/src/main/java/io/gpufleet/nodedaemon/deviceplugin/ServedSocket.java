@@ -5,6 +5,7 @@ import io.vertx.core.http.HttpServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The one socket on which a resource is served at a time; all calls on one context. */
@@ -38,6 +39,11 @@ final class ServedSocket {
             path = next;
             return next;
         });
+    }
+
+    /** Where it is served; empty before it was for the first time. */
+    Optional<Path> path() {
+        return Optional.ofNullable(path);
     }
 
     /** Nobody is to come any more; connections end with the process. */

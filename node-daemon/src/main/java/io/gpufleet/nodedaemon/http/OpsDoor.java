@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.http;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -31,7 +32,8 @@ public final class OpsDoor implements AutoCloseable {
     /** Serves; port 0 takes a free one. Blocks the caller, so it is not for event loops. */
     public static OpsDoor open(Vertx vertx, String host, int port, Answers answers) throws InterruptedException {
         try {
-            return new OpsDoor(vertx.createHttpServer()
+            // An answer of more than one frame arrives garbled at a client that asks to go on in HTTP/2.
+            return new OpsDoor(vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
                     .requestHandler(request -> answer(request, answers))
                     .listen(port, host)
                     .toCompletionStage()
@@ -54,7 +56,8 @@ public final class OpsDoor implements AutoCloseable {
 
     private static void answer(HttpServerRequest request, Answers answers) {
         switch (request.path()) {
-            case "/livez" -> reasons(request, answers.notAlive().get());
+            // dcgm-exporter's probes ask for /health.
+            case "/livez", "/health" -> reasons(request, answers.notAlive().get());
             case "/readyz" -> reasons(request, answers.notReady().get());
             case "/metrics" ->
                 request.response()

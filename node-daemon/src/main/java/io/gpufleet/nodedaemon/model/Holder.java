@@ -10,8 +10,21 @@ import java.util.List;
  */
 public record Holder(
         String namespace, String pod, String podUid, String container, String resource, List<String> deviceIds) {
+    /** Stands where the resource would for devices of a claim; it is the name of NVIDIA's DRA driver. */
+    public static final String DRA_DRIVER = "gpu.nvidia.com";
+
     /** Copies the list. */
     public Holder {
         deviceIds = List.copyOf(deviceIds);
+    }
+
+    /** The same holder, now that the UID of its pod is known. */
+    public Holder of(String uid) {
+        return new Holder(namespace, pod, uid, container, resource, deviceIds);
+    }
+
+    /** The same holder with other names for its devices. */
+    Holder having(List<String> ids) {
+        return new Holder(namespace, pod, podUid, container, resource, ids);
     }
 }

@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.model;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -30,6 +31,28 @@ public record Holdings(List<Holder> holders, boolean complete) {
     private static String withoutShare(String deviceId) {
         int mark = deviceId.indexOf("::");
         return mark < 0 ? deviceId : deviceId.substring(0, mark);
+    }
+
+    /**
+     * The same with UUIDs where NVIDIA's DRA driver tells its own name of a whole GPU, {@code gpu-<minor>}; its names of
+     * MIG devices say nothing that NVML would know.
+     */
+    public Holdings placed(List<KnownGpu> gpus) {
+        if (holders.stream().noneMatch(holder -> holder.resource().equals(Holder.DRA_DRIVER))) {
+            return this;
+        }
+        Map<String, String> uuids = gpus.stream()
+                .map(KnownGpu::gpu)
+                .collect(Collectors.toMap(gpu -> "gpu-" + gpu.minor(), Gpu::uuid, (a, _) -> a));
+        return new Holdings(
+                holders.stream()
+                        .map(holder -> holder.resource().equals(Holder.DRA_DRIVER)
+                                ? holder.having(holder.deviceIds().stream()
+                                        .map(id -> uuids.getOrDefault(id, id))
+                                        .toList())
+                                : holder)
+                        .toList(),
+                complete);
     }
 
     /** Every device that somebody holds. */

@@ -1,32 +1,26 @@
 package io.gpufleet.nodedaemon.podresources;
 
 import io.gpufleet.nodedaemon.app.HolderSource;
-import io.gpufleet.nodedaemon.model.Holder;
 import io.gpufleet.nodedaemon.model.Holdings;
-import io.gpufleet.proto.kubelet.podresources.ContainerResources;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcClient;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.InvalidStatusException;
+import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Asks the kubelet's podresources v1, and takes the pod's UID from its checkpoint. */
 public final class PodResources implements HolderSource, AutoCloseable {
@@ -61,64 +55,31 @@ public final class PodResources implements HolderSource, AutoCloseable {
     }
 
     private void ask(CompletableFuture<Holdings> told) {
-        client.request(SocketAddress.domainSocketAddress(socket.toString()), PodResourcesListerGrpcClient.List)
+        vertx.executeBlocking(() -> KubeletCheckpoint.read(checkpoint, ours), false)
+                .compose(before -> call().compose(answer -> vertx.executeBlocking(() -> join(before, answer), false)))
+                .onSuccess(told::complete)
+                .onFailure(failure -> told.completeExceptionally(inWords(failure)));
+    }
+
+    private Future<ListPodResourcesResponse> call() {
+        return client.request(SocketAddress.domainSocketAddress(socket.toString()), PodResourcesListerGrpcClient.List)
                 .compose(call -> {
                     call.timeout(DEADLINE_SECONDS, TimeUnit.SECONDS);
                     return call.send(ListPodResourcesRequest.getDefaultInstance());
                 })
-                .compose(response -> response.last())
-                .compose(answer -> vertx.executeBlocking(() -> join(answer), false))
-                .onSuccess(told::complete)
-                .onFailure(told::completeExceptionally);
+                .compose(response -> response.last());
     }
 
-    private Holdings join(ListPodResourcesResponse answer) {
-        KubeletCheckpoint book = KubeletCheckpoint.read(checkpoint, ours);
-        var holders = new ArrayList<Holder>();
-        for (var pod : answer.getPodResourcesList()) {
-            for (var container : pod.getContainersList()) {
-                byResource(container)
-                        .forEach((resource, ids) -> holders.add(new Holder(
-                                pod.getNamespace(),
-                                pod.getName(),
-                                book.podUid(ids),
-                                container.getName(),
-                                resource,
-                                ids)));
-            }
-        }
-        holders.sort(Comparator.comparing(Holder::namespace)
-                .thenComparing(Holder::pod)
-                .thenComparing(Holder::container)
-                .thenComparing(Holder::resource));
-        return new Holdings(holders, isComplete(holders, book));
+    private static Throwable inWords(Throwable failure) {
+        return failure instanceof InvalidStatusException status
+                        && status.actualStatus() == GrpcStatus.RESOURCE_EXHAUSTED
+                ? new AskedTooOften("the kubelet answers podresources calls of this node too often already")
+                : failure;
     }
 
-    /** Ids by resource, sorted; the kubelet tells one NUMA node after the other. */
-    private SortedMap<String, List<String>> byResource(ContainerResources container) {
-        var byResource = new TreeMap<String, List<String>>();
-        container.getDevicesList().stream()
-                .filter(devices -> ours.test(devices.getResourceName()) && devices.getDeviceIdsCount() > 0)
-                .forEach(devices -> byResource.merge(
-                        devices.getResourceName(),
-                        devices.getDeviceIdsList().stream().distinct().sorted().toList(),
-                        (a, b) -> Stream.concat(a.stream(), b.stream())
-                                .distinct()
-                                .sorted()
-                                .toList()));
-        return byResource;
-    }
-
-    /**
-     * A kubelet that has just started knows its checkpoint before it knows its pods. Later, what only the checkpoint
-     * knows are pods that ended: it is not written anew when they do.
-     */
-    private boolean isComplete(List<Holder> holders, KubeletCheckpoint book) {
-        var held =
-                holders.stream().flatMap(holder -> holder.deviceIds().stream()).collect(Collectors.toSet());
-        boolean allInBook = book.uidByDevice().keySet().containsAll(held);
-        boolean allListed = held.containsAll(book.uidByDevice().keySet());
-        return book.readable() && allInBook && (allListed || kubeletIsSettled());
+    private Holdings join(KubeletCheckpoint before, ListPodResourcesResponse answer) {
+        KubeletCheckpoint after = KubeletCheckpoint.read(checkpoint, ours);
+        return new HolderJoin(ours, after, after.alsoIn(before), kubeletIsSettled()).join(answer);
     }
 
     private boolean kubeletIsSettled() {

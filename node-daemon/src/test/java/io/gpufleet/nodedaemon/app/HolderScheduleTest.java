@@ -52,4 +52,39 @@ class HolderScheduleTest {
 
         assertThat(schedule.nextNanos(LONG_AGO, NEVER)).isEqualTo(NEVER);
     }
+
+    @Test
+    void kubeletThatIsAskedTooOftenIsLeftAloneForLongerEachTime() {
+        HolderSchedule schedule = answeredAt(0);
+        schedule.asked(second(10).nanos());
+        schedule.refused(second(10).nanos());
+
+        // Not even an allocation shortens the pause
+        schedule.allocated(second(11).nanos());
+        assertThat(schedule.nextNanos(second(11).nanos(), NEVER))
+                .isEqualTo(second(20).nanos());
+
+        schedule.asked(second(20).nanos());
+        schedule.refused(second(20).nanos());
+        assertThat(schedule.nextNanos(LONG_AGO, NEVER)).isEqualTo(second(40).nanos());
+
+        // And an answer ends it
+        schedule.asked(second(40).nanos());
+        schedule.answered(second(40).nanos());
+        schedule.asked(second(50).nanos());
+        schedule.refused(second(50).nanos());
+        assertThat(schedule.nextNanos(LONG_AGO, NEVER)).isEqualTo(second(60).nanos());
+    }
+
+    @Test
+    void pauseHasAnEnd() {
+        HolderSchedule schedule = answeredAt(0);
+        for (int second = 10; second < 10_000; second += 200) {
+            schedule.asked(second(second).nanos());
+            schedule.refused(second(second).nanos());
+
+            assertThat(schedule.nextNanos(LONG_AGO, NEVER) - second(second).nanos())
+                    .isLessThanOrEqualTo(120_000_000_000L);
+        }
+    }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,8 +29,8 @@ class KubeletCheckpointTest {
                   "RegisteredDevices":{"nvidia.com/gpu":["a","b"]}},"Checksum":1}""");
 
         assertThat(book.readable()).isTrue();
-        assertThat(book.podUid(List.of("a", "b"))).isEqualTo("uid-1");
-        assertThat(book.uidByDevice()).doesNotContainKey("c");
+        assertThat(book.entries())
+                .containsExactly(new KubeletCheckpoint.Entry("uid-1", "main", "nvidia.com/gpu", Set.of("a", "b")));
     }
 
     @Test
@@ -38,17 +38,7 @@ class KubeletCheckpointTest {
         var book = read("{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"uid-1\",\"ResourceName\":\"nvidia.com/gpu\","
                 + "\"DeviceIDs\":[\"a\"]}]}}");
 
-        assertThat(book.podUid(List.of("a"))).isEqualTo("uid-1");
-    }
-
-    @Test
-    void devicesOfSeveralPodsHaveNoUid() throws IOException {
-        var book = read("{\"Data\":{\"PodDeviceEntries\":["
-                + "{\"PodUID\":\"u1\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"a\"]},"
-                + "{\"PodUID\":\"u2\",\"ResourceName\":\"nvidia.com/gpu\",\"DeviceIDs\":[\"b\"]}]}}");
-
-        assertThat(book.podUid(List.of("a", "b"))).isEmpty();
-        assertThat(book.podUid(List.of("a", "unknown"))).isEmpty();
+        assertThat(book.deviceIds()).containsExactly("a");
     }
 
     @Test
@@ -56,7 +46,7 @@ class KubeletCheckpointTest {
         var book = read("{\"Data\":{\"PodDeviceEntries\":null,\"RegisteredDevices\":{}},\"Checksum\":1}");
 
         assertThat(book.readable()).isTrue();
-        assertThat(book.uidByDevice()).isEmpty();
+        assertThat(book.entries()).isEmpty();
     }
 
     @ParameterizedTest
