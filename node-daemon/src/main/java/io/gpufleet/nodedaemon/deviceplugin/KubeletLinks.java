@@ -26,6 +26,7 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
     private final KubeletDesk desk;
     private final Map<String, KubeletLink> links = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
+    private long checks = -1;
 
     /**
      * What the links are configured with.
@@ -84,7 +85,8 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         }
         if (watch == null) {
             watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
-            surface.vertx().setPeriodic(CHECK_MILLIS, _ -> links.values().forEach(KubeletLink::checkServer));
+            checks = surface.vertx()
+                    .setPeriodic(CHECK_MILLIS, _ -> links.values().forEach(KubeletLink::checkServer));
         }
         links.values().forEach(KubeletLink::show);
     }
@@ -145,6 +147,7 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         if (watch != null) {
             watch.close();
         }
+        surface.vertx().cancelTimer(checks);
         links.values().forEach(KubeletLink::close);
     }
 }
