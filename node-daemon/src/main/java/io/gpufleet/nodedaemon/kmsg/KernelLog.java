@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -33,6 +34,7 @@ public final class KernelLog implements AutoCloseable {
     private static final int FAILED_READS = 3;
 
     private final Path file;
+    private final Opening opening;
     private final BookmarkFile kept;
     private final Consumer<KernelReport> faults;
     private final LongAdder overruns = new LongAdder();
@@ -51,9 +53,20 @@ public final class KernelLog implements AutoCloseable {
      */
     public record Settings(Path file, Path stateDirectory, String bootId, LongSupplier uptimeMicros) {}
 
+    /** Opens the log at its first record. */
+    interface Opening {
+        /** Blocks in reads; a failed one is tried again. */
+        ReadableByteChannel open() throws IOException;
+    }
+
     /** Starts to follow; the consumer is called on a thread of this log. */
     public KernelLog(Settings settings, Consumer<KernelReport> faults) {
+        this(settings, faults, () -> FileChannel.open(settings.file(), StandardOpenOption.READ));
+    }
+
+    KernelLog(Settings settings, Consumer<KernelReport> faults, Opening opening) {
         this.file = settings.file();
+        this.opening = opening;
         this.kept = new BookmarkFile(settings.stateDirectory());
         this.faults = faults;
         this.bookmark = kept.load(settings.bootId())
@@ -72,7 +85,7 @@ public final class KernelLog implements AutoCloseable {
         Duration pause = FIRST_PAUSE;
         try {
             do {
-                try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                try (ReadableByteChannel channel = opening.open()) {
                     pause = FIRST_PAUSE;
                     follow(channel);
                 } catch (ClosedChannelException closed) {
@@ -87,7 +100,7 @@ public final class KernelLog implements AutoCloseable {
         }
     }
 
-    private void follow(FileChannel channel) throws IOException, InterruptedException {
+    private void follow(ReadableByteChannel channel) throws IOException, InterruptedException {
         var lines = new Lines();
         boolean waited = false;
         int failures = 0;

@@ -6,12 +6,18 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.KernelReport;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -103,12 +109,69 @@ class KernelLogTest {
                 .isZero();
         try (var _ = follow(pipe, "boot-1");
                 var writer = Files.newOutputStream(pipe)) {
-            writer.write("3,1,2000000,-;NVRM: Xid (PCI:0000:".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            writer.write("3,1,2000000,-;NVRM: Xid (PCI:0000:".getBytes(StandardCharsets.UTF_8));
             writer.flush();
-            writer.write("3b:00): 79, off\n".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            writer.write("3b:00): 79, off\n".getBytes(StandardCharsets.UTF_8));
             writer.flush();
 
             awaitCodes(79);
+        }
+    }
+
+    /** A device whose reads are scripted, record by record; an empty one fails, as for records that were overwritten. */
+    private static final class Scripted implements ReadableByteChannel {
+        private final Iterator<String> reads;
+        private final CountDownLatch closed = new CountDownLatch(1);
+
+        Scripted(String... reads) {
+            this.reads = List.of(reads).iterator();
+        }
+
+        @Override
+        public int read(ByteBuffer into) throws IOException {
+            if (!reads.hasNext()) {
+                try {
+                    closed.await();
+                } catch (InterruptedException closing) {
+                    Thread.currentThread().interrupt();
+                }
+                throw new ClosedChannelException();
+            }
+            String next = reads.next();
+            if (next.isEmpty()) {
+                throw new IOException("Broken pipe");
+            }
+            byte[] bytes = next.getBytes(StandardCharsets.UTF_8);
+            into.put(bytes);
+            return bytes.length;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return closed.getCount() > 0;
+        }
+
+        @Override
+        public void close() {
+            closed.countDown();
+        }
+    }
+
+    @Test
+    void recordsThatWereOverwrittenAreCountedAndTheRestIsRead() {
+        var device = new Scripted(
+                xid(1, 2_000_000, 31),
+                "",
+                xid(90, 3_000_000, 48),
+                "3,91,3000001,-;half a rec",
+                "",
+                xid(95, 4_000_000, 79));
+        var settings = new KernelLog.Settings(
+                directory.resolve("kmsg"), directory.resolve("state"), "boot-1", () -> STARTED_MICROS);
+        try (var log = new KernelLog(settings, reports::add, () -> device)) {
+            awaitCodes(31, 48, 79);
+
+            assertThat(log.overruns()).isEqualTo(2);
         }
     }
 
