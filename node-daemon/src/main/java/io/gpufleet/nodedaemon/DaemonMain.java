@@ -32,6 +32,7 @@ import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
+import io.gpufleet.nodedaemon.nvml.binding.ProcessEnd;
 import io.gpufleet.nodedaemon.podresources.PodResources;
 import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
 import io.gpufleet.nodedaemon.settings.SettingsDesk;
@@ -44,6 +45,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
+import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,6 +73,7 @@ final class DaemonMain implements AutoCloseable {
     private final OpsDoor http;
     private final LongSupplier kernelLogOverruns;
     private final BreakGlass breakGlass;
+    private volatile IntConsumer end = Runtime.getRuntime()::halt;
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
@@ -111,16 +114,13 @@ final class DaemonMain implements AutoCloseable {
                 DaemonMain::now);
         http = OpsDoor.open(vertx, config.httpHost(), config.httpPort(), answers(node));
         looks = Sources.prepared(timed, config, chosen.choice(), inbox::add);
-        devices = new DeviceWatch(
-                looks,
-                new HoldFiles(config.state().runDirectory(), GPU_NODES),
-                config.timing().telemetryInterval(),
-                inbox::add,
-                DaemonMain::now);
+        var holds = new HoldFiles(config.state().runDirectory(), GPU_NODES);
+        devices = new DeviceWatch(looks, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
         kernelLogOverruns = followKernelLog(config, host, inbox);
         verdicts.start();
         breakGlass.start();
         chosen.start();
+        prepareEnd(source);
         LOG.atInfo()
                 .addKeyValue("node", node)
                 .addKeyValue("devices", config.devices().source())
@@ -133,6 +133,13 @@ final class DaemonMain implements AutoCloseable {
     private void settle(SettingsChoice choice, BlockingQueue<Input> inbox) {
         looks.settle(choice);
         inbox.add(new Input.SettingsChosen(choice));
+    }
+
+    /** Where native code is loaded in any case, its quicker end costs next to nothing. */
+    private void prepareEnd(DeviceSource source) {
+        if (source.name().equals("nvml")) {
+            Thread.ofPlatform().name("process-end").daemon(true).start(() -> end = ProcessEnd.load()::now);
+        }
     }
 
     private KubeletLinks links(
@@ -242,6 +249,6 @@ final class DaemonMain implements AutoCloseable {
         } catch (InterruptedException impatient) {
             Thread.currentThread().interrupt();
         }
-        Runtime.getRuntime().halt(0);
+        end.accept(0);
     }
 }

@@ -16,10 +16,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The daemon as its own process, as an operator runs it. */
 final class DaemonProcess implements AutoCloseable {
     private static final Pattern PORT = Pattern.compile("daemon runs .*http=(\\d+)");
+
+    private static final Logger LOG = LoggerFactory.getLogger(DaemonProcess.class);
 
     private final Map<String, String> environment = new TreeMap<>();
     private final Path directory;
@@ -98,10 +102,16 @@ final class DaemonProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** SIGTERM; the exit status. */
+    /** SIGTERM; the exit status. How long it took is told, not judged: the machine may be busy. */
     int terminate() throws InterruptedException {
+        long start = System.nanoTime();
         process.destroy();
-        return exit();
+        int status = exit();
+        LOG.atInfo()
+                .addKeyValue("millis", (System.nanoTime() - start) / 1_000_000)
+                .addKeyValue("status", status)
+                .log("SIGTERM to exit");
+        return status;
     }
 
     int exit() throws InterruptedException {

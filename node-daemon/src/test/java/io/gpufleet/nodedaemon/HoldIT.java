@@ -112,6 +112,10 @@ class HoldIT {
             await().atMost(PATIENCE).until(() -> allocatable(kubelet) == 2);
             assertThat(run.resolve("hold")).exists();
             assertThat(run.resolve("released")).doesNotExist();
+
+            // And the end is one in good order
+            assertThat(daemon.terminate()).isZero();
+            assertThat(kubelet.devicePluginDirectory()).isDirectoryNotContaining("glob:**gpufleet-*.sock");
         } finally {
             vertx.close();
         }

@@ -112,18 +112,21 @@ public final class Bus implements FactSink, AutoCloseable {
         return view;
     }
 
-    /** Waits until everything is sent, at most so long; whether it was. */
+    /** Waits until everything is sent, at most so long, and not at all for a broker that is away; whether it was. */
     public boolean drain(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         while (System.nanoTime() < end) {
             var asked = new CountDownLatch(1);
             boolean[] empty = new boolean[1];
+            boolean[] away = new boolean[1];
             inbox.add(() -> {
                 empty[0] = isDrained();
+                away[0] = connection == null;
                 asked.countDown();
             });
-            if (asked.await(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS) && empty[0]) {
-                return true;
+            boolean answered = asked.await(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (answered && (empty[0] || away[0])) {
+                return empty[0];
             }
             if (stopped.await(1, TimeUnit.MILLISECONDS)) {
                 return false;

@@ -223,6 +223,7 @@ public final class NvmlSource implements DeviceSource {
     @Override
     public synchronized void release() {
         end();
+        shutDownWhatIsOwed();
         if (!abandoned && owed.isEmpty() && parts.thread().idle()) {
             libraries.unload();
         }

@@ -330,6 +330,28 @@ class NvmlTroubleIT {
     }
 
     @Test
+    void anInitialisationThatComesWhileTheDriverIsLetGoIsLetGoToo() throws IOException {
+        try (StandInNvml nvml = StandInNvml.install(root, 2);
+                NvmlSource source = open("", Duration.ofSeconds(1))) {
+            // Given an initialisation that hangs, and somebody who wants the driver
+            nvml.hang("nvmlInit_v2", -1);
+            assertThat(source.look()).isInstanceOf(Look.Blind.class);
+            source.release();
+
+            // When it comes after all
+            nvml.clearRules();
+            await().until(() -> nvml.counter("openSessions") == 1);
+
+            // Then letting go once more ends it
+            await().until(() -> {
+                source.release();
+                return nvml.counter("openSessions") == 0;
+            });
+            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+        }
+    }
+
+    @Test
     void aDriverWithoutEventsIsPolled() {
         try (StandInNvml nvml = StandInNvml.install(root, 2);
                 NvmlSource source = open("")) {
