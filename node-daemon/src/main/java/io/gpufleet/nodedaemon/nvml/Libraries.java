@@ -84,6 +84,17 @@ final class Libraries {
         opened.clear();
     }
 
+    /** Unmaps what was open before this one, an older driver's library; nobody may use it any more. */
+    void unloadOthers(NvmlLibrary newest) {
+        opened.values().removeIf(open -> {
+            boolean other = open.library() != newest;
+            if (other) {
+                NvmlLoader.unload(open);
+            }
+            return other;
+        });
+    }
+
     /** A file that loads but is something else. */
     NoLibrary notNvml() {
         return settings.library().isEmpty()

@@ -84,7 +84,11 @@ public final class NvmlSource implements DeviceSource {
 
     private Look open() {
         try {
-            return opened(init(libraries.open()));
+            NvmlLibrary library = libraries.open();
+            if (quiet()) {
+                libraries.unloadOthers(library);
+            }
+            return opened(init(library));
         } catch (NoLibrary e) {
             return e.asLook();
         } catch (NvmlFailure e) {
@@ -224,9 +228,14 @@ public final class NvmlSource implements DeviceSource {
     public synchronized void release() {
         end();
         shutDownWhatIsOwed();
-        if (!abandoned && owed.isEmpty() && parts.thread().idle()) {
+        if (quiet()) {
             libraries.unload();
         }
+    }
+
+    /** Whether nobody is in a library any more, once the session ended. */
+    private boolean quiet() {
+        return !abandoned && owed.isEmpty() && parts.thread().idle();
     }
 
     @Override

@@ -157,7 +157,14 @@ class NvmlTroubleIT {
 
             // Then
             assertThat(((Look.Seen) source.look()).driverVersion()).isEqualTo("575.57.08");
-            assertThat(mapped("libnvidia-ml.so.575.57.08")).isTrue();
+            assertThat(mapped(nvml.library()
+                            .resolveSibling("libnvidia-ml.so.575.57.08")
+                            .toString()))
+                    .isTrue();
+            assertThat(mapped(nvml.library()
+                            .resolveSibling("libnvidia-ml.so.570.124.06")
+                            .toString()))
+                    .isFalse();
             nvml.xid(1, 48);
             awaitSign(
                     source,
