@@ -13,6 +13,7 @@ import io.gpufleet.nodedaemon.kafka.BrokerCheck;
 import io.gpufleet.nodedaemon.model.Finding;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.settings.Strategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
 import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -36,7 +38,8 @@ final class DoctorMain {
     /** A driver that hangs is given up after 20 s by the source itself. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private static final long FREE_RUN_BYTES = 1 << 20;
+    private static final Set<Strategy> CDI = Set.of(Strategy.CDI_ANNOTATIONS, Strategy.CDI_CRI);
+    private static final long FEW_BYTES = 1 << 20;
 
     private final Map<String, String> environment;
     private final DaemonConfig config;
@@ -111,6 +114,15 @@ final class DoctorMain {
             desk.ignored()
                     .forEach(line -> findings.add(
                             Finding.warn("settings", "not honoured: " + line, "harmless; remove it to silence this")));
+            if (desk.choice().otherwise().settings().allocate().strategies().stream()
+                    .anyMatch(CDI::contains)) {
+                findings.add(PlaceCheck.writable(
+                        "CDI directory",
+                        "GPUFLEET_CDI_DIR",
+                        config.containers().cdiDirectory(),
+                        FEW_BYTES,
+                        "no container with a GPU could be started"));
+            }
             return findings;
         } catch (ConfigurationException bad) {
             return List.of(
@@ -133,7 +145,9 @@ final class DoctorMain {
             }
             findings.add(gpus(look));
             if (real) {
-                findings.add(kernel.nodes(look instanceof Look.Seen seen ? seen.gpus() : List.<Gpu>of()));
+                String devRoot = config.containers().devRoot();
+                findings.add(new KernelCheck(Path.of(devRoot.isEmpty() ? "/" : devRoot))
+                        .nodes(look instanceof Look.Seen seen ? seen.gpus() : List.<Gpu>of()));
             }
             return findings;
         }
@@ -212,7 +226,7 @@ final class DoctorMain {
                         "run directory",
                         "GPUFLEET_RUN_DIR",
                         config.state().runDirectory(),
-                        FREE_RUN_BYTES,
+                        FEW_BYTES,
                         "no driver installer could ask for the GPUs"));
     }
 }

@@ -9,7 +9,11 @@ import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Meter;
+import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.SliceVitals;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -176,6 +180,33 @@ class SimulatedSourceTest {
         assertThatThrownBy(() -> SimulatedSource.open("n", "simulated:1xT4", Optional.of(file), Clock.systemUTC()))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageStartingWith("GPUFLEET_SIMULATION_DIR=" + file + " can not be watched");
+    }
+
+    @Test
+    void partitionedGpuSpeaksThroughItsInstances() {
+        try (SimulatedSource split = SimulatedSource.open(
+                "node-1",
+                "simulated:1xH100:mig=1x3g.40gb+1x1g.10gb",
+                Optional.empty(),
+                Clock.fixed(NOW, ZoneOffset.UTC))) {
+            Gpu gpu = ((Look.Seen) split.look()).gpus().getFirst();
+            Vitals vitals = split.vitals().getFirst();
+
+            assertThat(vitals.gpuUtilizationPercent()).isEqualTo(new Reading.Unavailable<>("NOT_SUPPORTED"));
+            assertThat(vitals.slices())
+                    .extracting(SliceVitals::migUuid)
+                    .isEqualTo(gpu.instances().stream().map(MigInstance::uuid).toList());
+            assertThat(vitals.slices())
+                    .extracting(slice -> slice.meters()
+                            .of(Meter.MEMORY_TOTAL_BYTES)
+                            .orElse(0.0)
+                            .longValue())
+                    .isEqualTo(gpu.instances().stream()
+                            .map(instance -> instance.attributes().memoryBytes())
+                            .toList());
+            assertThat(vitals.slices().getFirst().meters().of(Meter.SM_ACTIVE_RATIO))
+                    .isInstanceOf(Reading.Known.class);
+        }
     }
 
     @Test

@@ -34,8 +34,12 @@ public final class RecordedSource implements DeviceSource {
     private final CountDownLatch closed = new CountDownLatch(1);
     private int told;
 
-    RecordedSource(List<Entry> entries, boolean loop, LongSupplier nanos) {
-        this.entries = List.copyOf(entries);
+    /** The first entry is played at once, however long the recorded source took to say it. */
+    RecordedSource(List<Entry> recorded, boolean loop, LongSupplier nanos) {
+        Duration first = recorded.getFirst().at();
+        this.entries = recorded.stream()
+                .map(entry -> new Entry(entry.at().minus(first), entry.kind(), entry.content()))
+                .toList();
         this.signs = entries.stream()
                 .filter(entry -> entry.kind() == Entry.Kind.SIGN)
                 .toList();
