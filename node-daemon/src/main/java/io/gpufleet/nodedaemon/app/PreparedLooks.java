@@ -77,13 +77,17 @@ public final class PreparedLooks implements DeviceSource {
                 : lost.pciBusId().equalsIgnoreCase(gpu.pciBusId());
     }
 
-    private void prepare(Look.Seen now) {
-        String driverRoot = choice.on(gpus.stream()
+    private String driverRoot() {
+        return choice.on(gpus.stream()
                         .map(gpu -> new KnownGpu(gpu, new KnownGpu.Presence.Answering()))
                         .toList())
                 .settings()
                 .allocate()
                 .driverRoot();
+    }
+
+    private void prepare(Look.Seen now) {
+        String driverRoot = driverRoot();
         HostNodes found = survey.find(driverRoot);
         CdiNames names = mayResolve()
                 ? specs.describe(new RuntimeSpecs.Devices(gpus, now.driverVersion(), driverRoot, found))
@@ -111,9 +115,17 @@ public final class PreparedLooks implements DeviceSource {
         return source.await(atMost);
     }
 
+    /** A node may appear long after the driver, and nothing tells of it: it is looked for with every poll. */
     @Override
     public List<Vitals> vitals() {
+        anew();
         return source.vitals();
+    }
+
+    private synchronized void anew() {
+        if (seen != null && !survey.find(driverRoot()).with(told.cdi()).equals(told)) {
+            prepare(seen);
+        }
     }
 
     @Override

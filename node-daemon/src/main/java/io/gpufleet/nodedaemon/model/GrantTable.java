@@ -26,8 +26,11 @@ public final class GrantTable {
     GrantTable(Injections chosen, String resource, DeviceList list) {
         this.failGreaterThanOne = chosen.sharing().failGreaterThanOne();
         this.injections = chosen.of(resource);
+        // Shares of one device add the same, and a fault waits until the table stands.
+        var handles = new HashMap<String, Handle>();
         for (Offer offer : list.devices()) {
-            byId.put(offer.id(), new Entry(byId.size(), offer, chosen.handle(offer), chosen.trouble(offer)));
+            Handle handle = handles.computeIfAbsent(offer.deviceUuid(), _ -> chosen.handle(offer));
+            byId.put(offer.id(), new Entry(byId.size(), offer, handle, chosen.trouble(offer)));
         }
     }
 

@@ -115,8 +115,12 @@ record Injections(AllocateSettings settings, SharePlan sharing, HostNodes host) 
                 .toList();
     }
 
+    /** Beside CDI the driver comes by CDI: into a directory that is mounted read-only its files could not be put. */
     private List<Mount> driver() {
         var mounts = new ArrayList<Mount>();
+        if (settings.cdi()) {
+            return mounts;
+        }
         if (!settings.driverRoot().equals("/")) {
             mounts.add(new Mount(settings.driverRoot(), DRIVER));
         }

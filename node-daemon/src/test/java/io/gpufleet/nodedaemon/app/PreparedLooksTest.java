@@ -102,12 +102,12 @@ class PreparedLooksTest {
     }
 
     @Test
-    void nodeThatAppearsIsTold() {
+    void nodeThatAppearsIsToldWithTheNextPoll() {
         var looks = looks(STANDARD);
         looks.look();
 
         host = HostNodes.of(List.of("/dev/nvidiactl"));
-        looks.look();
+        looks.vitals();
 
         assertThat(found).extracting(HostNodes::control).containsExactly(List.of("/dev/nvidiactl"));
     }

@@ -178,6 +178,15 @@ class AllocatorTest {
     }
 
     @Test
+    void driverComesByOneWayOnly() {
+        Grant grant = grant(by(Strategy.HOST_MOUNTS, Strategy.CDI_CRI), uuid(1));
+
+        assertThat(grant.mounts()).isEmpty();
+        assertThat(grant.deviceNodes()).contains(new DeviceNode("/dev/nvidia1", "rw"));
+        assertThat(grant.cdiDevices()).containsExactly("gpufleet.io/gpu=" + uuid(1));
+    }
+
+    @Test
     void hostMountsGiveTheVulkanDescriptionWhereTheDriverHasOne() {
         var host = new HostNodes(
                 "", List.of(), List.of(), List.of(), List.of(), List.of(), "/d/nvidia_icd.json", CdiNames.NOT_WRITTEN);
