@@ -155,13 +155,14 @@ final class DoctorMain {
 
     private Finding library() {
         String found = NvmlSource.library(
-                NvmlSettings.of(config.devices().nvmlLibrary(), config.devices().driverRoot()));
+                NvmlSettings.of(config.devices().nvmlLibrary(), config.devices().seenDriverRoot()));
         return found.startsWith("/")
                 ? Finding.ok("NVML library", found)
                 : Finding.fail(
                         "NVML library",
                         found,
-                        "mount the driver's directory into the pod and set GPUFLEET_DRIVER_ROOT");
+                        "set GPUFLEET_DRIVER_ROOT to its directory on the host, and GPUFLEET_HOST_ROOT to where the pod has"
+                                + " the host's root mounted");
     }
 
     private Finding gpus(Look look) {

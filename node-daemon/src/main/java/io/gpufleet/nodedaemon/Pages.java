@@ -15,6 +15,7 @@ final class Pages {
     private static final Set<String> DEVICE_SETTINGS = Set.of(
             "GPUFLEET_DEVICES",
             "GPUFLEET_DRIVER_ROOT",
+            "GPUFLEET_HOST_ROOT",
             "GPUFLEET_NODE",
             "GPUFLEET_NVML_LIBRARY",
             "GPUFLEET_SIMULATION_DIR");
