@@ -59,6 +59,12 @@ final class DaemonMain implements AutoCloseable {
 
     private static final Duration FAREWELL = Duration.ofMillis(50);
 
+    /** Clients of Kafka take a second of processor time to make; the kubelet's first list goes before them. */
+    private static final Duration KUBELET_FIRST = Duration.ofMillis(500);
+
+    /** Set where the virtual machine is to write an archive of its classes at its end, which a quick end would skip. */
+    private static final String KEEP_CLASS_DATA = "gpufleet.keep-class-data";
+
     private final Counters counters = new Counters();
     private final StateFile store;
     private final Bus bus;
@@ -87,6 +93,7 @@ final class DaemonMain implements AutoCloseable {
         var settings = busSettings(config, host);
         store = new StateFile(stateDirectory);
         bus = new Bus(vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new Input.BacklogSent(lost)));
+        bus.connectAfter(KUBELET_FIRST);
         verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
         breakGlass = new BreakGlass(
                 config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new Input.VerdictsIgnored(ignored)));
@@ -117,7 +124,7 @@ final class DaemonMain implements AutoCloseable {
         var holds = new HoldFiles(config.state().runDirectory(), GPU_NODES);
         devices = new DeviceWatch(looks, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
         kernelLogOverruns = followKernelLog(config, host, inbox);
-        verdicts.start();
+        vertx.setTimer(KUBELET_FIRST.toMillis(), _ -> verdicts.start());
         breakGlass.start();
         chosen.start();
         prepareEnd(source);
@@ -137,7 +144,7 @@ final class DaemonMain implements AutoCloseable {
 
     /** Where native code is loaded in any case, its quicker end costs next to nothing. */
     private void prepareEnd(DeviceSource source) {
-        if (source.name().equals("nvml")) {
+        if (source.name().equals("nvml") && !Boolean.getBoolean(KEEP_CLASS_DATA)) {
             Thread.ofPlatform().name("process-end").daemon(true).start(() -> end = ProcessEnd.load()::now);
         }
     }

@@ -5,6 +5,7 @@ import io.gpufleet.compose.bench.Figures;
 import io.gpufleet.compose.bench.FoldBenchmark;
 import io.gpufleet.compose.bench.SliceBenchmark;
 import io.gpufleet.compose.bench.daemon.DaemonBenchmark;
+import io.gpufleet.compose.pack.DaemonPackage;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,10 +53,11 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        var packed = new DaemonPackage(parent.tree());
         List<Benchmark> all = List.of(
                 new SliceBenchmark(parent.tree(), faults, kubeconfig),
                 new FoldBenchmark(parent.tree()),
-                new DaemonBenchmark(parent.tree(), plugin, jvm, starts, rounds));
+                new DaemonBenchmark(parent.tree(), packed.start(), plugin, jvm, starts, rounds));
         Benchmark benchmark = all.stream()
                 .filter(each -> each.name().equals(name))
                 .findFirst()
@@ -63,6 +65,10 @@ final class BenchCommand implements Callable<Integer> {
                         + all.stream()
                                 .map(each -> each.name() + " (" + each.about() + ")")
                                 .collect(Collectors.joining(", "))));
+        if (benchmark instanceof DaemonBenchmark) {
+            // Measured is what is installed.
+            packed.makeIfStale(System.out::println);
+        }
         Figures figures = benchmark.run(System.out::println);
         System.out.println();
         System.out.print(benchmark.table(figures));

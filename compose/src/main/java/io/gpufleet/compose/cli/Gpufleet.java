@@ -34,7 +34,8 @@ import picocli.CommandLine.ScopeType;
             LogsCommand.class,
             TopicsCommand.class,
             DeadLetterCommand.class,
-            BenchCommand.class
+            BenchCommand.class,
+            PackageCommand.class
         })
 public final class Gpufleet implements Runnable {
     private static final int REFUSED = 2;

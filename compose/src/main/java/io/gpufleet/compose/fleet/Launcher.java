@@ -77,16 +77,24 @@ public final class Launcher {
         Program program = part.program();
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of(
-                "-Xmx" + program.heapMegabytes() + "m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseCompactObjectHeaders",
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow"));
+        command.addAll(flags(program));
         command.addAll(classData(program));
         command.addAll(List.of("-cp", classPath(program), program.mainClass()));
         return command;
+    }
+
+    private List<String> flags(Program program) {
+        return switch (program) {
+            case NODE_DAEMON -> List.of("@" + tree.resolve(program.module()).resolve("jvm.args"));
+            case KUBE_API, KUBELETS, INVENTORY, HEALTH, ALLOCATION ->
+                List.of(
+                        "-Xmx" + program.heapMegabytes() + "m",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseCompactObjectHeaders",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow");
+        };
     }
 
     /** The first process of a program keeps the archive up to date at its end, the others only read it. */
@@ -94,7 +102,7 @@ public final class Launcher {
         Path archive = state.classData().resolve(program.name().toLowerCase(Locale.ROOT) + ".jsa");
         var flags = new ArrayList<String>();
         if (keepers.add(program)) {
-            flags.add("-XX:+AutoCreateSharedArchive");
+            flags.addAll(List.of("-XX:+AutoCreateSharedArchive", "-Dgpufleet.keep-class-data=true"));
         } else if (!Files.exists(archive)) {
             return List.of();
         }

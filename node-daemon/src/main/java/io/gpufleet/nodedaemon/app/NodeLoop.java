@@ -7,6 +7,8 @@ import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.Readout;
 import io.gpufleet.nodedaemon.model.Sign;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,13 +22,18 @@ import org.slf4j.LoggerFactory;
 public final class NodeLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeLoop.class);
 
+    /** Grants are told together, or telling of one would delay the answer to the next; a fault never waits for them. */
+    private static final Duration TOGETHER = Duration.ofMillis(10);
+
     private final BlockingQueue<Input> inbox;
+    private final List<Input.Granted> granted = new ArrayList<>();
     private final Supplier<Moment> now;
     private final HolderSource holders;
     private final KubeletDesk desk;
     private final NodeBook book;
     private final Consumer<String> startAnew;
     private final Thread thread;
+    private long tellGrantedNanos;
     private volatile long turnedNanos;
     private volatile Snapshot snapshot;
     private volatile boolean running = true;
@@ -83,7 +90,7 @@ public final class NodeLoop implements AutoCloseable {
     }
 
     /** How long ago the loop last turned; it does so at least once a second. */
-    public java.time.Duration sinceLastTurn() {
+    public Duration sinceLastTurn() {
         return now.get().since(turnedNanos);
     }
 
@@ -103,9 +110,16 @@ public final class NodeLoop implements AutoCloseable {
         long nanos = now.get().nanos();
         long wait = book.timers().waitNanos(book.health(), nanos);
         long ask = book.timers().holders().nextNanos(desk.lastAskedNanos(), nanos + wait);
-        Input input = inbox.poll(Math.max(0, ask - nanos), TimeUnit.NANOSECONDS);
+        long next = granted.isEmpty() ? ask : Math.min(ask, tellGrantedNanos);
+        Input input = inbox.poll(Math.max(0, next - nanos), TimeUnit.NANOSECONDS);
         Moment moment = now.get();
-        book.handle(input == null ? new Input.Tick() : input, moment);
+        if (input instanceof Input.Granted grant) {
+            tellGrantedNanos = granted.isEmpty() ? moment.nanos() + TOGETHER.toNanos() : tellGrantedNanos;
+            granted.add(grant);
+        } else {
+            book.handle(input == null ? new Input.Tick() : input, moment);
+        }
+        tellGranted(moment);
         turnedNanos = moment.nanos();
         snapshot = view();
         if (input instanceof Input.Noticed(Sign.StartAnew(String reason))) {
@@ -114,6 +128,13 @@ public final class NodeLoop implements AutoCloseable {
         long due = book.timers().holders().nextNanos(desk.lastAskedNanos(), Long.MAX_VALUE);
         if (due <= moment.nanos()) {
             ask(moment);
+        }
+    }
+
+    private void tellGranted(Moment moment) {
+        if (!granted.isEmpty() && tellGrantedNanos - moment.nanos() <= 0) {
+            granted.forEach(grant -> book.handle(grant, moment));
+            granted.clear();
         }
     }
 

@@ -107,6 +107,12 @@ public final class Bus implements FactSink, AutoCloseable {
         });
     }
 
+    /** Begins to connect only then; to be called right after the making. */
+    public void connectAfter(Duration pause) {
+        long then = now.get().nanos() + pause.toNanos();
+        inbox.add(() -> retryNanos = then);
+    }
+
     /** The newest view. */
     public BusView view() {
         return view;

@@ -1,10 +1,6 @@
 package io.gpufleet.compose.bench.daemon;
 
-import io.gpufleet.compose.fleet.Launcher;
-import io.gpufleet.compose.fleet.Part;
-import io.gpufleet.compose.fleet.Program;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -21,17 +17,17 @@ sealed interface Candidate {
     Map<String, String> environment(Hardware hardware, BenchKubelet kubelet, Path state);
 
     /**
-     * The daemon of this tree, as the fleet starts it.
+     * The daemon of this tree.
      *
-     * @param launcher knows the command line
-     * @param flags further flags for its virtual machine
+     * @param command starts it
+     * @param flags for its virtual machine, where the command heeds JAVA_FLAGS
      * @param kafka bootstrap servers
-     * @param httpPort where it serves its metrics
+     * @param httpPort where it serves its metrics; 0 takes a free one
      */
-    record Ours(Launcher launcher, List<String> flags, String kafka, int httpPort) implements Candidate {
-        /** Copies the flags. */
+    record Ours(List<String> command, String flags, String kafka, int httpPort) implements Candidate {
+        /** Copies the command. */
         public Ours {
-            flags = List.copyOf(flags);
+            command = List.copyOf(command);
         }
 
         @Override
@@ -40,15 +36,9 @@ sealed interface Candidate {
         }
 
         @Override
-        public List<String> command() {
-            var command = new ArrayList<>(launcher.command(new Part("bench", Program.NODE_DAEMON, Map.of(), Map.of())));
-            command.addAll(command.indexOf("-cp"), flags);
-            return command;
-        }
-
-        @Override
         public Map<String, String> environment(Hardware hardware, BenchKubelet kubelet, Path state) {
             var settings = new TreeMap<String, String>();
+            settings.put("JAVA_FLAGS", flags);
             settings.put("GPUFLEET_CLUSTER", "bench");
             settings.put("GPUFLEET_NODE", "bench-node");
             settings.put("GPUFLEET_KAFKA", kafka);

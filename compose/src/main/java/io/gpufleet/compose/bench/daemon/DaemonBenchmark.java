@@ -3,7 +3,6 @@ package io.gpufleet.compose.bench.daemon;
 import io.gpufleet.compose.bench.Benchmark;
 import io.gpufleet.compose.bench.Figures;
 import io.gpufleet.compose.broker.BrokerProcess;
-import io.gpufleet.compose.fleet.Launcher;
 import io.gpufleet.compose.fleet.Ports;
 import io.gpufleet.compose.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
@@ -28,26 +27,29 @@ public final class DaemonBenchmark implements Benchmark {
     static final String PREFIX = "bench.";
 
     private final Path tree;
+    private final Path daemon;
     private final String plugin;
-    private final List<String> flags;
+    private final String flags;
     private final int starts;
     private final int rounds;
 
     /**
      * Of a source tree.
      *
+     * @param daemon starts our daemon, with the flags for its virtual machine in JAVA_FLAGS
      * @param plugin the command of another plugin, or an empty text
      * @param flags further flags for our virtual machine, or an empty text
      * @param starts how often each is started and broken
      * @param rounds how often each is put under load
      */
-    public DaemonBenchmark(Path tree, String plugin, String flags, int starts, int rounds) {
+    public DaemonBenchmark(Path tree, Path daemon, String plugin, String flags, int starts, int rounds) {
         if (starts < 1 || rounds < 1) {
             throw new ConfigurationException("--starts " + starts + " --rounds " + rounds + ": each takes 1 or more");
         }
         this.tree = tree;
+        this.daemon = daemon;
         this.plugin = plugin;
-        this.flags = flags.isBlank() ? List.of() : List.of(flags.strip().split("\\s+", -1));
+        this.flags = flags;
         this.starts = starts;
         this.rounds = rounds;
     }
@@ -78,9 +80,11 @@ public final class DaemonBenchmark implements Benchmark {
                 directory.root().resolve("broker-" + ProcessHandle.current().pid()))) {
             TopicAdmin.apply(broker.bootstrap(), new Topics(PREFIX));
             Hardware.build(tree, home.resolve("built"));
-            var launcher = new Launcher(tree, directory);
             var ours = new Candidate.Ours(
-                    launcher, flags, broker.bootstrap(), new Ports(Ports::isFree, says).take("daemon", 19_499));
+                    List.of(daemon.toString()),
+                    flags,
+                    broker.bootstrap(),
+                    new Ports(Ports::isFree, says).take("daemon", 19_499));
             var candidates = new ArrayList<Candidate>(List.of(ours));
             Optional.of(plugin)
                     .filter(line -> !line.isEmpty())

@@ -76,10 +76,10 @@ final class Running implements AutoCloseable {
     }
 
     /** Asks it to end and waits; how many milliseconds that took. */
-    double end() throws InterruptedException {
+    double end(Duration patience) throws InterruptedException {
         long before = System.nanoTime();
         process.destroy();
-        if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        if (!process.waitFor(patience.toSeconds(), TimeUnit.SECONDS)) {
             process.destroyForcibly().waitFor();
         }
         return (System.nanoTime() - before) / 1e6;

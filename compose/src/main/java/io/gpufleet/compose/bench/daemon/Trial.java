@@ -73,7 +73,7 @@ record Trial(Candidate candidate, Path home, Path sockets, Samples samples, Cons
                     candidate.name(),
                     "sigterm-to-exit",
                     "ms",
-                    List.of(stage.running().end()));
+                    List.of(stage.running().end(PATIENCE)));
         }
     }
 
@@ -110,12 +110,12 @@ record Trial(Candidate candidate, Path home, Path sockets, Samples samples, Cons
                         candidate.name(), "kubelet-restart-to-list", "ms", List.of((shown.nanos() - listening) / 1e6));
                 stage.running().rest(BREATH.multipliedBy(10));
             }
-            stage.running().end();
+            stage.running().end(PATIENCE);
         }
         try (Stage stage = stage(MANY_GPUS)) {
             stage.running().rest(SETTLE);
             prefer("prefer-8-of-16", Questions.to(stage.kubelet(), stage.shown()));
-            stage.running().end();
+            stage.running().end(PATIENCE);
         }
     }
 
