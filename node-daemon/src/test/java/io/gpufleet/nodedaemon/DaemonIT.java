@@ -202,7 +202,7 @@ class DaemonIT {
                 awaitAllocatable(8);
             }
 
-            assertThat(daemon.log()).doesNotContain("ERROR");
+            assertThat(daemon.errors()).isEmpty();
         }
     }
 

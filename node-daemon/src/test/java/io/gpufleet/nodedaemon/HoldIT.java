@@ -101,7 +101,8 @@ class HoldIT {
             // Then all is back, without a restart, and the word is taken back
             await().atMost(PATIENCE).until(() -> allocatable(kubelet) == 2);
             assertThat(run.resolve("released")).doesNotExist();
-            assertThat(daemon.log()).contains("driver=575.57.08").doesNotContain("ERROR");
+            assertThat(daemon.log()).contains("driver=575.57.08");
+            assertThat(daemon.errors()).isEmpty();
 
             // When somebody asks and then forgets to take it back
             Files.writeString(run.resolve("next"), "deadline: 2s");
