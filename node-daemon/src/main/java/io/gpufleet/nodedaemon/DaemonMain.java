@@ -26,16 +26,20 @@ import io.gpufleet.nodedaemon.kafka.BusSettings;
 import io.gpufleet.nodedaemon.kafka.Epoch;
 import io.gpufleet.nodedaemon.kafka.Verdicts;
 import io.gpufleet.nodedaemon.kmsg.KernelLog;
+import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.Fact;
 import io.gpufleet.nodedaemon.model.FaultPolicy;
 import io.gpufleet.nodedaemon.model.HostFacts;
 import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.MpsOrder;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
+import io.gpufleet.nodedaemon.model.settings.SharePlan;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.nvml.binding.ProcessEnd;
 import io.gpufleet.nodedaemon.podresources.PodResources;
 import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
 import io.gpufleet.nodedaemon.settings.SettingsDesk;
+import io.gpufleet.nodedaemon.sides.SidesWatch;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.nio.file.FileSystems;
@@ -76,6 +80,7 @@ final class DaemonMain implements AutoCloseable {
     private final TimedSource timed;
     private final DeviceWatch devices;
     private final SettingsDesk chosen;
+    private final SidesWatch sides;
     private final OpsDoor http;
     private final LongSupplier kernelLogOverruns;
     private final BreakGlass breakGlass;
@@ -97,12 +102,11 @@ final class DaemonMain implements AutoCloseable {
         verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
         breakGlass = new BreakGlass(
                 config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new Input.VerdictsIgnored(ignored)));
-        chosen = new SettingsDesk(
-                Sources.places(config), new NvidiaEnvironment(environment), choice -> settle(choice, inbox));
-        inbox.add(new Input.SettingsChosen(chosen.choice()));
+        chosen = settingsDesk(config, environment, inbox);
         var allocator = Sources.allocator(chosen.choice().otherwise().settings());
         var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
         kubelet = links(vertx, config, epoch, desk, inbox);
+        sides = sidesWatch(config, desk, inbox);
         podResources = podResources(vertx, config);
         loop = new NodeLoop(
                 new NodeLoop.Parts(
@@ -113,7 +117,7 @@ final class DaemonMain implements AutoCloseable {
                         bus,
                         store,
                         desk,
-                        kubelet,
+                        this::show,
                         podResources,
                         counters,
                         new FreshStart(new RestartMark(config.state().runDirectory()), store, bus)),
@@ -147,6 +151,35 @@ final class DaemonMain implements AutoCloseable {
         if (source.name().equals("nvml") && !Boolean.getBoolean(KEEP_CLASS_DATA)) {
             Thread.ofPlatform().name("process-end").daemon(true).start(() -> end = ProcessEnd.load()::now);
         }
+    }
+
+    private static SidesWatch sidesWatch(DaemonConfig config, KubeletDesk desk, BlockingQueue<Input> inbox) {
+        return new SidesWatch(
+                config.state().runDirectory(),
+                Path.of("/proc"),
+                () -> {
+                    SharePlan sharing = desk.allocator().settings().sharing();
+                    return new SidesWatch.Orders(Path.of(sharing.mpsRoot()), MpsOrder.of(desk.offers(), sharing));
+                },
+                said -> inbox.add(new Input.SidesSaid(said)),
+                Clock.systemUTC());
+    }
+
+    /** The kubelet first: it waits for the list, MPS control daemons look for their orders when they like. */
+    private void show(Map<String, DeviceList> lists) {
+        kubelet.show(lists);
+        sides.look();
+    }
+
+    private SettingsDesk settingsDesk(
+            DaemonConfig config, Map<String, String> environment, BlockingQueue<Input> inbox) {
+        var settings = new SettingsDesk(
+                Sources.places(config), new NvidiaEnvironment(environment), choice -> settle(choice, inbox));
+        inbox.add(new Input.SettingsChosen(settings.choice()));
+        if (!config.choice().directory().isEmpty()) {
+            verdicts.alsoLabel(settings::labelled);
+        }
+        return settings;
     }
 
     private KubeletLinks links(

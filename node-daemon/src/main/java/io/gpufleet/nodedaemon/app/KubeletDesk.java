@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.DeviceList;
 import io.gpufleet.nodedaemon.model.GrantTable;
 import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.Offer;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,6 +34,13 @@ public final class KubeletDesk {
     /** The desk of a resource; its list is empty until there is one. */
     public ResourceDesk resource(String name) {
         return resources.computeIfAbsent(name, _ -> new ResourceDesk(this, name));
+    }
+
+    /** Every device that is listed now, of all resources. */
+    public List<Offer> offers() {
+        return resources.values().stream()
+                .flatMap(resource -> resource.list().devices().stream())
+                .toList();
     }
 
     /** Puts lists in force; a resource that is not among them has an empty list from now on. One thread calls it. */

@@ -16,6 +16,7 @@ import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.nodedaemon.model.Offers;
 import io.gpufleet.nodedaemon.model.Overlay;
+import io.gpufleet.nodedaemon.model.PlannedDevice;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Readout;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
@@ -25,6 +26,7 @@ import io.gpufleet.nodedaemon.model.Surroundings;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.polls.PollBook;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.nodedaemon.model.settings.SharePlan;
 import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.time.Duration;
 import java.util.List;
@@ -257,8 +259,9 @@ final class NodeBook {
         }
         Offers before = offers;
         Overlay inForce = obey && !ignored ? overlay.inForce(host.bootId()) : Overlay.TRUST;
-        var surroundings = new Surroundings(inForce, holdings.heldIds(), sides.mpsTrouble());
-        offers = before.next(plan().devices(), devices.lastLook(), faults.health(), surroundings, now);
+        List<PlannedDevice> plan = plan().devices();
+        var surroundings = new Surroundings(inForce, holdings.heldIds(), mpsTrouble(plan));
+        offers = before.next(plan, devices.lastLook(), faults.health(), surroundings, now);
         if (!offers.listed().equals(before.listed()) || listVersion == 0) {
             listVersion++;
             doors.show(offers.lists(listVersion), listVersion);
@@ -279,6 +282,15 @@ final class NodeBook {
             announce(Fact.Reason.CHANGED, now);
             save();
         }
+    }
+
+    private Map<String, String> mpsTrouble(List<PlannedDevice> plan) {
+        return settings.sharing().means() != SharePlan.Means.MPS
+                ? Map.of()
+                : sides.mpsTrouble(plan.stream()
+                        .filter(device -> device.replicas() > 1)
+                        .map(PlannedDevice::resource)
+                        .collect(Collectors.toSet()));
     }
 
     private ResourcePlan plan() {

@@ -2,22 +2,17 @@ package io.gpufleet.nodedaemon.kafka;
 
 import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.proto.health.v1.NodeVerdict;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.Decoded;
+import io.gpufleet.proto.inventory.v1.NodeSettings;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.Topics;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
@@ -28,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the verdicts of this node from the one partition where they stand. The plain consumer on a thread of its own:
- * what is asked for here (assign, end offsets, a long poll) the Vert.x wrapper only forwards, at the price of a second
- * thread.
+ * Reads the verdicts of this node, and its settings, from the one partition of each topic where they stand. The plain
+ * consumer on a thread of its own: what is asked for here (assign, end offsets, a long poll) the Vert.x wrapper only
+ * forwards, at the price of a second thread.
  */
 public final class Verdicts implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Verdicts.class);
@@ -40,8 +35,7 @@ public final class Verdicts implements AutoCloseable {
     private final BusSettings settings;
     private final Consumer<Overlay> changed;
     private final OverlayFile file;
-    private final byte[] key;
-    private final Codec codec;
+    private final List<NodeKey<?>> keys = new ArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
     private volatile @Nullable KafkaConsumer<byte[], byte[]> consumer;
@@ -55,9 +49,22 @@ public final class Verdicts implements AutoCloseable {
         this.changed = changed;
         this.file = new OverlayFile(settings.stateDirectory());
         this.newest = file.load();
-        this.key = settings.node().getBytes(StandardCharsets.UTF_8);
-        this.codec = new Codec(settings.cluster(), new Topics(settings.topicPrefix()));
+        keys.add(new NodeKey<>(
+                settings, Topic.VERDICTS, NodeVerdict.class, NodeVerdict.getDefaultInstance(), this::adopt));
         this.thread = Thread.ofPlatform().name("verdicts").daemon(true).unstarted(this::run);
+    }
+
+    /**
+     * Reads the Node's settings as well: the configuration that its label names, empty where it names none. To be called
+     * before the start.
+     */
+    public void alsoLabel(Consumer<String> label) {
+        keys.add(new NodeKey<>(
+                settings,
+                Topic.SETTINGS,
+                NodeSettings.class,
+                NodeSettings.getDefaultInstance(),
+                chosen -> label.accept(chosen.getDevicePluginConfig())));
     }
 
     /** What was kept by an earlier start. */
@@ -109,30 +116,24 @@ public final class Verdicts implements AutoCloseable {
     }
 
     private void follow(KafkaConsumer<byte[], byte[]> opened) {
-        var partition = new TopicPartition(
-                new Topics(settings.topicPrefix()).name(Topic.VERDICTS),
-                Topics.partition(Topic.VERDICTS, settings.node()));
-        opened.assign(List.of(partition));
-        opened.seekToBeginning(List.of(partition));
-        long end = opened.endOffsets(List.of(partition)).getOrDefault(partition, 0L);
-        NodeVerdict atEnd = NodeVerdict.getDefaultInstance();
-        boolean reading = true;
+        List<TopicPartition> partitions = keys.stream().map(NodeKey::partition).toList();
+        opened.assign(partitions);
+        opened.seekToBeginning(partitions);
+        Map<TopicPartition, Long> ends = opened.endOffsets(partitions);
+        keys.forEach(key -> key.begin(ends.getOrDefault(key.partition(), 0L)));
         while (closed.getCount() > 0) {
-            if (reading && opened.position(partition) >= end) {
-                // What stands in the topic replaces what was kept, also when nothing stands there.
-                reading = false;
+            boolean all = true;
+            for (NodeKey<?> key : keys) {
+                all &= key.reached(opened.position(key.partition()));
+            }
+            if (all) {
                 said = false;
                 caughtUp = true;
-                adopt(atEnd);
             }
             for (var rec : opened.poll(POLL)) {
-                Optional<NodeVerdict> verdict = ours(rec);
-                if (verdict.isPresent()) {
-                    atEnd = verdict.get();
-                    if (!reading) {
-                        adopt(atEnd);
-                    }
-                }
+                keys.stream()
+                        .filter(key -> key.partition().topic().equals(rec.topic()))
+                        .forEach(key -> key.take(rec));
             }
         }
     }
@@ -143,41 +144,6 @@ public final class Verdicts implements AutoCloseable {
             changed.accept(VerdictMessages.overlay(verdict));
             file.save(verdict);
         }
-    }
-
-    /** Looks at the key's bytes first: the partition carries many other nodes. */
-    private Optional<NodeVerdict> ours(ConsumerRecord<byte[], byte[]> rec) {
-        if (!Arrays.equals(key, rec.key())) {
-            return Optional.empty();
-        }
-        var named = new ConsumerRecord<>(
-                rec.topic(),
-                rec.partition(),
-                rec.offset(),
-                rec.timestamp(),
-                rec.timestampType(),
-                rec.serializedKeySize(),
-                rec.serializedValueSize(),
-                settings.node(),
-                rec.value(),
-                rec.headers(),
-                rec.leaderEpoch());
-        return switch (codec.decode(named)) {
-            case Decoded.Tombstone _ -> Optional.of(NodeVerdict.getDefaultInstance());
-            case Decoded.Event event when event.payload() instanceof NodeVerdict verdict -> Optional.of(verdict);
-            case Decoded.Event event -> unreadable(rec, "a " + event.envelope().type());
-            case Decoded.Poison(String reason) -> unreadable(rec, reason);
-        };
-    }
-
-    private static Optional<NodeVerdict> unreadable(ConsumerRecord<byte[], byte[]> rec, String reason) {
-        LOG.atWarn()
-                .addKeyValue("topic", rec.topic())
-                .addKeyValue("partition", rec.partition())
-                .addKeyValue("offset", rec.offset())
-                .addKeyValue("reason", reason)
-                .log("a verdict can not be read, the one before stays in force");
-        return Optional.empty();
     }
 
     private Map<String, Object> properties() {

@@ -28,7 +28,8 @@ public record Holdings(List<Holder> holders, boolean complete) {
                 .toList();
     }
 
-    private static String withoutShare(String deviceId) {
+    /** The UUID in an id, which for a share ends in its number. */
+    static String withoutShare(String deviceId) {
         int mark = deviceId.indexOf("::");
         return mark < 0 ? deviceId : deviceId.substring(0, mark);
     }

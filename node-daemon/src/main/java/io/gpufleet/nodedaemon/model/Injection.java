@@ -109,14 +109,12 @@ sealed interface Injection {
 
     /** The way to the MPS control daemon of a resource, for those who share. */
     record ByMps(String pipe, List<Mount> mounts) implements Injection {
-        /** As NVIDIA's plugin and control daemons have it: a folder a resource, shared memory for all. */
-        static ByMps of(String root, String resource) {
+        /** The pipe where NVIDIA's plugin has it in a container; shared memory for this resource only. */
+        static ByMps of(String folder, String resource) {
             String pipe = "/mps/" + resource + "/pipe";
             return new ByMps(
                     pipe,
-                    List.of(
-                            new Mount(root + "/" + resource + "/pipe", pipe, false),
-                            new Mount(root + "/shm", "/dev/shm", false)));
+                    List.of(new Mount(folder + "/pipe", pipe, false), new Mount(folder + "/shm", "/dev/shm", false)));
         }
 
         @Override

@@ -37,7 +37,7 @@ record Injections(AllocateSettings settings, SharePlan sharing, HostNodes host) 
             chosen.add(new Injection.LibraryPath(DRIVER + "/lib64"));
         }
         if (sharing.means() == SharePlan.Means.MPS) {
-            chosen.add(Injection.ByMps.of(sharing.mpsRoot(), resource));
+            chosen.add(Injection.ByMps.of(sharing.mpsFolder(resource), resource));
         }
         return List.copyOf(chosen);
     }

@@ -13,7 +13,7 @@ import java.util.TreeMap;
  * What the kubelet is told, and since when a device is Unhealthy: a device leaves in two steps, because a kubelet still
  * dereferences its list after Allocate.
  *
- * @param listed every device in the list, by id
+ * @param listed every device in the list, by id; one that leaves a resource while another has its id, by both names
  * @param unhealthySince monotonic clock, for those that are Unhealthy
  */
 public record Offers(Map<String, Offer> listed, Map<String, Long> unhealthySince) {
@@ -32,30 +32,31 @@ public record Offers(Map<String, Offer> listed, Map<String, Long> unhealthySince
     /** What is to be told now of the devices of a plan, and of those that have left it. */
     public Offers next(
             List<PlannedDevice> plan, Look lastLook, HealthBook health, Surroundings surroundings, Moment now) {
+        var former = FormerUse.of(plan, listed.values(), surroundings.heldIds());
         var wanted = new LinkedHashMap<String, Offer>();
         var gone = new LinkedHashMap<String, Offer>();
         for (PlannedDevice device : plan) {
-            Offer offer = offer(device, lastLook, health, surroundings);
+            Offer offer = offer(device, lastLook, health, surroundings, former);
             (placeIsGone(device.known()) ? gone : wanted).put(offer.id(), offer);
         }
-        listed.forEach((id, offer) -> {
-            if (!wanted.containsKey(id) && !gone.containsKey(id)) {
-                gone.put(id, offer.leaving("removed: the node has no such device any more"));
-            }
-        });
+        listed.values().stream()
+                .filter(offer -> !former.stays(offer))
+                .forEach(offer -> gone.put(
+                        former.planned(offer) ? offer.resource() + " " + offer.id() : offer.id(),
+                        offer.leaving("removed: the node has no such device any more, or offers it otherwise")));
         var nextListed = new LinkedHashMap<>(wanted);
         var nextSince = new LinkedHashMap<String, Long>();
-        for (Offer offer : wanted.values()) {
+        wanted.forEach((key, offer) -> {
             if (!offer.healthy()) {
-                nextSince.put(offer.id(), since(offer, now));
+                nextSince.put(key, since(key, now));
             }
-        }
-        for (Offer offer : gone.values()) {
-            if (mustStay(offer, surroundings, now)) {
-                nextListed.put(offer.id(), offer);
-                nextSince.put(offer.id(), since(offer, now));
+        });
+        gone.forEach((key, offer) -> {
+            if (mustStay(key, offer, surroundings, now)) {
+                nextListed.put(key, offer);
+                nextSince.put(key, since(key, now));
             }
-        }
+        });
         return new Offers(nextListed, nextSince);
     }
 
@@ -64,19 +65,21 @@ public record Offers(Map<String, Offer> listed, Map<String, Long> unhealthySince
                 && !placeIsThere;
     }
 
-    private long since(Offer offer, Moment now) {
-        return unhealthySince.getOrDefault(offer.id(), now.nanos());
+    private long since(String key, Moment now) {
+        return unhealthySince.getOrDefault(key, now.nanos());
     }
 
-    private boolean mustStay(Offer offer, Surroundings surroundings, Moment now) {
+    private boolean mustStay(String key, Offer offer, Surroundings surroundings, Moment now) {
         boolean held = surroundings.heldIds().contains(offer.id());
-        boolean young = now.since(since(offer, now)).compareTo(BEFORE_LEAVING) < 0;
-        return listed.containsKey(offer.id()) ? held || young : held;
+        boolean young = now.since(since(key, now)).compareTo(BEFORE_LEAVING) < 0;
+        return listed.containsKey(key) || offer.leaving() ? held || young : held;
     }
 
-    private static Offer offer(PlannedDevice device, Look look, HealthBook health, Surroundings surroundings) {
+    private static Offer offer(
+            PlannedDevice device, Look look, HealthBook health, Surroundings surroundings, FormerUse former) {
         Gpu gpu = device.known().gpu();
         String own = ownObjection(device, look, health, surroundings);
+        own = own.isEmpty() ? former.objection(device) : own;
         String foreign = surroundings.overlay().objection(gpu.uuid());
         var reasons = new ArrayList<String>();
         if (!own.isEmpty()) {

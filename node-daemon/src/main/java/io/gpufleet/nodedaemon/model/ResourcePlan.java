@@ -1,15 +1,11 @@
 package io.gpufleet.nodedaemon.model;
 
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
-import io.gpufleet.nodedaemon.model.settings.SharePlan;
-import io.gpufleet.nodedaemon.model.settings.SharePlan.Pick;
-import io.gpufleet.nodedaemon.model.settings.SharePlan.SharedResource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -34,18 +30,22 @@ public record ResourcePlan(List<PlannedDevice> devices, List<String> complaints)
     public static ResourcePlan of(List<KnownGpu> gpus, PluginSettings settings) {
         var complaints = new ArrayList<String>();
         List<PlannedDevice> unshared = switch (settings.mig()) {
-            case NONE -> gpus.stream().map(ResourcePlan::whole).toList();
+            case NONE -> none(gpus, complaints);
             case SINGLE -> single(gpus, complaints);
             case MIXED -> mixed(gpus, complaints);
         };
-        var devices = new ArrayList<PlannedDevice>();
-        for (PlannedDevice device : unshared) {
-            shareOf(device, unshared, settings.sharing())
-                    .ifPresentOrElse(
-                            share -> devices.addAll(replicas(device, share, settings.sharing())),
-                            () -> devices.add(device));
-        }
-        return new ResourcePlan(devices, complaints);
+        return new ResourcePlan(new Sharing(settings.sharing(), unshared, complaints).devices(), complaints);
+    }
+
+    /** As NVIDIA's plugin does it, but for the word of warning. */
+    private static List<PlannedDevice> none(List<KnownGpu> gpus, List<String> complaints) {
+        gpus.stream()
+                .filter(ResourcePlan::migEnabled)
+                .map(known -> "MIG strategy none: GPU " + known.gpu().index()
+                        + " has MIG on and is offered whole, of which CUDA uses one instance at most; choose single or"
+                        + " mixed, or switch MIG off")
+                .forEach(complaints::add);
+        return gpus.stream().map(ResourcePlan::whole).toList();
     }
 
     private static PlannedDevice whole(KnownGpu known) {
@@ -122,46 +122,5 @@ public record ResourcePlan(List<PlannedDevice> devices, List<String> complaints)
     /** A resource's name has no plus sign: {@code 1g.10gb+me} is {@code 1g.10gb.me}. */
     private static String resourceWord(String profile) {
         return profile.replace('+', '.');
-    }
-
-    /** The last entry that picks the device, so that a list of exceptions may follow a rule for all. */
-    private static Optional<SharedResource> shareOf(PlannedDevice device, List<PlannedDevice> all, SharePlan sharing) {
-        return sharing.means() == SharePlan.Means.NONE
-                ? Optional.empty()
-                : sharing.resources().stream()
-                        .filter(share -> share.resource().equals(device.resource()))
-                        .filter(share -> picks(share.devices(), device, all))
-                        .reduce((_, last) -> last);
-    }
-
-    private static boolean picks(Pick pick, PlannedDevice device, List<PlannedDevice> all) {
-        return switch (pick) {
-            case Pick.All _ -> true;
-            case Pick.First(int count) ->
-                all.stream()
-                                .filter(other -> other.resource().equals(device.resource()))
-                                .toList()
-                                .indexOf(device)
-                        < count;
-            case Pick.Listed(Set<String> names) -> names.contains(device.id()) || names.contains(indexName(device));
-        };
-    }
-
-    private static String indexName(PlannedDevice device) {
-        int gpu = device.known().gpu().index();
-        return switch (device.part()) {
-            case Part.Whole _ -> Integer.toString(gpu);
-            case Part.Slice(MigInstance instance) -> gpu + ":" + instance.index();
-        };
-    }
-
-    private static List<PlannedDevice> replicas(PlannedDevice device, SharedResource share, SharePlan sharing) {
-        String resource = !share.rename().isEmpty()
-                ? share.rename()
-                : device.resource() + (sharing.renameByDefault() ? ".shared" : "");
-        return IntStream.range(0, share.replicas())
-                .mapToObj(n -> new PlannedDevice(
-                        device.id() + "::" + n, device.known(), device.part(), resource, share.replicas()))
-                .toList();
     }
 }

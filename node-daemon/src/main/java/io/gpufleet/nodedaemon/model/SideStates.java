@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.model;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What programs beside the daemon say of themselves through files on the node.
@@ -22,9 +23,14 @@ public record SideStates(String installer, Map<String, String> mps) {
     }
 
     /** Why the MPS control daemon of a resource is of no use, by resource; absent where it is. */
-    public Map<String, String> mpsTrouble() {
-        var trouble = new HashMap<>(mps);
-        trouble.values().removeIf(READY::equals);
+    public Map<String, String> mpsTrouble(Set<String> resources) {
+        var trouble = new HashMap<String, String>();
+        for (String resource : resources) {
+            String state = mps.getOrDefault(resource, "nobody has asked the control daemon yet");
+            if (!state.equals(READY)) {
+                trouble.put(resource, state);
+            }
+        }
         return trouble;
     }
 }

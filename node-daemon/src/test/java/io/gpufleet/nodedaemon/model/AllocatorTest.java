@@ -130,7 +130,7 @@ class AllocatorTest {
             assertThat(grant.mounts())
                     .containsExactly(
                             new Mount("/run/mps/nvidia.com/gpu/pipe", "/mps/nvidia.com/gpu/pipe", false),
-                            new Mount("/run/mps/shm", "/dev/shm", false));
+                            new Mount("/run/mps/nvidia.com/gpu/shm", "/dev/shm", false));
         });
     }
 

@@ -74,6 +74,11 @@ public record SharePlan(
         resources = List.copyOf(resources);
     }
 
+    /** Where the MPS control daemon of a resource and its clients meet. */
+    public String mpsFolder(String resource) {
+        return mpsRoot + "/" + resource;
+    }
+
     /** With MPS at its usual place. */
     public SharePlan(Means means, boolean renameByDefault, boolean failGreaterThanOne, List<SharedResource> resources) {
         this(means, renameByDefault, failGreaterThanOne, resources, USUAL_MPS_ROOT);
