@@ -24,7 +24,6 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 final class Connection {
     private static final List<Topic> TOPICS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY);
-    private static final Duration AT_ONCE = Duration.ofMillis(1);
 
     private final Vertx vertx;
     private final Producer<String, byte[]> producer;
@@ -54,12 +53,13 @@ final class Connection {
 
     /**
      * Ends it at once, past the stream's queue: a send that waits there for metadata has to fail, and those behind it,
-     * before anything can be sent again.
+     * before anything can be sent again. Zero and nothing else: kafka-clients spend a timeout of a millisecond before they
+     * wait for their thread, and then wait for it without end.
      */
     Future<?> end() {
         return vertx.executeBlocking(
                 () -> {
-                    producer.close(AT_ONCE);
+                    producer.close(Duration.ZERO);
                     return true;
                 },
                 false);
