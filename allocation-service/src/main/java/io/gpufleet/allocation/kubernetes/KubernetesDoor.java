@@ -7,11 +7,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Kubeconfig;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
-import java.io.File;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,7 +23,8 @@ public final class KubernetesDoor {
     /** A client; one that is refused stops the start, one that gets no answer does not. */
     public static KubernetesClient open(Map<String, String> environment) {
         String file = environment.getOrDefault("KUBECONFIG", "");
-        Config config = new ConfigBuilder(named(file))
+        Config config = new ConfigBuilder(
+                        Kubeconfig.read(file, Config::fromKubeconfig, () -> Config.autoConfigure(null)))
                 .withRequestTimeout(REQUEST_MILLIS)
                 .withConnectionTimeout(REQUEST_MILLIS)
                 .withRequestRetryBackoffLimit(0)
@@ -51,24 +49,5 @@ public final class KubernetesDoor {
                     .log("Kubernetes does not answer yet, will try again");
         }
         return client;
-    }
-
-    /** What {@code KUBECONFIG} names; where it is not set, what fabric8 finds: the pod's account, or ~/.kube/config. */
-    private static Config named(String file) {
-        if (file.isEmpty() || file.contains(File.pathSeparator)) {
-            return Config.autoConfigure(null);
-        }
-        try {
-            // fabric8's own search would pass over a file that it can not read, and ask some other server.
-            return Config.fromKubeconfig(Files.readString(Path.of(file)));
-        } catch (IOException unreadable) {
-            throw new ConfigurationException(
-                    "KUBECONFIG=" + file + " can not be read: name a kubeconfig file that this process may read");
-        } catch (RuntimeException malformed) {
-            // fabric8 throws of what its parsers throw.
-            throw new ConfigurationException("KUBECONFIG=" + file + " is no kubeconfig ("
-                    + String.valueOf(malformed.getMessage()).lines().findFirst().orElse("")
-                    + "): name one that kubectl takes");
-        }
     }
 }
