@@ -129,15 +129,9 @@ final class DaemonProcess implements AutoCloseable {
         }
     }
 
-    /**
-     * Lines of the log that tell of an error. Vert.x 5.0.7 fails a promise that it never had when a stream closes with
-     * its headers unsent; Netty writes that down and goes on, and so does the daemon: it is not counted.
-     */
+    /** Lines of the log that tell of an error. */
     List<String> errors() {
-        return log().lines()
-                .filter(line -> line.contains(" ERROR ")
-                        && !line.contains(" DefaultHttp2Connection Caught Throwable from listener onStreamClosed"))
-                .toList();
+        return log().lines().filter(line -> line.contains(" ERROR ")).toList();
     }
 
     Path faults() {
