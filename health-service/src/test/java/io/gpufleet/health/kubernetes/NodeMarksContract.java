@@ -270,9 +270,8 @@ interface NodeMarksContract {
                     }
                 }
             });
-            await().atMost(LONG)
-                    .until(() -> nodes.watching() && nodes.cached(NODE).isPresent());
-            assertThat(nodes.notReady()).isEmpty();
+            // Listed is not yet watched.
+            await().atMost(LONG).untilAsserted(() -> assertThat(nodes.notReady()).isEmpty());
             FoundNode found = nodes.cached(NODE).orElseThrow();
 
             done(nodes.patchMarks(found, marked(found)));
