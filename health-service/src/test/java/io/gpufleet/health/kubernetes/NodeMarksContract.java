@@ -271,7 +271,8 @@ interface NodeMarksContract {
                 }
             });
             // Listed is not yet watched.
-            await().atMost(LONG).untilAsserted(() -> assertThat(nodes.notReady()).isEmpty());
+            await().atMost(LONG)
+                    .untilAsserted(() -> assertThat(nodes.notReady()).isEmpty());
             FoundNode found = nodes.cached(NODE).orElseThrow();
 
             done(nodes.patchMarks(found, marked(found)));
