@@ -13,6 +13,7 @@
 #define MAX_EVENTS 256
 #define MAX_LINKS 18
 #define MAX_MIG 8
+#define MAX_PROCESSES 64
 #define MAX_FIELDS 304
 #define MAX_METRICS 32
 #define MAX_SYSTEM_EVENTS 16
@@ -53,12 +54,25 @@ typedef struct {
     uint32_t encoders;
     uint32_t jpegs;
     uint32_t ofas;
-    uint32_t padding;
+    uint32_t profileId;
+    uint32_t placementStart;
+    uint32_t placementSize;
     uint64_t memoryMb;
     uint64_t memoryUsed;
     char uuid[96];
     char profile[32];
 } ControlMig;
+
+/* A process in its slot; `used` is written last. */
+typedef struct {
+    uint32_t used;
+    uint32_t pid;
+    uint32_t gpuInstance;
+    uint32_t computeInstance;
+    uint32_t mps;
+    uint32_t padding;
+    uint64_t memory;
+} ControlProcess;
 
 typedef struct {
     char uuid[96];
@@ -108,6 +122,7 @@ typedef struct {
     /* By metric id, in percent or MiB/s. */
     double metrics[MAX_METRICS];
     ControlMig mig[MAX_MIG];
+    ControlProcess processes[MAX_PROCESSES];
 } ControlGpu;
 
 typedef struct {

@@ -250,6 +250,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
 #define WAIT nvmlEventSetWait
 #define REASONS nvmlDeviceGetCurrentClocksThrottleReasons
 #define ATTRIBUTES nvmlDeviceGetAttributes
+#define PROCESSES nvmlDeviceGetComputeRunningProcesses_v2
 #define NEW 0
 #else
 #define INIT nvmlInit_v2
@@ -261,6 +262,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
 #define WAIT nvmlEventSetWait_v2
 #define REASONS nvmlDeviceGetCurrentClocksEventReasons
 #define ATTRIBUTES nvmlDeviceGetAttributes_v2
+#define PROCESSES nvmlDeviceGetComputeRunningProcesses_v3
 #define NEW 1
 
 EXPORT nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
@@ -501,6 +503,7 @@ EXPORT nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
 
 #include "conditions.inc"
 #include "mig.inc"
+#include "processes.inc"
 #ifndef OLD
 #include "gpm.inc"
 #include "system.inc"

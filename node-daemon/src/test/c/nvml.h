@@ -9,6 +9,7 @@ typedef struct nvmlDevice_st *nvmlDevice_t;
 typedef struct nvmlEventSet_st *nvmlEventSet_t;
 typedef struct nvmlSystemEventSet_st *nvmlSystemEventSet_t;
 typedef struct nvmlGpmSample_st *nvmlGpmSample_t;
+typedef struct nvmlGpuInstance_st *nvmlGpuInstance_t;
 
 enum {
     NVML_SUCCESS = 0,
@@ -114,6 +115,25 @@ typedef struct {
     unsigned int computeInstanceSliceCount;
     unsigned long long memorySizeMB;
 } nvmlDeviceAttributes_t;
+
+typedef struct {
+    unsigned int start;
+    unsigned int size;
+} nvmlGpuInstancePlacement_t;
+
+typedef struct {
+    nvmlDevice_t device;
+    unsigned int id;
+    unsigned int profileId;
+    nvmlGpuInstancePlacement_t placement;
+} nvmlGpuInstanceInfo_t;
+
+typedef struct {
+    unsigned int pid;
+    unsigned long long usedGpuMemory;
+    unsigned int gpuInstanceId;
+    unsigned int computeInstanceId;
+} nvmlProcessInfo_t;
 
 typedef struct {
     unsigned long long referenceTime;

@@ -21,6 +21,7 @@ import io.gpufleet.nodedaemon.http.DcgmPage;
 import io.gpufleet.nodedaemon.http.MetricsPage;
 import io.gpufleet.nodedaemon.http.OfferPage;
 import io.gpufleet.nodedaemon.http.OpsDoor;
+import io.gpufleet.nodedaemon.http.ProcessPage;
 import io.gpufleet.nodedaemon.kafka.Bus;
 import io.gpufleet.nodedaemon.kafka.BusSettings;
 import io.gpufleet.nodedaemon.kafka.Epoch;
@@ -276,6 +277,7 @@ final class DaemonMain implements AutoCloseable {
                 .text();
         return DcgmPage.of(snapshot.readout(), counters.tally(), node, nanos)
                 + OfferPage.of(snapshot.readout(), counters.tally(), nanos)
+                + ProcessPage.of(snapshot.readout(), nanos)
                 + own;
     }
 

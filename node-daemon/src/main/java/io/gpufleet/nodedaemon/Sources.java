@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.nodedaemon.app.AttributedSource;
 import io.gpufleet.nodedaemon.app.DeviceSource;
 import io.gpufleet.nodedaemon.app.HostSurvey;
 import io.gpufleet.nodedaemon.app.Input;
@@ -8,6 +9,7 @@ import io.gpufleet.nodedaemon.app.PreparedLooks;
 import io.gpufleet.nodedaemon.cdi.SpecFile;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.disk.DeviceNodes;
+import io.gpufleet.nodedaemon.disk.ProcFiles;
 import io.gpufleet.nodedaemon.model.Allocator;
 import io.gpufleet.nodedaemon.model.HostNodes;
 import io.gpufleet.nodedaemon.model.HostPlaces;
@@ -35,8 +37,9 @@ final class Sources {
             return RecordedSource.open(devices.source(), System::nanoTime);
         }
         if (devices.source().equals("nvml")) {
-            return new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.seenDriverRoot())
+            var nvml = new NvmlSource(NvmlSettings.of(devices.nvmlLibrary(), devices.seenDriverRoot())
                     .within(devices.nvmlDeadline()));
+            return new AttributedSource(nvml, new ProcFiles(devices.processes()));
         }
         throw new ConfigurationException(
                 "GPUFLEET_DEVICES='" + devices.source()

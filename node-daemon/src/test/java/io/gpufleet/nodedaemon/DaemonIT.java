@@ -6,9 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.compose.broker.BrokerProcess;
 import io.gpufleet.compose.kubelet.Allocation;
+import io.gpufleet.compose.kubelet.PodKey;
 import io.gpufleet.compose.kubelet.ResourceView;
 import io.gpufleet.compose.kubelet.StandInKubelet;
+import io.gpufleet.nodedaemon.nvml.StandInNvml;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.allocation.v1.UnheldUse;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventType;
@@ -140,6 +143,73 @@ class DaemonIT {
                     .contains("gpufleet_daemon_allocations_total 1", "gpufleet_daemon_devices_healthy 8")
                     .containsPattern("DCGM_FI_DEV_GPU_TEMP\\{.*pod=\"train-0\",pod_uid=\"[^\"]+\"\\} \\d+");
         }
+    }
+
+    @Test
+    void processesAreJoinedWithHoldersAndStrangersAreTold() throws Exception {
+        // Given a pod that computes on its GPU, one that computes there without holding it, and a process of the node
+        try (var nvml = StandInNvml.install(directory.resolve("driver"), 2);
+                var daemon = daemon(Map.of(
+                        "GPUFLEET_DEVICES",
+                        "nvml",
+                        "GPUFLEET_NVML_LIBRARY",
+                        nvml.library().toString(),
+                        "GPUFLEET_PROC_DIR",
+                        directory.resolve("proc").toString(),
+                        "GPUFLEET_TELEMETRY_INTERVAL",
+                        "500ms"))) {
+            awaitAllocatable(2);
+            var pod = new PodKey("team-a", "train-0", "11111111-2222-3333-4444-555555555555");
+            String held = kubelet.allocate(pod, "main", GPUS, 1).deviceIds().getFirst();
+            int gpu = held.equals(StandInNvml.uuid(0)) ? 0 : 1;
+            String intruder = "99999999-2222-3333-4444-555555555555";
+            process(
+                    1001,
+                    "/kubepods.slice/kubepods-pod" + pod.uid().replace('-', '_') + ".slice/cri-containerd-1.scope");
+            process(1002, "/kubepods/besteffort/pod" + intruder + "/2");
+            process(1003, "/user.slice/user-1000.slice/session-1.scope");
+
+            // When
+            nvml.process(gpu, 1001, 3000).process(gpu, 1002, 200).process(1 - gpu, 1003, 10);
+
+            // Then
+            await().atMost(PATIENCE).until(() -> unheld().size() == 2);
+            assertThat(unheld())
+                    .containsExactlyInAnyOrder(unheld(held, intruder, 200), unheld(StandInNvml.uuid(1 - gpu), "", 10));
+            assertThat(daemon.page("/metrics"))
+                    .containsPattern("gpufleet_gpu_unheld_processes\\{gpu=\"0\",UUID=\"[^\"]+\"\\} 1\n")
+                    .containsPattern("gpufleet_gpu_pod_memory_used_bytes\\{gpu=\"" + gpu
+                            + "\",UUID=\"[^\"]+\",namespace=\"team-a\",pod=\"train-0\",pod_uid=\"" + pod.uid()
+                            + "\"\\} 3000\n");
+
+            // When they end
+            nvml.noProcesses(0).noProcesses(1);
+
+            // Then
+            await().atMost(PATIENCE).until(() -> unheld().isEmpty());
+        }
+    }
+
+    private void process(int pid, String cgroup) throws IOException {
+        Path its = Files.createDirectories(directory.resolve("proc/" + pid));
+        Files.writeString(its.resolve("comm"), "python3\n");
+        Files.writeString(its.resolve("cgroup"), "0::" + cgroup + "\n");
+    }
+
+    private static UnheldUse unheld(String device, String podUid, long bytes) {
+        return UnheldUse.newBuilder()
+                .setDeviceUuid(device)
+                .setPodUid(podUid)
+                .setProcesses(1)
+                .setUsedBytes(bytes)
+                .build();
+    }
+
+    private List<UnheldUse> unheld() {
+        return read().stream()
+                .filter(read -> read.event().payload() instanceof DevicesHeld)
+                .map(read -> ((DevicesHeld) read.event().payload()).getUnheldList())
+                .reduce(List.of(), (_, later) -> later);
     }
 
     private TreeSet<String> holders() {

@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.http.DcgmPage;
 import io.gpufleet.nodedaemon.http.MetricsPage;
 import io.gpufleet.nodedaemon.http.OfferPage;
+import io.gpufleet.nodedaemon.http.ProcessPage;
 import io.gpufleet.nodedaemon.model.DeviceBook;
 import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.FaultKey;
@@ -121,10 +122,12 @@ class MetricsTextIT {
                     source.vitals(),
                     now.nanos(),
                     new Holdings(List.of(holder), true),
+                    List.of(),
                     offers,
                     List.copyOf(health.open()));
             return DcgmPage.of(readout, counters.tally(), "n1", now.nanos())
                     + OfferPage.of(readout, counters.tally(), now.nanos())
+                    + ProcessPage.of(readout, now.nanos())
                     + new MetricsPage()
                             .counters(counters)
                             .node(new NodeLoop.Snapshot(readout, 8, 8, true), now.nanos())

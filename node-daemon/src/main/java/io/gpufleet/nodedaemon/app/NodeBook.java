@@ -22,6 +22,7 @@ import io.gpufleet.nodedaemon.model.Readout;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
+import io.gpufleet.nodedaemon.model.Strangers;
 import io.gpufleet.nodedaemon.model.Surroundings;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.polls.PollBook;
@@ -57,6 +58,7 @@ final class NodeBook {
     private Overlay overlay;
     private SideStates sides = SideStates.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
+    private Strangers strangers = Strangers.NONE;
     private Offers offers = Offers.NONE;
     private List<Vitals> vitals = List.of();
     private long vitalsNanos;
@@ -106,6 +108,7 @@ final class NodeBook {
                 vitals,
                 vitalsNanos,
                 holdings,
+                strangers.unheld(),
                 offers,
                 List.copyOf(faults.health().open()));
     }
@@ -204,6 +207,11 @@ final class NodeBook {
         vitals = polled.vitals();
         vitalsNanos = now.nanos();
         tell(faults.polled(polled.vitals(), devices, holdings, now), now);
+        Strangers before = strangers;
+        strangers = before.polled(vitals, holdings, devices.partsOf(""), now);
+        if (strangers.differsFrom(before)) {
+            publishHeld(now);
+        }
         if (polled.publish()) {
             doors.facts().publish(new Fact.Sampled(polled.vitals(), memory()), now);
         }
@@ -238,7 +246,12 @@ final class NodeBook {
 
     private void publishHeld(Moment now) {
         doors.facts()
-                .publish(new Fact.Held(holdings, List.copyOf(offers.listed().values())), now);
+                .publish(
+                        new Fact.Held(
+                                holdings,
+                                strangers.unheld(),
+                                List.copyOf(offers.listed().values())),
+                        now);
         timers.heldSent(now.nanos());
     }
 

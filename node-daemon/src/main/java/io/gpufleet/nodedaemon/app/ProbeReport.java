@@ -1,11 +1,13 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.nodedaemon.model.ComputeProcess;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Meter;
 import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.PlannedDevice;
+import io.gpufleet.nodedaemon.model.ProcessOwner;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
@@ -41,6 +43,7 @@ public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, Str
             "UTIL %",
             "TEMP C",
             "POWER W",
+            "PROCESSES",
             "RECOVERY");
     private static final List<String> SLICE_HEAD =
             List.of("MIG", "UUID", "PROFILE", "MEMORY MiB", "USED MiB", "SMS", "GI", "CI");
@@ -165,6 +168,7 @@ public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, Str
                 cell(of(gpu, Vitals::gpuUtilizationPercent), Object::toString),
                 cell(of(gpu, Vitals::temperatureCelsius), Object::toString),
                 cell(of(gpu, Vitals::powerMilliwatts), milliwatts -> Integer.toString(milliwatts / 1000)),
+                cell(of(gpu, Vitals::processes), processes -> Integer.toString(processes.size())),
                 cell(of(gpu, Vitals::recoveryAction), Object::toString));
     }
 
@@ -269,6 +273,9 @@ public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, Str
         facts.putAll(fields("temperatureCelsius", its.temperatureCelsius(), "smClockMhz", its.smClockMhz()));
         facts.putAll(fields("memoryClockMhz", its.memoryClockMhz(), "energyMillijoules", its.energyMillijoules()));
         facts.putAll(fields("pcieReplays", its.pcieReplays(), "clockEventReasons", its.clockEventReasons()));
+        facts.put(
+                "processes",
+                its.processes().map(all -> all.stream().map(ProbeReport::facts).toList()));
         facts.put("meters", meters(its.meters()));
         facts.put("conditions", ConditionWords.facts(its.conditions()));
         return facts;
@@ -284,10 +291,27 @@ public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, Str
         facts.putAll(fields("decoders", share.decoders(), "encoders", share.encoders()));
         facts.putAll(fields("jpegs", share.jpegs(), "ofas", share.ofas()));
         facts.put("capabilityNodes", instance.capabilityNodes());
+        facts.put(
+                "placement",
+                instance.placement()
+                        .map(at -> fields("profileId", at.profileId(), "start", at.start(), "size", at.size())));
         of(gpu).stream()
                 .flatMap(its -> its.slices().stream())
                 .filter(slice -> slice.migUuid().equals(instance.uuid()))
                 .forEach(slice -> facts.put("meters", meters(slice.meters())));
+        return facts;
+    }
+
+    /** Whose it is: {@code pod} with its UID, {@code host} or {@code mps}. */
+    private static Map<String, Object> facts(ComputeProcess process) {
+        Map<String, Object> facts = fields("pid", process.pid(), "device", process.deviceUuid());
+        facts.put("usedBytes", process.usedBytes());
+        switch (process.owner()) {
+            case ProcessOwner.Pod(String uid) -> facts.putAll(fields("owner", "pod", "podUid", uid));
+            case ProcessOwner.Host _ -> facts.put("owner", "host");
+            case ProcessOwner.Mps _ -> facts.put("owner", "mps");
+            case ProcessOwner.Unknown(String reason) -> facts.put("owner", new Unavailable<>(reason));
+        }
         return facts;
     }
 

@@ -60,6 +60,7 @@ public record DaemonConfig(
      * @param nvmlDeadline after which an NVML call is taken for hung
      * @param hostRoot where this process sees the host's root directory
      * @param simulationDirectory where fault files of simulated GPUs are; empty text: there are none
+     * @param processes where the kernel tells of the node's processes
      * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's, unless the GPUs are simulated
      */
     public record Devices(
@@ -69,6 +70,7 @@ public record DaemonConfig(
             Duration nvmlDeadline,
             Path hostRoot,
             String simulationDirectory,
+            Path processes,
             String kernelLog) {
         /** Where this process sees the driver root. */
         public Path seenDriverRoot() {
@@ -145,6 +147,10 @@ public record DaemonConfig(
             Setting.optional("GPUFLEET_NVML_DEADLINE", "20s", "after which an NVML call is taken for hung"),
             Setting.optional(
                     "GPUFLEET_SIMULATION_DIR", "", "directory of <gpu index>.xid files: faults of simulated GPUs"),
+            Setting.optional(
+                    "GPUFLEET_PROC_DIR",
+                    "/proc",
+                    "where the processes of the node are seen; in a pod with hostPID, /proc"),
             Setting.optional(
                     "GPUFLEET_KMSG",
                     "auto",
@@ -235,6 +241,7 @@ public record DaemonConfig(
                 atLeast(environment, "GPUFLEET_NVML_DEADLINE", Duration.ofMillis(100)),
                 environment.path("GPUFLEET_HOST_ROOT"),
                 environment.text("GPUFLEET_SIMULATION_DIR"),
+                environment.path("GPUFLEET_PROC_DIR"),
                 environment.text("GPUFLEET_KMSG"));
     }
 

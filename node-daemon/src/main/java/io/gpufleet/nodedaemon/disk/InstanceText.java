@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.disk;
 
 import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Reading;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
@@ -47,6 +48,7 @@ final class InstanceText {
                         json.getInteger("ofas")),
                 json.getJsonArray("capabilityNodes").stream()
                         .map(String.class::cast)
-                        .toList());
+                        .toList(),
+                new Reading.Unavailable<>("not kept"));
     }
 }

@@ -41,7 +41,7 @@ public final class DcgmPage {
 
     private DcgmPage(Readout readout, FaultTally tally, String hostname, long nanos) {
         var vitals = new HashMap<String, Vitals>();
-        if (Duration.ofNanos(nanos - readout.vitalsNanos()).compareTo(TOO_OLD) <= 0) {
+        if (!tooOld(readout, nanos)) {
             readout.vitals().forEach(its -> vitals.put(its.gpuUuid(), its));
         }
         var holders = new Holders(readout.holdings());
@@ -57,6 +57,11 @@ public final class DcgmPage {
         gpus.forEach(gpu -> tallies.put(gpu.gpu().uuid(), tally.read(gpu.gpu().uuid(), nanos)));
         openFaults = readout.openFaults();
         page = new TextPage(BYTES_A_GPU * gpus.size());
+    }
+
+    /** Whether what the GPUs last said is no longer to be shown. */
+    static boolean tooOld(Readout readout, long nanos) {
+        return Duration.ofNanos(nanos - readout.vitalsNanos()).compareTo(TOO_OLD) > 0;
     }
 
     /** Renders the page; asks nobody and waits for nobody. */

@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.Holder;
 import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Offer;
 import io.gpufleet.nodedaemon.model.Part;
+import io.gpufleet.nodedaemon.model.UnheldUse;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
@@ -110,6 +111,16 @@ final class FactMessages {
         for (Holder holder : fact.holdings().holders()) {
             message.addHolders(holder(holder, offers));
         }
+        fact.unheld().forEach(use -> message.addUnheld(unheld(use)));
+        return message.build();
+    }
+
+    private static io.gpufleet.proto.allocation.v1.UnheldUse unheld(UnheldUse use) {
+        var message = io.gpufleet.proto.allocation.v1.UnheldUse.newBuilder()
+                .setDeviceUuid(use.deviceUuid())
+                .setPodUid(use.podUid())
+                .setProcesses(use.processes());
+        use.usedBytes().asOptional().ifPresent(message::setUsedBytes);
         return message.build();
     }
 

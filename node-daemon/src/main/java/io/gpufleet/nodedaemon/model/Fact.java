@@ -80,10 +80,11 @@ public sealed interface Fact {
         }
     }
 
-    /** Who holds what, all of it, and what is offered: it tells what the ids stand for. */
-    record Held(Holdings holdings, List<Offer> offers) implements Fact {
-        /** Copies the list. */
+    /** Who holds what, who uses what without holding it, and what is offered: it tells what the ids stand for. */
+    record Held(Holdings holdings, List<UnheldUse> unheld, List<Offer> offers) implements Fact {
+        /** Copies the lists. */
         public Held {
+            unheld = List.copyOf(unheld);
             offers = List.copyOf(offers);
         }
     }

@@ -23,6 +23,13 @@ public record Holder(
         return new Holder(namespace, pod, uid, container, resource, deviceIds);
     }
 
+    /** Whether a pod has by a claim what nobody can tell the place of. */
+    boolean mayBeAnywhere(String uid) {
+        return resource.equals(DRA_DRIVER)
+                && (podUid.isEmpty() || podUid.equals(uid))
+                && deviceIds.stream().anyMatch(id -> id.startsWith("gpu-"));
+    }
+
     /** The same holder with other names for its devices. */
     Holder having(List<String> ids) {
         return new Holder(namespace, pod, podUid, container, resource, ids);

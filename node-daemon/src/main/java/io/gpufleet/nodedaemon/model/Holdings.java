@@ -1,7 +1,6 @@
 package io.gpufleet.nodedaemon.model;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -34,22 +33,17 @@ public record Holdings(List<Holder> holders, boolean complete) {
         return mark < 0 ? deviceId : deviceId.substring(0, mark);
     }
 
-    /**
-     * The same with UUIDs where NVIDIA's DRA driver tells its own name of a whole GPU, {@code gpu-<minor>}; its names of
-     * MIG devices say nothing that NVML would know.
-     */
+    /** The same with UUIDs where NVIDIA's DRA driver tells its own names of GPUs and MIG devices that are known. */
     public Holdings placed(List<KnownGpu> gpus) {
         if (holders.stream().noneMatch(holder -> holder.resource().equals(Holder.DRA_DRIVER))) {
             return this;
         }
-        Map<String, String> uuids = gpus.stream()
-                .map(KnownGpu::gpu)
-                .collect(Collectors.toMap(gpu -> "gpu-" + gpu.minor(), Gpu::uuid, (a, _) -> a));
+        var names = new ClaimNames(gpus.stream().map(KnownGpu::gpu).toList());
         return new Holdings(
                 holders.stream()
                         .map(holder -> holder.resource().equals(Holder.DRA_DRIVER)
                                 ? holder.having(holder.deviceIds().stream()
-                                        .map(id -> uuids.getOrDefault(id, id))
+                                        .map(names::uuid)
                                         .toList())
                                 : holder)
                         .toList(),

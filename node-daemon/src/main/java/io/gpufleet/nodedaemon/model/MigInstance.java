@@ -12,6 +12,7 @@ import java.util.List;
  * @param computeInstance compute instance id
  * @param attributes its share of the GPU
  * @param capabilityNodes device nodes below {@code /dev/nvidia-caps} that its holder needs
+ * @param placement where on the GPU it is
  */
 public record MigInstance(
         String uuid,
@@ -20,11 +21,21 @@ public record MigInstance(
         int gpuInstance,
         int computeInstance,
         Attributes attributes,
-        List<String> capabilityNodes) {
+        List<String> capabilityNodes,
+        Reading<Placement> placement) {
     /** Copies the list. */
     public MigInstance {
         capabilityNodes = List.copyOf(capabilityNodes);
     }
+
+    /**
+     * Where a GPU instance is (nvmlGpuInstanceInfo_t).
+     *
+     * @param profileId of the GPU instance, as {@code nvidia-smi mig -lgip} counts
+     * @param start its first memory slice
+     * @param size number of memory slices
+     */
+    public record Placement(int profileId, int start, int size) {}
 
     /**
      * An instance's share of its GPU (nvmlDeviceAttributes_t).

@@ -10,6 +10,7 @@ import java.util.List;
  * @param vitals what the GPUs last said of themselves; empty while the driver does not answer
  * @param vitalsNanos when they said it, by the monotonic clock
  * @param holdings who holds what
+ * @param unheld use of devices by processes whose pods do not hold them
  * @param offers what the kubelet is told
  * @param openFaults what is wrong
  */
@@ -18,11 +19,13 @@ public record Readout(
         List<Vitals> vitals,
         long vitalsNanos,
         Holdings holdings,
+        List<UnheldUse> unheld,
         Offers offers,
         List<OpenFault> openFaults) {
     /** Copies the lists. */
     public Readout {
         vitals = List.copyOf(vitals);
+        unheld = List.copyOf(unheld);
         openFaults = List.copyOf(openFaults);
     }
 }

@@ -19,6 +19,7 @@ import java.util.List;
  * @param clockEventReasons NVML's bit mask
  * @param meters everything else that is shown but decides nothing
  * @param conditions what it says of its own fitness
+ * @param processes who computes on it and on its MIG instances; unavailable is not nobody
  * @param slices its MIG instances
  */
 public record Vitals(
@@ -37,9 +38,33 @@ public record Vitals(
         Reading<Long> clockEventReasons,
         Meters meters,
         Conditions conditions,
+        Reading<List<ComputeProcess>> processes,
         List<SliceVitals> slices) {
-    /** Copies the list. */
+    /** Copies the lists. */
     public Vitals {
+        processes = processes.map(List::copyOf);
         slices = List.copyOf(slices);
+    }
+
+    /** The same of a GPU on which these compute. */
+    public Vitals with(Reading<List<ComputeProcess>> others) {
+        return new Vitals(
+                gpuUuid,
+                answers,
+                recoveryAction,
+                gpuUtilizationPercent,
+                memoryUtilizationPercent,
+                memoryUsedBytes,
+                powerMilliwatts,
+                temperatureCelsius,
+                smClockMhz,
+                memoryClockMhz,
+                energyMillijoules,
+                pcieReplays,
+                clockEventReasons,
+                meters,
+                conditions,
+                others,
+                slices);
     }
 }

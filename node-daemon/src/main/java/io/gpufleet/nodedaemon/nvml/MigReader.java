@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.nvml;
 
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
 import java.nio.ByteBuffer;
@@ -57,7 +58,7 @@ final class MigReader {
                     Nvml.code(
                             () -> nvml.library().nvmlDeviceGetMigDeviceHandleByIndex(device.address(), index, handle)));
             Nvml.Handle slice = new Nvml.Handle(handle[0]);
-            return Optional.of(new Slice(instance(gpu, index, slice), slice));
+            return Optional.of(new Slice(instance(gpu, device, index, slice), slice));
         } catch (NvmlFailure e) {
             if (e.code() == NvmlConstants.NOT_FOUND || e.code() == NvmlConstants.INVALID_ARGUMENT) {
                 // An empty slot, or an instance that was destroyed while it was read.
@@ -70,7 +71,7 @@ final class MigReader {
         }
     }
 
-    private MigInstance instance(Gpu gpu, int index, Nvml.Handle slice) throws NvmlFailure {
+    private MigInstance instance(Gpu gpu, Nvml.Handle device, int index, Nvml.Handle slice) throws NvmlFailure {
         String uuid = nvml.uuid(slice);
         String name = nvml.name(slice);
         int gpuInstance = number(
@@ -86,7 +87,24 @@ final class MigReader {
                 gpuInstance,
                 computeInstance,
                 share,
-                capabilities.nodes(gpu.minor(), gpuInstance, computeInstance));
+                capabilities.nodes(gpu.minor(), gpuInstance, computeInstance),
+                placement(device, gpuInstance));
+    }
+
+    /** Unavailable to a container that is not privileged. */
+    private Reading<MigInstance.Placement> placement(Nvml.Handle device, int gpuInstance) {
+        long[] handle = new long[1];
+        int found = Nvml.code(() -> nvml.library().nvmlDeviceGetGpuInstanceById(device.address(), gpuInstance, handle));
+        if (found != NvmlConstants.SUCCESS) {
+            return new Reading.Unavailable<>(ReturnCode.name(found));
+        }
+        ByteBuffer info = Nvml.struct(NvmlLayout.GPU_INSTANCE_SIZE);
+        return Nvml.reading(
+                Nvml.code(() -> nvml.library().nvmlGpuInstanceGetInfo(handle[0], info)),
+                () -> new MigInstance.Placement(
+                        info.getInt(NvmlLayout.GPU_INSTANCE_PROFILE),
+                        info.getInt(NvmlLayout.GPU_INSTANCE_START),
+                        info.getInt(NvmlLayout.GPU_INSTANCE_SLICES)));
     }
 
     private static int number(String call, Nvml.UnsignedInt function) throws NvmlFailure {

@@ -61,6 +61,7 @@ record VitalsReader(Nvml nvml, LinkBaseline baseline) {
                         out -> library.nvmlDeviceGetCurrentClocksThrottleReasons(address, out)),
                 new Meters(meters),
                 new ConditionsReader(nvml, baseline).read(gpu.gpu(), device, fields, costly.infoRomValid()),
+                new ProcessReader(nvml).read(gpu),
                 gpu.slices().stream().map(slice -> slice(slice, costly)).toList());
     }
 
@@ -110,6 +111,7 @@ record VitalsReader(Nvml nvml, LinkBaseline baseline) {
                 new Unavailable<>(reason),
                 Meters.NONE,
                 Conditions.unavailable(reason),
+                new Unavailable<>(reason),
                 List.of());
     }
 

@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.simulated;
 
 import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.Reading;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,6 +85,7 @@ record MigLayout(boolean enabled, List<MigProfile> profiles) {
                 gpuInstance,
                 0,
                 profile.attributes(model),
-                List.of("/dev/nvidia-caps/nvidia-cap" + capability, "/dev/nvidia-caps/nvidia-cap" + (capability + 1)));
+                List.of("/dev/nvidia-caps/nvidia-cap" + capability, "/dev/nvidia-caps/nvidia-cap" + (capability + 1)),
+                new Reading.Unavailable<>("not simulated"));
     }
 }

@@ -44,6 +44,7 @@ final class SimulatedVitals {
                 new Known<>(load > 90 ? 0x4L : 0L),
                 SimulatedMeters.of(model, load, seconds),
                 well(model),
+                new Unavailable<>("not simulated"),
                 gpu.instances().stream()
                         .map(instance -> SimulatedMeters.of(model, instance, load))
                         .toList());

@@ -180,7 +180,8 @@ class BetterThanThePeerTest {
                     i,
                     0,
                     new MigInstance.Attributes(10L << 30, 14, 1, 1, 1, 0, 0, 0, 0),
-                    List.of()));
+                    List.of(),
+                    new Reading.Unavailable<>("not read")));
         }
         Gpu split = gpu(0).partitioned(new Reading.Known<>(true), instances);
         var node = new NodeInHand(

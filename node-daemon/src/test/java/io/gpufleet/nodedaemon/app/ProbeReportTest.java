@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.gpufleet.nodedaemon.model.ComputeProcess;
 import io.gpufleet.nodedaemon.model.Conditions;
 import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.KnownGpu;
@@ -12,6 +13,7 @@ import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
 import io.gpufleet.nodedaemon.model.Meter;
 import io.gpufleet.nodedaemon.model.Meters;
 import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.ProcessOwner;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
@@ -66,6 +68,9 @@ class ProbeReportTest {
             new Known<>(4L),
             Meters.NONE,
             Conditions.unavailable("not read"),
+            new Known<>(List.of(
+                    new ComputeProcess(7, "GPU-1", new Known<>(64L), new ProcessOwner.Pod("uid-a")),
+                    new ComputeProcess(8, "GPU-1", new Unavailable<>("NOT_AVAILABLE"), new ProcessOwner.Host()))),
             List.of());
 
     private static final ResourcePlan PLAN = ResourcePlan.of(
@@ -96,8 +101,8 @@ class ProbeReportTest {
         assertThat(seen.table()).isEqualTo("""
                         driver 570.124.06, CUDA 12.8, 1 GPUs, 1 lost
 
-                        GPU  UUID   MODEL          PCI BUS ID        NUMA  CC   MIG  NVLINKS  MEMORY MiB  UTIL %  TEMP C  POWER W  RECOVERY
-                        0    GPU-1  NVIDIA "H100"  00000000:07:00.0  1     9.0  off  18       81559       97      61      -        GPU_RESET
+                        GPU  UUID   MODEL          PCI BUS ID        NUMA  CC   MIG  NVLINKS  MEMORY MiB  UTIL %  TEMP C  POWER W  PROCESSES  RECOVERY
+                        0    GPU-1  NVIDIA "H100"  00000000:07:00.0  1     9.0  off  18       81559       97      61      -        2          GPU_RESET
 
                         as environment says
                         RESOURCE               DEVICES  SHARED BY  OFFERED
@@ -130,6 +135,9 @@ class ProbeReportTest {
         assertThat(gpu.get("powerMilliwatts").get("unavailable").asText()).isEqualTo("NO_PERMISSION");
         assertThat(gpu.get("conditions").get("linksDown").get("unavailable").asText())
                 .isEqualTo("not read");
+        assertThat(gpu.get("processes").get(0).toString())
+                .isEqualTo("{\"pid\":7,\"device\":\"GPU-1\",\"usedBytes\":64,\"owner\":\"pod\",\"podUid\":\"uid-a\"}");
+        assertThat(gpu.get("processes").get(1).get("owner").asText()).isEqualTo("host");
         assertThat(json.get("resources").get(0).get("offered").asInt()).isEqualTo(4);
         assertThat(json.get("lost").get(0).get("index").asInt()).isEqualTo(1);
     }
@@ -138,7 +146,15 @@ class ProbeReportTest {
     void instancesHaveATableAndAllTheirReadings() throws Exception {
         // Given
         var share = new MigInstance.Attributes(5L << 30, 14, 1, 1, 1, 0, 0, 0, 0);
-        var instance = new MigInstance("MIG-1", "1g.5gb", 0, 7, 0, share, List.of("/dev/nvidia-caps/nvidia-cap66"));
+        var instance = new MigInstance(
+                "MIG-1",
+                "1g.5gb",
+                0,
+                7,
+                0,
+                share,
+                List.of("/dev/nvidia-caps/nvidia-cap66"),
+                new Unavailable<>("not read"));
         Gpu split = GPU.partitioned(new Known<>(true), List.of(instance));
         Vitals vitals = new Vitals(
                 "GPU-1",
@@ -156,6 +172,7 @@ class ProbeReportTest {
                 VITALS.clockEventReasons(),
                 new Meters(Map.of(Meter.MEMORY_TEMPERATURE_CELSIUS, new Known<>(50.0))),
                 VITALS.conditions(),
+                VITALS.processes(),
                 List.of(new SliceVitals(
                         "MIG-1", new Meters(Map.of(Meter.MEMORY_USED_BYTES, new Known<>(3.0 * (1 << 20)))))));
         var report = new ProbeReport(

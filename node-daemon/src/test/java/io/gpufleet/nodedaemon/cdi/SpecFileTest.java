@@ -96,7 +96,8 @@ class SpecFileTest {
                 7,
                 0,
                 new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 0, 0, 0, 0),
-                List.of("/dev/nvidia-caps/nvidia-cap66"));
+                List.of("/dev/nvidia-caps/nvidia-cap66"),
+                new Reading.Unavailable<>("not read"));
         return gpu(index).partitioned(new Reading.Known<>(true), List.of(instance));
     }
 

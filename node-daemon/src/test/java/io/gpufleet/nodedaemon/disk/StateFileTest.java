@@ -83,7 +83,8 @@ class StateFileTest {
                 9,
                 1,
                 new MigInstance.Attributes(10L << 30, 16, 1, 2, 3, 4, 5, 6, 7),
-                List.of("/dev/nvidia-caps/nvidia-cap219"));
+                List.of("/dev/nvidia-caps/nvidia-cap219"),
+                new Reading.Unavailable<>("not kept"));
         var gpu = Machines.routed(Some.gpu(0), List.of("0000:00", "0000:00:01.1"))
                 .partitioned(new Reading.Known<>(true), List.of(instance));
 

@@ -56,6 +56,7 @@ class DcgmPageTest {
                 new Known<>(0L),
                 meters,
                 Conditions.unavailable("not read"),
+                new Reading.Unavailable<>("not read"),
                 slices);
     }
 
@@ -66,6 +67,7 @@ class DcgmPageTest {
                 List.of(vitals),
                 second(0).nanos(),
                 new Holdings(List.of(holders), true),
+                List.of(),
                 Offers.NONE,
                 List.of());
     }
@@ -180,7 +182,8 @@ class DcgmPageTest {
                 7 + id,
                 0,
                 new MigInstance.Attributes((long) slices * 10 << 30, 16, slices, slices, 1, 0, 0, 0, 0),
-                List.of());
+                List.of(),
+                new Reading.Unavailable<>("not read"));
     }
 
     private static Readout partitioned(Holder... holders) {
@@ -266,6 +269,7 @@ class DcgmPageTest {
                 new Known<>(0x4L | 0x40L),
                 Meters.NONE,
                 Conditions.unavailable("not read"),
+                new Reading.Unavailable<>("not read"),
                 List.of());
         counters.polled(List.of(throttled), second(0).nanos());
         counters.polled(List.of(throttled), second(0.5).nanos());

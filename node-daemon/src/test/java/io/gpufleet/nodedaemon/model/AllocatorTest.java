@@ -238,7 +238,8 @@ class AllocatorTest {
                 7,
                 0,
                 new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 0, 0, 0, 0),
-                List.of("/dev/nvidia-caps/nvidia-cap66", "/dev/nvidia-caps/nvidia-cap67"));
+                List.of("/dev/nvidia-caps/nvidia-cap66", "/dev/nvidia-caps/nvidia-cap67"),
+                new Reading.Unavailable<>("not read"));
         var offer = new Offer(
                 "MIG-1", Some.gpu(1), new Part.Slice(instance), "nvidia.com/mig-1g.10gb", 1, true, true, false, "");
         AllocateSettings settings = full(by(Strategy.ENVVAR, Strategy.HOST_MOUNTS), IdNames.INDEX, Set.of(), Imex.OFF);

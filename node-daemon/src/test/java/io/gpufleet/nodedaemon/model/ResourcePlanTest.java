@@ -43,7 +43,8 @@ class ResourcePlanTest {
                         0,
                         new MigInstance.Attributes(
                                 5L << 30, 14, profiles[i].startsWith("1c") ? 2 : 1, 1, 1, 0, 0, 0, 0),
-                        List.of()))
+                        List.of(),
+                        new Reading.Unavailable<>("not read")))
                 .toList();
         return new KnownGpu(
                 Some.gpu(index).partitioned(new Reading.Known<>(true), instances), new KnownGpu.Presence.Answering());

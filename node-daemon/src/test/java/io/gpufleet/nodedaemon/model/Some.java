@@ -91,6 +91,7 @@ public final class Some {
                 noneEither,
                 Meters.NONE,
                 Conditions.unavailable("not read"),
+                new Reading.Unavailable<>("not read"),
                 List.of());
     }
 }

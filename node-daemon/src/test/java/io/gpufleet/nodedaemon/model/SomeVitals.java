@@ -14,6 +14,7 @@ public final class SomeVitals {
     private Reading<Long> energy = new Known<>(1000L);
     private Reading<Long> replays = new Known<>(0L);
     private Reading<Long> clockReasons = new Known<>(0L);
+    private Reading<List<ComputeProcess>> processes = new Known<>(List.of());
     private Conditions conditions = new Conditions(
             new Known<>(0L),
             new Known<>(false),
@@ -56,6 +57,7 @@ public final class SomeVitals {
                 clockReasons,
                 Meters.NONE,
                 conditions,
+                processes,
                 List.of());
     }
 
@@ -104,6 +106,12 @@ public final class SomeVitals {
 
     public SomeVitals with(Conditions others) {
         conditions = others;
+        return this;
+    }
+
+    /** Those compute on it; an unavailable reading says that nobody could look. */
+    public SomeVitals processes(Reading<List<ComputeProcess>> reading) {
+        processes = reading;
         return this;
     }
 

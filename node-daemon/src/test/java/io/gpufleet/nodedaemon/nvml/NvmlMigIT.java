@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.Gpu;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.MigInstance;
 import io.gpufleet.nodedaemon.model.Reading.Known;
+import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A GPU is partitioned, partitioned otherwise and made whole again, and every look sees it. */
 class NvmlMigIT {
     private static final int UNKNOWN = 999;
+    private static final int NO_PERMISSION = 4;
 
     @TempDir
     private Path root;
@@ -78,7 +80,8 @@ class NvmlMigIT {
                                 7,
                                 0,
                                 new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 1, 0, 1, 0),
-                                List.of("/dev/nvidia-caps/nvidia-cap201", "/dev/nvidia-caps/nvidia-cap202")),
+                                List.of("/dev/nvidia-caps/nvidia-cap201", "/dev/nvidia-caps/nvidia-cap202"),
+                                new Known<>(new MigInstance.Placement(19, 0, 1))),
                         new MigInstance(
                                 StandInNvml.migUuid(1, 9),
                                 "1g.10gb+me",
@@ -86,7 +89,17 @@ class NvmlMigIT {
                                 9,
                                 0,
                                 new MigInstance.Attributes(10L << 30, 16, 1, 1, 1, 1, 0, 1, 1),
-                                List.of("/dev/nvidia-caps/nvidia-cap219", "/dev/nvidia-caps/nvidia-cap220")));
+                                List.of("/dev/nvidia-caps/nvidia-cap219", "/dev/nvidia-caps/nvidia-cap220"),
+                                new Known<>(new MigInstance.Placement(19, 2, 1))));
+    }
+
+    @Test
+    void instanceWhosePlaceMayNotBeReadIsAnInstance() {
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7).fail("nvmlDeviceGetGpuInstanceById", 1, NO_PERMISSION);
+
+        assertThat(second().instances())
+                .singleElement()
+                .satisfies(instance -> assertThat(instance.placement()).isEqualTo(new Unavailable<>("NO_PERMISSION")));
     }
 
     @Test

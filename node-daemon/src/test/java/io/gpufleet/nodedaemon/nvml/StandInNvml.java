@@ -29,6 +29,7 @@ public final class StandInNvml implements AutoCloseable {
     private static final long UNSUPPORTED_LONG = -1;
     private static final int FIELDS = 304;
     private static final int METRICS = 32;
+    private static final int PROCESSES = 64;
     private static final Pattern PROFILE = Pattern.compile("(?:(\\d)c\\.)?(\\d)g\\.(\\d+)gb(\\+me)?");
     private static final int ALL_EVENTS = 0xff9f;
     private static final Map<String, Integer> LAYOUT = CBuild.layouts();
@@ -205,6 +206,9 @@ public final class StandInNvml implements AutoCloseable {
         set(at + at("ControlMig.decoders"), slices);
         set(at + at("ControlMig.jpegs"), slices);
         set(at + at("ControlMig.ofas"), words.group(4) == null ? 0 : 1);
+        set(at + at("ControlMig.profileId"), 20 - slices);
+        set(at + at("ControlMig.placementStart"), slot);
+        set(at + at("ControlMig.placementSize"), slices);
         set(at + at("ControlMig.memoryMb"), 1024L * Integer.parseInt(words.group(3)));
         set(at + at("ControlMig.memoryUsed"), 64L << 20);
         text(at + at("ControlMig.uuid"), migUuid(gpu, gpuInstance));
@@ -216,6 +220,42 @@ public final class StandInNvml implements AutoCloseable {
     /** The instance in a slot is destroyed; its handle is worth nothing any more. */
     public StandInNvml noMig(int gpu, int slot) {
         set(migAt(gpu, slot) + at("ControlMig.used"), 0);
+        return this;
+    }
+
+    /**
+     * A process computes on a GPU from now on.
+     *
+     * @param bytes memory that it has; −1 where the driver does not know
+     * @param gpuInstance −1 for a GPU that is not partitioned; the compute instance is 0 otherwise
+     * @param mps whether it does so as a client of MPS
+     */
+    public StandInNvml process(int gpu, long pid, long bytes, int gpuInstance, boolean mps) {
+        for (int slot = 0; slot < PROCESSES; slot++) {
+            long at = processAt(gpu, slot);
+            if ((int) INT.getVolatile(memory, at + at("ControlProcess.used")) == 0) {
+                set(at + at("ControlProcess.pid"), (int) pid);
+                set(at + at("ControlProcess.memory"), bytes);
+                set(at + at("ControlProcess.gpuInstance"), gpuInstance);
+                set(at + at("ControlProcess.computeInstance"), gpuInstance == -1 ? -1 : 0);
+                set(at + at("ControlProcess.mps"), mps ? 1 : 0);
+                set(at + at("ControlProcess.used"), 1);
+                return this;
+            }
+        }
+        throw new IllegalStateException("no room for another process");
+    }
+
+    /** A process that has a GPU that is not partitioned. */
+    public StandInNvml process(int gpu, long pid, long bytes) {
+        return process(gpu, pid, bytes, -1, false);
+    }
+
+    /** Nobody computes on the GPU any more. */
+    public StandInNvml noProcesses(int gpu) {
+        for (int slot = 0; slot < PROCESSES; slot++) {
+            set(processAt(gpu, slot) + at("ControlProcess.used"), 0);
+        }
         return this;
     }
 
@@ -343,6 +383,10 @@ public final class StandInNvml implements AutoCloseable {
 
     private static long migAt(int gpu, int slot) {
         return gpuAt(gpu, "mig") + (long) slot * at("ControlMig");
+    }
+
+    private static long processAt(int gpu, int slot) {
+        return gpuAt(gpu, "processes") + (long) slot * at("ControlProcess");
     }
 
     private static int at(String name) {

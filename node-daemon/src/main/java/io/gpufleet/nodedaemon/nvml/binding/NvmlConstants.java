@@ -10,6 +10,7 @@ public final class NvmlConstants {
     public static final int NOT_SUPPORTED = 3;
     public static final int NO_PERMISSION = 4;
     public static final int NOT_FOUND = 6;
+    public static final int INSUFFICIENT_SIZE = 7;
     public static final int DRIVER_NOT_LOADED = 9;
     public static final int TIMEOUT = 10;
     public static final int LIBRARY_NOT_FOUND = 12;
@@ -54,6 +55,12 @@ public final class NvmlConstants {
     public static final int FIELD_NVLINK5_RECEIVE_ERRORS = 208;
     public static final int FIELD_NVLINK5_RECOVERIES = 215;
     public static final int FIELD_RECOVERY_ACTION = 230;
+
+    /** Instance id of a process on a GPU that is not partitioned. */
+    public static final int NO_INSTANCE = -1;
+
+    /** Memory of a process that the driver does not know. */
+    public static final long MEMORY_NOT_AVAILABLE = -1;
 
     /** Scope of a field that asks for the sum over all links. */
     public static final int SCOPE_ALL_LINKS = -1;

@@ -75,6 +75,21 @@ public final class NvmlLayout {
     public static final int ATTRIBUTES_COMPUTE_SLICES = 28;
     public static final int ATTRIBUTES_MEMORY_MB = 32;
 
+    /** nvmlGpuInstanceInfo_t. */
+    public static final int GPU_INSTANCE_SIZE = 24;
+
+    public static final int GPU_INSTANCE_PROFILE = 12;
+    public static final int GPU_INSTANCE_START = 16;
+    public static final int GPU_INSTANCE_SLICES = 20;
+
+    /** nvmlProcessInfo_t. */
+    public static final int PROCESS_SIZE = 24;
+
+    public static final int PROCESS_PID = 0;
+    public static final int PROCESS_MEMORY = 8;
+    public static final int PROCESS_GPU_INSTANCE = 16;
+    public static final int PROCESS_COMPUTE_INSTANCE = 20;
+
     /** nvmlViolationTime_t. */
     public static final int VIOLATION_SIZE = 16;
 

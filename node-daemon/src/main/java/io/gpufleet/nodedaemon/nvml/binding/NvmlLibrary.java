@@ -66,6 +66,10 @@ public interface NvmlLibrary {
 
     int nvmlDeviceGetComputeInstanceId(@uintptr_t long migDevice, @Out int[] id);
 
+    int nvmlDeviceGetGpuInstanceById(@uintptr_t long device, int id, @Out long[] gpuInstance);
+
+    int nvmlGpuInstanceGetInfo(@uintptr_t long gpuInstance, ByteBuffer info);
+
     int nvmlDeviceGetAttributes_v2(@uintptr_t long migDevice, ByteBuffer attributes);
 
     int nvmlDeviceGetAttributes(@uintptr_t long migDevice, ByteBuffer attributes);
@@ -111,6 +115,14 @@ public interface NvmlLibrary {
     int nvmlDeviceGetVirtualizationMode(@uintptr_t long device, @Out int[] mode);
 
     int nvmlDeviceGetViolationStatus(@uintptr_t long device, int policy, ByteBuffer time);
+
+    int nvmlDeviceGetComputeRunningProcesses_v3(@uintptr_t long device, @In @Out int[] count, ByteBuffer processes);
+
+    int nvmlDeviceGetComputeRunningProcesses_v2(@uintptr_t long device, @In @Out int[] count, ByteBuffer processes);
+
+    int nvmlDeviceGetMPSComputeRunningProcesses_v3(@uintptr_t long device, @In @Out int[] count, ByteBuffer processes);
+
+    int nvmlDeviceGetMPSComputeRunningProcesses_v2(@uintptr_t long device, @In @Out int[] count, ByteBuffer processes);
 
     int nvmlGpmQueryDeviceSupport(@uintptr_t long device, ByteBuffer support);
 

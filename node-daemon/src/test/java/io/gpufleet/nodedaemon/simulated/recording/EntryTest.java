@@ -3,10 +3,13 @@ package io.gpufleet.nodedaemon.simulated.recording;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.nodedaemon.model.ComputeProcess;
 import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Meter;
+import io.gpufleet.nodedaemon.model.ProcessOwner;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.SomeVitals;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.time.Duration;
 import java.util.List;
@@ -34,6 +37,19 @@ class EntryTest {
     }
 
     @Test
+    void processesAndTheirOwnersAreRecorded() {
+        Vitals vitals = SomeVitals.well(0)
+                .processes(new Reading.Known<>(List.of(
+                        new ComputeProcess(7, "MIG-1", new Reading.Known<>(5L), new ProcessOwner.Pod("uid-a")),
+                        new ComputeProcess(
+                                8, "GPU-1", new Reading.Unavailable<>("NOT_AVAILABLE"), new ProcessOwner.Host()))))
+                .now();
+
+        assertThat(Entry.parse(Entry.of(Duration.ZERO, List.of(vitals)).line()).vitals())
+                .containsExactly(vitals);
+    }
+
+    @Test
     void whatAnOlderRecordingDoesNotSayIsSaidNotToBeRecorded() {
         Vitals vitals = Entry.parse("{\"at\":5,\"vitals\":[{\"gpuUuid\":\"GPU-1\",\"powerMilliwatts\":7}]}")
                 .vitals()
@@ -43,6 +59,7 @@ class EntryTest {
         assertThat(vitals.temperatureCelsius()).isEqualTo(new Reading.Unavailable<>("not recorded"));
         assertThat(vitals.conditions().remapFailed()).isEqualTo(new Reading.Unavailable<>("not recorded"));
         assertThat(vitals.meters().of(Meter.MEMORY_USED_BYTES)).isInstanceOf(Reading.Unavailable.class);
+        assertThat(vitals.processes()).isEqualTo(new Reading.Unavailable<>("not recorded"));
         assertThat(vitals.slices()).isEmpty();
     }
 

@@ -1,0 +1,121 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.model.ComputeProcess;
+import io.gpufleet.nodedaemon.model.Look;
+import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.Reading.Known;
+import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who computes on a GPU, through a real library. */
+class NvmlProcessesIT {
+    private static final int NO_PERMISSION = 4;
+    private static final int NOT_SUPPORTED = 3;
+    private static final int UNSIGNED_PID = 4_194_303;
+
+    @TempDir
+    private Path root;
+
+    private StandInNvml nvml;
+    private NvmlSource source;
+
+    @BeforeEach
+    void install() {
+        nvml = StandInNvml.install(root, 2);
+        source = new NvmlSource(NvmlSettings.of("", root));
+    }
+
+    @AfterEach
+    void close() {
+        source.close();
+        nvml.close();
+    }
+
+    private Reading<List<ComputeProcess>> processes(int gpu) {
+        assertThat(source.look()).isInstanceOf(Look.Seen.class);
+        return source.vitals().get(gpu).processes();
+    }
+
+    private static ComputeProcess process(int pid, String device, Reading<Long> bytes) {
+        return new ComputeProcess(pid, device, bytes, ComputeProcess.NOT_ASKED);
+    }
+
+    @Test
+    void processesAreToldWithTheirMemoryWhereItIsKnown() {
+        nvml.process(1, 4242, 3L << 30).process(1, UNSIGNED_PID, -1);
+
+        assertThat(processes(0)).isEqualTo(new Known<>(List.of()));
+        assertThat(processes(1))
+                .isEqualTo(new Known<>(List.of(
+                        process(4242, StandInNvml.uuid(1), new Known<>(3L << 30)),
+                        process(UNSIGNED_PID, StandInNvml.uuid(1), new Unavailable<>("NOT_AVAILABLE")))));
+    }
+
+    @Test
+    void moreProcessesThanThereWasRoomForAreAllTold() {
+        IntStream.rangeClosed(1, 50).forEach(pid -> nvml.process(0, pid, pid));
+
+        assertThat(processes(0))
+                .isInstanceOfSatisfying(
+                        Known.class,
+                        known -> assertThat((List<?>) known.value()).hasSize(50));
+    }
+
+    @Test
+    void clientsOfMpsAreToldOnce() {
+        nvml.process(0, 1, 10).process(0, 2, 20, -1, true).process(0, 1, 10, -1, true);
+
+        assertThat(processes(0))
+                .isEqualTo(new Known<>(List.of(
+                        process(1, StandInNvml.uuid(0), new Known<>(10L)),
+                        process(2, StandInNvml.uuid(0), new Known<>(20L)))));
+    }
+
+    @Test
+    void processOnAnInstanceIsToldWithIt() {
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7).mig(1, 1, "1g.10gb", 8);
+        nvml.process(1, 1, 10, 8, false).process(1, 1, 5, 7, false).process(1, 2, 20, 9, false);
+
+        assertThat(processes(1))
+                .isEqualTo(new Known<>(List.of(
+                        process(1, StandInNvml.migUuid(1, 8), new Known<>(10L)),
+                        process(1, StandInNvml.migUuid(1, 7), new Known<>(5L)),
+                        process(2, "", new Known<>(20L)))));
+    }
+
+    @Test
+    void notBeingAllowedToLookIsNotSeeingNobody() {
+        nvml.fail("nvmlDeviceGetComputeRunningProcesses_v3", 0, NO_PERMISSION)
+                .fail("nvmlDeviceGetMPSComputeRunningProcesses_v3", 1, NO_PERMISSION);
+
+        assertThat(processes(0)).isEqualTo(new Unavailable<>("NO_PERMISSION"));
+        assertThat(processes(1)).isEqualTo(new Unavailable<>("NO_PERMISSION"));
+    }
+
+    @Test
+    void boardWithoutMpsTellsOfTheOthers() {
+        nvml.process(0, 1, 10).fail("nvmlDeviceGetMPSComputeRunningProcesses_v3", 0, NOT_SUPPORTED);
+
+        assertThat(processes(0)).isEqualTo(new Known<>(List.of(process(1, StandInNvml.uuid(0), new Known<>(10L)))));
+    }
+
+    @Test
+    void driverThatKnowsOnlyTheOldNameTellsOfThemToo(@TempDir Path oldRoot) {
+        try (StandInNvml old = StandInNvml.installOld(oldRoot, 1);
+                var older = new NvmlSource(NvmlSettings.of("", oldRoot))) {
+            old.process(0, 7, 70);
+            assertThat(older.look()).isInstanceOf(Look.Seen.class);
+
+            assertThat(older.vitals().getFirst().processes())
+                    .isEqualTo(new Known<>(List.of(process(7, StandInNvml.uuid(0), new Known<>(70L)))));
+        }
+    }
+}
