@@ -273,9 +273,11 @@ interface NodeMarksContract {
             // Listed is not yet watched.
             await().atMost(LONG)
                     .untilAsserted(() -> assertThat(nodes.notReady()).isEmpty());
-            FoundNode found = nodes.cached(NODE).orElseThrow();
-
-            done(nodes.patchMarks(found, marked(found)));
+            // A real cluster writes on a new Node, too.
+            await().atMost(LONG).untilAsserted(() -> {
+                FoundNode found = nodes.cached(NODE).orElseThrow();
+                done(nodes.patchMarks(found, marked(found)));
+            });
             await().atMost(LONG)
                     .until(() -> Objects.equals(
                             nodes.cached(NODE).map(FoundNode::note).orElse(MarksNote.NONE), NOTE));
