@@ -109,6 +109,8 @@ typedef struct {
     uint32_t pcieSent;
     uint32_t pcieReceived;
     uint32_t virtualization;
+    /* Bytes of an nvmlProcessInfo_t as some drivers have it; 0 is the header's. */
+    uint32_t processSize;
     uint32_t link[MAX_LINKS];
     uint64_t memoryTotal;
     uint64_t memoryUsed;

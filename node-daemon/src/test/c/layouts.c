@@ -147,6 +147,7 @@ int main(void) {
     FIELD(ControlGpu, pcieSent);
     FIELD(ControlGpu, pcieReceived);
     FIELD(ControlGpu, virtualization);
+    FIELD(ControlGpu, processSize);
     FIELD(ControlGpu, link);
     FIELD(ControlGpu, memoryTotal);
     FIELD(ControlGpu, memoryUsed);

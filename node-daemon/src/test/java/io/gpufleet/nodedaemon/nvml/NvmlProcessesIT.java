@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who computes on a GPU, through a real library. */
 class NvmlProcessesIT {
@@ -89,6 +91,21 @@ class NvmlProcessesIT {
                         process(1, StandInNvml.migUuid(1, 8), new Known<>(10L)),
                         process(1, StandInNvml.migUuid(1, 7), new Known<>(5L)),
                         process(2, "", new Known<>(20L)))));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {16, 32})
+    void driverWhoseEntriesAreLongerOrShorterThanTheHeadersIsUnderstood(int size) {
+        nvml.gpu(0, "processSize", size).gpu(1, "processSize", size);
+        nvml.gpu(1, "migMode", 1).mig(1, 0, "1g.10gb", 7).process(1, 9, 90, 7, false);
+        IntStream.rangeClosed(1, 40).forEach(pid -> nvml.process(0, pid, pid));
+
+        assertThat(processes(0))
+                .isEqualTo(new Known<>(IntStream.rangeClosed(1, 40)
+                        .mapToObj(pid -> process(pid, StandInNvml.uuid(0), new Known<>((long) pid)))
+                        .toList()));
+        String instance = size == 16 ? "" : StandInNvml.migUuid(1, 7);
+        assertThat(processes(1)).isEqualTo(new Known<>(List.of(process(9, instance, new Known<>(90L)))));
     }
 
     @Test

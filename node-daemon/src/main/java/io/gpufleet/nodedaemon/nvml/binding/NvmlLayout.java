@@ -85,6 +85,12 @@ public final class NvmlLayout {
     /** nvmlProcessInfo_t. */
     public static final int PROCESS_SIZE = 24;
 
+    /** With the protected memory at its end, as drivers of the 535 line have it. */
+    public static final int PROCESS_LONG_SIZE = 32;
+
+    /** nvmlProcessInfo_v1_t: without instances. */
+    public static final int PROCESS_SHORT_SIZE = 16;
+
     public static final int PROCESS_PID = 0;
     public static final int PROCESS_MEMORY = 8;
     public static final int PROCESS_GPU_INSTANCE = 16;
