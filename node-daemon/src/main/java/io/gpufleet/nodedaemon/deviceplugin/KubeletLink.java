@@ -103,22 +103,23 @@ final class KubeletLink implements AutoCloseable {
     /** Why the kubelet does not have our devices; empty when it does. */
     Optional<String> notRegistered() {
         return switch (machine.phase()) {
-            case Phase.Registered _, Phase.Yielding _ -> Optional.empty();
+            case Phase.Registered _, Phase.Yielding _, Phase.Beside _ -> Optional.empty();
             case Phase.WaitingForKubelet _ ->
                 Optional.of(
                         "kubelet: " + surface.directory().kubeletSocket() + " is not there; is the kubelet running?");
             case Phase.Registering _ -> Optional.of("kubelet: Register is in flight");
             case Phase.ExpectingStream _ -> Optional.of("kubelet: it has not opened its stream yet");
-            case Phase.Draining _ -> Optional.of("kubelet: the stream of the old one is ending");
+            case Phase.Draining _ -> Optional.of("kubelet: an old stream is ending");
             case Phase.Pausing(int _, long _, String reason) -> Optional.of("kubelet: " + reason);
         };
     }
 
-    /** Calls our own server once, where a kubelet has it open; from any thread. */
-    void checkServer() {
+    /** Calls our own server once and looks for other plugins, where a kubelet holds our stream; from any thread. */
+    void check() {
         context.runOnContext(_ -> {
             if (machine.phase() instanceof Phase.Registered) {
                 socket.path().ifPresent(check::check);
+                tell(new Event.ForeignMoved());
             } else {
                 check.rest();
             }
@@ -134,7 +135,16 @@ final class KubeletLink implements AutoCloseable {
 
     /** The socket of the plugin that serves the resource instead; empty where none does. */
     String yieldsTo() {
-        return machine.phase() instanceof Phase.Yielding(String plugin, long _) ? plugin : "";
+        return switch (machine.phase()) {
+            case Phase.Yielding(String plugin, long _) -> plugin;
+            case Phase.Beside beside -> beside.plugin();
+            case Phase.WaitingForKubelet _,
+                    Phase.Registering _,
+                    Phase.ExpectingStream _,
+                    Phase.Registered _,
+                    Phase.Draining _,
+                    Phase.Pausing _ -> "";
+        };
     }
 
     private void tell(Event event) {
@@ -146,6 +156,8 @@ final class KubeletLink implements AutoCloseable {
             switch (effect) {
                 case REGISTER -> register();
                 case END_STREAMS -> streams.endAll();
+                case HUSH -> streams.hush();
+                case LOOK_FOR_FOREIGN -> lookForForeign();
             }
         });
         wake();
@@ -179,6 +191,12 @@ final class KubeletLink implements AutoCloseable {
         });
     }
 
+    private void lookForForeign() {
+        vertx.executeBlocking(this::foreign)
+                .onSuccess(found ->
+                        tell(found.<Event>map(Event.ForeignPluginAlive::new).orElseGet(Event.ForeignPluginGone::new)));
+    }
+
     private Optional<String> foreign() {
         return switch (surface.manners().plugin()) {
             case AUTO -> surface.directory().liveForeignPlugin();
@@ -204,6 +222,14 @@ final class KubeletLink implements AutoCloseable {
                             .log("another device plugin serves the resource, not registered; remove that plugin");
                 }
             }
+            case Phase.Beside beside
+            when !(before instanceof Phase.Beside) ->
+                LOG.atWarn()
+                        .addKeyValue("plugin", beside.plugin())
+                        .addKeyValue("resource", resource)
+                        .log(
+                                "another device plugin came and has the resource now, the kubelet is shown nothing more; remove one of the two");
+            case Phase.Beside _ -> {}
             case Phase.Pausing(int attempt, long _, String reason) ->
                 LOG.atInfo()
                         .addKeyValue("resource", resource)

@@ -27,6 +27,8 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
     private final Map<String, KubeletLink> links = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
     private long checks = -1;
+    /** Of the thread that watches the directory alone. */
+    private boolean foreignMoved;
 
     /**
      * What the links are configured with.
@@ -86,7 +88,7 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
         if (watch == null) {
             watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
             checks = surface.vertx()
-                    .setPeriodic(CHECK_MILLIS, _ -> links.values().forEach(KubeletLink::checkServer));
+                    .setPeriodic(CHECK_MILLIS, _ -> links.values().forEach(KubeletLink::check));
         }
         links.values().forEach(KubeletLink::show);
     }
@@ -103,9 +105,12 @@ public final class KubeletLinks implements KubeletFace, AutoCloseable {
     private void directoryChanged(Set<String> names) {
         var seen = surface.directory().look();
         links.values().forEach(link -> link.looked(seen));
-        if (names.stream().anyMatch(PluginDirectory::isForeign)) {
+        boolean foreign = names.stream().anyMatch(PluginDirectory::isForeign);
+        // A socket is there before anybody answers on it: the next turn, a second later at most, looks once more.
+        if (foreign || foreignMoved) {
             links.values().forEach(KubeletLink::foreignMoved);
         }
+        foreignMoved = foreign;
         if (names.contains(CHECKPOINT)) {
             settings.checkpointChanged().run();
         }

@@ -22,6 +22,7 @@ final class WatchStreams {
         private final GrpcServerRequest<Empty, ListAndWatchResponse> call;
         private long shownVersion = -1;
         private boolean over;
+        private boolean hushed;
 
         private Stream(GrpcServerRequest<Empty, ListAndWatchResponse> call) {
             this.call = call;
@@ -59,10 +60,15 @@ final class WatchStreams {
 
     /** A list that was overtaken is left out, one that was shown is not shown again. */
     private void show(Stream stream, DeviceList list) {
-        if (!stream.over && stream.shownVersion < list.version()) {
+        if (!stream.over && !stream.hushed && stream.shownVersion < list.version()) {
             stream.shownVersion = list.version();
             stream.call.response().write(PluginMessages.list(list)).onFailure(_ -> over(stream));
         }
+    }
+
+    /** Shows nothing more on the streams that are open now. */
+    void hush() {
+        open.forEach(stream -> stream.hushed = true);
     }
 
     /** Ends every stream; the kubelet then closes its connection. */

@@ -22,6 +22,9 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
     public static final Duration TEAR_DOWN = Duration.ofMillis(250);
 
     private static final Duration FOREIGN_CHECK = Duration.ofSeconds(10);
+    /** Twice so long a plugin beside ours must be gone: one that only starts anew must not meet the end of our stream. */
+    private static final Duration BESIDE_CHECK = Duration.ofSeconds(3);
+
     private static final Duration DRAIN_REPEAT = Duration.ofSeconds(5);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
     private static final Duration STABLE = Duration.ofSeconds(10);
@@ -44,7 +47,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** The kubelet holds a stream. */
         record Registered(Present kubelet, int attempt, long sinceNanos) implements Phase {}
 
-        /** A new kubelet is there while a stream of the old one is open: it has to end first. */
+        /** A stream is open with which no new one may meet, that of an old kubelet for example: it has to end first. */
         record Draining(long repeatNanos) implements Phase {}
 
         /** Waits before the next Register. */
@@ -52,6 +55,12 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
 
         /** Another plugin serves the resource. */
         record Yielding(String plugin, long untilNanos) implements Phase {}
+
+        /**
+         * Another plugin came while the kubelet holds our stream, and has the resource now. The stream stays open and
+         * shows nothing: a list would replace the other's, and the end of the stream would tear down its client.
+         */
+        record Beside(Present kubelet, String plugin, boolean missedOnce, long untilNanos) implements Phase {}
     }
 
     /** What happened. */
@@ -71,10 +80,13 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** Register failed. */
         record Failed(String reason) implements Event {}
 
-        /** Instead of registering, a live plugin of somebody else was found. */
+        /** A live plugin of somebody else was found, instead of registering or when it was looked for. */
         record ForeignPluginAlive(String plugin) implements Event {}
 
-        /** A plugin of somebody else came or went. */
+        /** Nobody else's plugin was found when it was looked for. */
+        record ForeignPluginGone() implements Event {}
+
+        /** A plugin of somebody else came or went, or might have. */
         record ForeignMoved() implements Event {}
 
         /** Time passed. */
@@ -86,7 +98,11 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** See that our socket is served, then call Register; answer with Answered, Failed or ForeignPluginAlive. */
         REGISTER,
         /** End every open stream. */
-        END_STREAMS
+        END_STREAMS,
+        /** Show nothing more on the streams that are open. */
+        HUSH,
+        /** Look for plugins of somebody else; answer with ForeignPluginAlive or ForeignPluginGone. */
+        LOOK_FOR_FOREIGN
     }
 
     /** The machine afterwards, and what is to be done. */
@@ -100,7 +116,8 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Event.StreamEnded _ -> new Registration(socket, Math.max(0, streams - 1), phase).streamEnded(nanos);
             case Event.Answered _ -> answered(nanos);
             case Event.Failed(String reason) -> failed(reason, nanos);
-            case Event.ForeignPluginAlive(String plugin) -> yielding(plugin, nanos);
+            case Event.ForeignPluginAlive(String plugin) -> foreignAlive(plugin, nanos);
+            case Event.ForeignPluginGone _ -> foreignGone(nanos);
             case Event.ForeignMoved _ -> foreignMoved(nanos);
             case Event.Tick _ -> tick(nanos);
         };
@@ -114,6 +131,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Phase.Draining draining -> OptionalLong.of(draining.repeatNanos());
             case Phase.Pausing pausing -> OptionalLong.of(pausing.untilNanos());
             case Phase.Yielding yielding -> OptionalLong.of(yielding.untilNanos());
+            case Phase.Beside beside -> OptionalLong.of(beside.untilNanos());
         };
     }
 
@@ -126,7 +144,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case KubeletSocket.Absent _ ->
                 switch (phase) {
                     // What is under way ends by itself: an answer, a failure, the end of the stream.
-                    case Phase.Registering _, Phase.Registered _, Phase.Draining _ -> now.stay(phase);
+                    case Phase.Registering _, Phase.Registered _, Phase.Beside _, Phase.Draining _ -> now.stay(phase);
                     case Phase.WaitingForKubelet _, Phase.ExpectingStream _, Phase.Pausing _, Phase.Yielding _ ->
                         now.stay(new Phase.WaitingForKubelet());
                 };
@@ -137,6 +155,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                     case Phase.WaitingForKubelet _,
                             Phase.ExpectingStream _,
                             Phase.Registered _,
+                            Phase.Beside _,
                             Phase.Pausing _,
                             Phase.Yielding _ -> now.begin(0, nanos);
                 };
@@ -145,7 +164,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
 
     private Step streamOpened(long nanos) {
         return switch (phase) {
-            case Phase.Registering _, Phase.Registered _ -> stay(phase);
+            case Phase.Registering _, Phase.Registered _, Phase.Beside _ -> stay(phase);
             case Phase.ExpectingStream(Present kubelet, int attempt, long _) ->
                 stay(new Phase.Registered(kubelet, attempt, nanos));
             case Phase.Draining _ -> new Step(this, List.of(Effect.END_STREAMS));
@@ -171,7 +190,8 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                 int next = nanos - since >= STABLE.toNanos() ? 0 : attempt + 1;
                 yield pause(next, pauseAfter(next), "the kubelet ended the stream", nanos);
             }
-            case Phase.Draining _ -> pause(0, TEAR_DOWN, "the old kubelet is gone", nanos);
+            case Phase.Draining _ -> pause(0, TEAR_DOWN, "the old stream has ended", nanos);
+            case Phase.Beside beside -> besideEnded(beside, nanos);
             case Phase.WaitingForKubelet _,
                     Phase.Registering _,
                     Phase.ExpectingStream _,
@@ -200,13 +220,64 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                                 reason));
     }
 
-    private Step yielding(String plugin, long nanos) {
-        return settled(nanos, _ -> new Phase.Yielding(plugin, nanos + FOREIGN_CHECK.toNanos()));
+    private Step foreignAlive(String plugin, long nanos) {
+        return switch (phase) {
+            case Phase.Registered registered -> leaveTo(registered.kubelet(), plugin, nanos);
+            // The kubelet came by itself meanwhile, as it does to a socket in plugins_registry.
+            case Phase.Registering registering
+            when streams > 0 && registering.kubelet().equals(socket) -> leaveTo(registering.kubelet(), plugin, nanos);
+            case Phase.Beside beside -> stay(besideOf(beside.kubelet(), plugin, false, nanos));
+            case Phase.WaitingForKubelet _,
+                    Phase.Registering _,
+                    Phase.ExpectingStream _,
+                    Phase.Draining _,
+                    Phase.Pausing _,
+                    Phase.Yielding _ ->
+                settled(nanos, _ -> new Phase.Yielding(plugin, nanos + FOREIGN_CHECK.toNanos()));
+        };
     }
 
-    /** Its client is torn down by the kubelet first, then it is looked whether anybody is left. */
+    private Step leaveTo(Present kubelet, String plugin, long nanos) {
+        return new Step(
+                new Registration(socket, streams, besideOf(kubelet, plugin, false, nanos)), List.of(Effect.HUSH));
+    }
+
+    private static Phase besideOf(Present kubelet, String plugin, boolean missedOnce, long nanos) {
+        return new Phase.Beside(kubelet, plugin, missedOnce, nanos + BESIDE_CHECK.toNanos());
+    }
+
+    /** The kubelet has nobody for the resource now: our stream is of an older registration, so it ends first. */
+    private Step foreignGone(long nanos) {
+        if (!(phase instanceof Phase.Beside beside)) {
+            return stay(phase);
+        }
+        return beside.missedOnce()
+                ? begin(0, nanos)
+                : stay(new Phase.Beside(beside.kubelet(), beside.plugin(), true, beside.untilNanos()));
+    }
+
+    private Step besideEnded(Phase.Beside beside, long nanos) {
+        return switch (socket) {
+            case KubeletSocket.Absent _ -> stay(new Phase.WaitingForKubelet());
+            case Present now
+            when now.equals(beside.kubelet()) ->
+                stay(new Phase.Yielding(beside.plugin(), nanos + FOREIGN_CHECK.toNanos()));
+            case Present _ -> begin(0, nanos);
+        };
+    }
+
     private Step foreignMoved(long nanos) {
-        return phase instanceof Phase.Yielding ? pause(0, TEAR_DOWN, "the other plugin moved", nanos) : stay(phase);
+        return switch (phase) {
+            case Phase.Registered _ -> new Step(this, List.of(Effect.LOOK_FOR_FOREIGN));
+            // Its client is torn down by the kubelet first, then it is looked whether anybody is left.
+            case Phase.Yielding _ -> pause(0, TEAR_DOWN, "the other plugin moved", nanos);
+            case Phase.WaitingForKubelet _,
+                    Phase.Registering _,
+                    Phase.ExpectingStream _,
+                    Phase.Draining _,
+                    Phase.Pausing _,
+                    Phase.Beside _ -> stay(phase);
+        };
     }
 
     /** The Register in flight came to an end; where another kubelet is there by now, that one is next. */
@@ -236,6 +307,10 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                         List.of(Effect.END_STREAMS));
             case Phase.Pausing(int attempt, long _, String _) -> begin(attempt, nanos);
             case Phase.Yielding _ -> begin(0, nanos);
+            case Phase.Beside(Present kubelet, String plugin, boolean missedOnce, long _) ->
+                new Step(
+                        new Registration(socket, streams, besideOf(kubelet, plugin, missedOnce, nanos)),
+                        List.of(Effect.LOOK_FOR_FOREIGN));
         };
     }
 

@@ -152,6 +152,38 @@ class KubeletLinksIT {
     }
 
     @Test
+    void pluginThatComesLaterHasTheResourceUntilItGoes() throws Exception {
+        try (var node = LinkedKubelet.with(KubeletManners.USUAL)) {
+            node.show(Map.of(GPUS, 2));
+            node.awaitAllocatable(GPUS, 2);
+
+            try (var _ = ForeignPlugin.register(node.vertx(), node.kubelet(), GPUS, 3)) {
+                await().until(() -> node.links().yieldsTo().equals(ForeignPlugin.SOCKET));
+                assertThat(node.links().notRegistered()).isEmpty();
+
+                // When our devices change meanwhile
+                node.show(Map.of(GPUS, 1));
+
+                // Then neither a list of ours nor the end of our stream disturbs the other
+                assertThat(node.kubelet()
+                                .allocate("ns", "a", "main", GPUS, 1)
+                                .deviceIds()
+                                .getFirst())
+                        .doesNotStartWith(GPUS);
+                assertThat(node.allocatable(GPUS)).isEqualTo(3);
+                assertThat(node.links().openStreams()).isEqualTo(1);
+                assertThat(node.kubelet().registrations(GPUS)).isEqualTo(2);
+            }
+
+            // When it goes, then the resource is ours again, as it is now
+            node.awaitAllocatable(GPUS, 1);
+            assertThat(node.links().yieldsTo()).isEmpty();
+            assertThat(node.kubelet().registrations(GPUS)).isEqualTo(3);
+            assertThat(node.links().openStreams()).isEqualTo(1);
+        }
+    }
+
+    @Test
     void whoIsToldToRegistersBesideAnotherPlugin() throws Exception {
         try (var node = LinkedKubelet.with(new KubeletManners(Plugin.ON, Way.DEVICE_PLUGINS));
                 var foreign = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {

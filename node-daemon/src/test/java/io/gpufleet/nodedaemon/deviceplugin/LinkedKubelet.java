@@ -74,6 +74,10 @@ final class LinkedKubelet implements AutoCloseable {
         return kubelet;
     }
 
+    Vertx vertx() {
+        return vertx;
+    }
+
     KubeletLinks links() {
         return links;
     }

@@ -30,12 +30,15 @@ class RegistrationDiagramTest {
             new Event.Answered(),
             new Event.Failed("refused"),
             new Event.ForeignPluginAlive("nvidia-gpu.sock"),
+            new Event.ForeignPluginGone(),
+            new Event.ForeignMoved(),
             new Event.Tick());
 
     /** A state without its clock readings and counts of attempts, which only stretch pauses. */
-    private record Place(KubeletSocket socket, int streams, String phase) {
+    private record Place(KubeletSocket socket, int streams, String phase, boolean missedOnce) {
         static Place of(Registration machine) {
-            return new Place(machine.socket(), machine.streams(), name(machine));
+            boolean missed = machine.phase() instanceof Phase.Beside beside && beside.missedOnce();
+            return new Place(machine.socket(), machine.streams(), name(machine), missed);
         }
     }
 

@@ -164,10 +164,80 @@ class RegistrationTest {
         assertThat(play.after(0.1).registers()).isEqualTo(2);
     }
 
+    /** Registered, and then a plugin came that answers. */
+    private static Play beside() {
+        return registered().on(new Event.ForeignMoved()).on(new Event.ForeignPluginAlive("nvidia-gpu.sock"));
+    }
+
     @Test
-    void foreignPluginDisturbsNobodyWhoIsRegistered() {
-        assertThat(registered().on(new Event.ForeignMoved()).after(60).registers())
-                .isEqualTo(1);
+    void whoIsRegisteredLooksWhenAPluginMayHaveComeAndGoesOnWhereNoneHas() {
+        Play play = registered().on(new Event.ForeignMoved());
+
+        assertThat(play.effects).containsExactly(Effect.REGISTER, Effect.LOOK_FOR_FOREIGN);
+        assertThat(play.on(new Event.ForeignPluginGone()).after(60).machine.phase())
+                .isInstanceOf(Phase.Registered.class);
+        assertThat(play.effects).hasSize(2);
+    }
+
+    @Test
+    void pluginThatComesLaterIsLeftTheResourceAndOurStreamIsNotEnded() {
+        Play play = beside();
+
+        assertThat(play.effects).containsExactly(Effect.REGISTER, Effect.LOOK_FOR_FOREIGN, Effect.HUSH);
+        for (int i = 0; i < 20; i++) {
+            play.after(3).on(new Event.ForeignPluginAlive("nvidia-gpu.sock"));
+        }
+        assertThat(play.effects).doesNotContain(Effect.END_STREAMS);
+        assertThat(play.registers()).isEqualTo(1);
+        assertThat(play.machine.phase()).isInstanceOf(Phase.Beside.class);
+    }
+
+    @Test
+    void kubeletThatCameByItselfIsShownNothingEither() {
+        Play play = new Play().sees(FIRST).opened().on(new Event.ForeignPluginAlive("nvidia-gpu.sock"));
+
+        assertThat(play.effects).containsExactly(Effect.REGISTER, Effect.HUSH);
+        assertThat(play.machine.phase()).isInstanceOf(Phase.Beside.class);
+    }
+
+    @Test
+    void pluginThatOnlyStartsAnewIsStillLeftTheResource() {
+        Play play = beside().after(3).on(new Event.ForeignPluginGone());
+
+        play.after(3).on(new Event.ForeignPluginAlive("nvidia-gpu.sock"));
+        play.after(3).on(new Event.ForeignPluginGone());
+
+        assertThat(play.effects).doesNotContain(Effect.END_STREAMS);
+    }
+
+    @Test
+    void pluginThatWentForGoodIsFollowedByANewRegistration() {
+        Play play = beside().after(3).on(new Event.ForeignPluginGone());
+
+        // When it is missed once more
+        play.after(3).on(new Event.ForeignPluginGone());
+
+        // Then our old stream ends first
+        assertThat(play.effects).endsWith(Effect.END_STREAMS);
+        assertThat(play.ended().after(0.2).registers()).isEqualTo(1);
+        assertThat(play.after(0.1).registers()).isEqualTo(2);
+    }
+
+    @Test
+    void whoseStreamTheKubeletEndsForAnotherPluginDoesNotFight() {
+        Play play = beside().ended();
+
+        assertThat(play.machine.phase()).isInstanceOf(Phase.Yielding.class);
+        assertThat(play.after(9).registers()).isEqualTo(1);
+        assertThat(play.after(1).registers()).isEqualTo(2);
+    }
+
+    @Test
+    void newKubeletIsAskedWhetherOrNotAnotherPluginWasBeside() {
+        Play play = beside().sees(SECOND);
+
+        assertThat(play.effects).endsWith(Effect.END_STREAMS);
+        assertThat(play.ended().after(0.3).registers()).isEqualTo(2);
     }
 
     @Provide
@@ -181,6 +251,7 @@ class RegistrationTest {
                         new Event.Answered(),
                         new Event.Failed("x"),
                         new Event.ForeignPluginAlive("nvidia-gpu.sock"),
+                        new Event.ForeignPluginGone(),
                         new Event.ForeignMoved(),
                         new Event.Tick())
                 .list()

@@ -107,11 +107,12 @@ final class PluginRegistry extends RegistrationService {
         counts.merge(resource, 1, Integer::sum);
         book.connected(resource);
         LOG.atInfo().addKeyValue("resource", resource).log("plugin registered");
-        plugin.watch(devices -> listed(resource, plugin, devices), () -> ended(resource, plugin));
+        plugin.watch(devices -> listed(resource, devices), () -> ended(resource, plugin));
     }
 
-    private void listed(String resource, Plugin plugin, List<ResourceView.Device> devices) {
-        if (plugins.get(resource) == plugin) {
+    /** Whose list it is does not count, as long as anybody has the resource: an older stream's replaces a newer one's. */
+    private void listed(String resource, List<ResourceView.Device> devices) {
+        if (plugins.containsKey(resource)) {
             book.listed(resource, devices);
             offLoop();
         }
