@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.Moment;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Source;
 import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
@@ -46,7 +47,10 @@ public final class Bus implements FactSink, AutoCloseable {
     private final Source source;
     private final FactMessages messages;
     private final Outbox outbox;
+    /** Bounded by what is under way, and by who waits for an answer; facts wait in a queue of their own. */
     private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+
+    private final Arrivals arrivals = new Arrivals(() -> inbox.add(this::arrived));
     private final UnderWay underWay = new UnderWay();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
@@ -76,7 +80,11 @@ public final class Bus implements FactSink, AutoCloseable {
             long sent,
             long lost,
             long refused,
-            boolean diskBroken) {}
+            boolean diskBroken) {
+        private BusView losing(long more) {
+            return new BusView(connected, attempts, outboxBytes, sent, lost + more, refused, diskBroken);
+        }
+    }
 
     /**
      * Opens the outbox and begins to send.
@@ -84,6 +92,10 @@ public final class Bus implements FactSink, AutoCloseable {
      * @param backlogSent told when all that piled up while the broker was away is sent, and whether some of it was lost
      */
     public Bus(Vertx vertx, BusSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent) {
+        this(vertx, settings, epoch, now, backlogSent, Disk.REAL);
+    }
+
+    Bus(Vertx vertx, BusSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent, Disk disk) {
         this.vertx = vertx;
         this.settings = settings;
         this.epoch = epoch;
@@ -92,7 +104,7 @@ public final class Bus implements FactSink, AutoCloseable {
         this.codec = new Codec(settings.cluster(), new Topics(settings.topicPrefix()));
         this.source = new Source.Node(settings.cluster(), settings.node());
         this.messages = new FactMessages(settings.bootId());
-        this.outbox = new Outbox(Disk.REAL, settings.stateDirectory().resolve("outbox"), settings, epoch);
+        this.outbox = new Outbox(disk, settings.stateDirectory().resolve("outbox"), settings, epoch);
         this.backlog = outbox.hasUnread();
         this.retryNanos = now.get().nanos();
         this.thread = Thread.ofPlatform().name("bus").daemon(true).start(this::run);
@@ -101,10 +113,30 @@ public final class Bus implements FactSink, AutoCloseable {
 
     @Override
     public void publish(Fact fact, Moment observed) {
-        inbox.add(() -> {
-            FactMessages.Mapped mapped = messages.map(fact);
-            outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), observed);
-        });
+        arrivals.add(fact, observed);
+    }
+
+    /** One at a time, so that it is sent before the next is kept. */
+    private void arrived() {
+        try {
+            arrivals.takeDropped().forEach(this::lost);
+            arrivals.take().ifPresent(this::keep);
+        } finally {
+            if (arrivals.more()) {
+                inbox.add(this::arrived);
+            }
+        }
+    }
+
+    /** A snapshot follows once everything is sent, whether or not the broker was away. */
+    private void lost(EventType type, long count) {
+        outbox.lose(type, type.topics().iterator().next(), count, now.get());
+        backlog = true;
+    }
+
+    private void keep(Arrivals.Arrival arrival) {
+        FactMessages.Mapped mapped = messages.map(arrival.fact());
+        outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), arrival.observed());
     }
 
     /** Begins to connect only then; to be called right after the making. */
@@ -113,9 +145,9 @@ public final class Bus implements FactSink, AutoCloseable {
         inbox.add(() -> retryNanos = then);
     }
 
-    /** The newest view. */
+    /** The newest view; of what is dropped while the disk hangs, the number of now. */
     public BusView view() {
-        return view;
+        return view.losing(arrivals.dropped());
     }
 
     /** Waits until everything is sent, at most so long, and not at all for a broker that is away; whether it was. */
@@ -127,7 +159,7 @@ public final class Bus implements FactSink, AutoCloseable {
             boolean[] away = new boolean[1];
             inbox.add(() -> {
                 empty[0] = isDrained();
-                away[0] = connection == null;
+                away[0] = connection == null && arrivals.isEmpty();
                 asked.countDown();
             });
             boolean answered = asked.await(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
@@ -173,7 +205,7 @@ public final class Bus implements FactSink, AutoCloseable {
     }
 
     private boolean isDrained() {
-        return !outbox.hasUnread() && underWay.count() == 0;
+        return arrivals.isEmpty() && !outbox.hasUnread() && underWay.count() == 0;
     }
 
     private void connectIfDue(Moment moment) {

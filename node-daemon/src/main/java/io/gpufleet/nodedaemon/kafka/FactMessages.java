@@ -20,6 +20,8 @@ import io.gpufleet.proto.telemetry.v1.DeviceSample;
 import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -47,13 +49,27 @@ final class FactMessages {
         }
     }
 
+    /** As what it stands on the bus. */
+    static EventType type(Fact fact) {
+        return switch (fact) {
+            case Fact.Announced _ -> EventType.NODE_ANNOUNCED;
+            case Fact.Departed _ -> EventType.NODE_DEPARTED;
+            case Fact.FaultObserved _ -> EventType.FAULT_OBSERVED;
+            case Fact.FaultCleared _ -> EventType.FAULT_CLEARED;
+            case Fact.FaultsOpen _ -> EventType.FAULTS_OPEN;
+            case Fact.Offered _ -> EventType.DEVICE_OFFERED;
+            case Fact.Allocated _ -> EventType.DEVICES_ALLOCATED;
+            case Fact.Held _ -> EventType.DEVICES_HELD;
+            case Fact.Sampled _ -> EventType.TELEMETRY_SAMPLED;
+        };
+    }
+
     Mapped map(Fact fact) {
         return switch (fact) {
-            case Fact.Announced announced ->
-                new Mapped(EventType.NODE_ANNOUNCED, "", InventoryMessages.announced(announced));
+            case Fact.Announced announced -> new Mapped(type(fact), "", InventoryMessages.announced(announced));
             case Fact.Departed(String reason) ->
                 new Mapped(
-                        EventType.NODE_DEPARTED,
+                        type(fact),
                         "",
                         NodeDeparted.newBuilder()
                                 .setBootId(bootId)
@@ -62,11 +78,11 @@ final class FactMessages {
             case Fact.FaultObserved(var fault, var holders) -> {
                 var message = FaultObserved.newBuilder().setBootId(bootId).setFault(HealthMessages.fault(fault));
                 holders.forEach(holder -> message.addHolders(HealthMessages.holder(holder)));
-                yield new Mapped(EventType.FAULT_OBSERVED, fault.key().gpuUuid(), message.build());
+                yield new Mapped(type(fact), fault.key().gpuUuid(), message.build());
             }
             case Fact.FaultCleared(var fault, String proof) ->
                 new Mapped(
-                        EventType.FAULT_CLEARED,
+                        type(fact),
                         fault.key().gpuUuid(),
                         FaultCleared.newBuilder()
                                 .setBootId(bootId)
@@ -77,19 +93,19 @@ final class FactMessages {
                 var message = OpenFaults.newBuilder().setBootId(bootId);
                 faults.forEach(fault -> message.addFaults(HealthMessages.open(fault)));
                 offers.forEach(offer -> message.addOffers(HealthMessages.offer(offer)));
-                yield new Mapped(EventType.FAULTS_OPEN, "", message.build());
+                yield new Mapped(type(fact), "", message.build());
             }
             case Fact.Offered(var offer) ->
                 new Mapped(
-                        EventType.DEVICE_OFFERED,
+                        type(fact),
                         offer.gpu().uuid(),
                         DeviceOfferChanged.newBuilder()
                                 .setBootId(bootId)
                                 .setOffer(HealthMessages.offer(offer))
                                 .build());
-            case Fact.Allocated allocated -> new Mapped(EventType.DEVICES_ALLOCATED, "", allocated(allocated));
-            case Fact.Held held -> new Mapped(EventType.DEVICES_HELD, "", held(held));
-            case Fact.Sampled sampled -> new Mapped(EventType.TELEMETRY_SAMPLED, "", sampled(sampled));
+            case Fact.Allocated allocated -> new Mapped(type(fact), "", allocated(allocated));
+            case Fact.Held held -> new Mapped(type(fact), "", held(held));
+            case Fact.Sampled sampled -> new Mapped(type(fact), "", sampled(sampled));
         };
     }
 
@@ -107,7 +123,7 @@ final class FactMessages {
         var message = DevicesHeld.newBuilder()
                 .setBootId(bootId)
                 .setComplete(fact.holdings().complete());
-        Map<String, Offer> offers = fact.offers().stream().collect(Collectors.toMap(Offer::id, offer -> offer));
+        Map<String, List<Offer>> offers = fact.offers().stream().collect(Collectors.groupingBy(Offer::id));
         for (Holder holder : fact.holdings().holders()) {
             message.addHolders(holder(holder, offers));
         }
@@ -124,7 +140,7 @@ final class FactMessages {
         return message.build();
     }
 
-    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, Offer> offers) {
+    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, List<Offer>> offers) {
         var message = io.gpufleet.proto.allocation.v1.Holder.newBuilder()
                 .setNamespace(holder.namespace())
                 .setPod(holder.pod())
@@ -132,9 +148,15 @@ final class FactMessages {
                 .setContainer(holder.container())
                 .setResource(holder.resource());
         for (String id : holder.deviceIds()) {
-            message.addDevices(device(id, Optional.ofNullable(offers.get(id))));
+            message.addDevices(device(id, offered(holder.resource(), offers.getOrDefault(id, List.of()))));
         }
         return message.build();
+    }
+
+    /** An id stands twice where it leaves one resource while another has it. */
+    private static Optional<Offer> offered(String resource, List<Offer> offers) {
+        return offers.stream()
+                .max(Comparator.comparing(offer -> offer.resource().equals(resource)));
     }
 
     private static HeldDevice device(String id, Optional<Offer> offer) {

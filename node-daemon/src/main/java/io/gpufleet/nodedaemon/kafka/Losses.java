@@ -50,6 +50,11 @@ final class Losses {
                 .add(entry.sequence(), entry.sequence(), Map.of(entry.type().ceType(), 1L));
     }
 
+    /** So many events of a type, with numbers in a row, were lost before they were kept. */
+    void add(EventType type, Topic topic, long epoch, long from, long to) {
+        of(topic, epoch).add(from, to, Map.of(type.ceType(), to - from + 1));
+    }
+
     private void inherit(OutboxEntry entry) {
         try {
             if (Codec.fromJson(entry.json(), EventsLost.getDefaultInstance()) instanceof EventsLost told) {

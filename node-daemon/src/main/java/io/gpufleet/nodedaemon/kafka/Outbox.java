@@ -55,7 +55,17 @@ final class Outbox implements AutoCloseable {
         telemetry.flush();
         append(entry(type, topic, subject, json, observed));
         makeRoom();
-        tellLosses(observed);
+        tellLosses(
+                diskBroken() ? "the disk refuses and memory is full" : "outbox full (" + maxBytes + " bytes)",
+                observed);
+    }
+
+    /** Gives numbers to events that were dropped before they came here, and tells of them. */
+    void lose(EventType type, Topic topic, long count, Moment now) {
+        long last = sequences.merge(topic, count, Long::sum);
+        losses.add(type, topic, epoch, last - count + 1, last);
+        lostSinceDrained = true;
+        tellLosses("the disk hung", now);
     }
 
     private OutboxEntry entry(EventType type, Topic topic, String subject, byte[] json, Moment observed) {
@@ -98,11 +108,10 @@ final class Outbox implements AutoCloseable {
         }
     }
 
-    private void tellLosses(Moment now) {
+    private void tellLosses(String reason, Moment now) {
         if (losses.isEmpty()) {
             return;
         }
-        String reason = diskBroken() ? "the disk refuses and memory is full" : "outbox full (" + maxBytes + " bytes)";
         if (!saidLost) {
             saidLost = true;
             LOG.atWarn()

@@ -11,7 +11,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -33,7 +34,7 @@ public final class SidesWatch implements AutoCloseable {
     private final Supplier<Orders> orders;
     private final Consumer<SideStates> said;
     private final Clock clock;
-    private final LinkedBlockingQueue<Boolean> wakes = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Boolean> wakes = new ArrayBlockingQueue<>(1);
     private final Thread thread;
     private Set<Path> roots = Set.of();
     private SideStates last = SideStates.NONE;
@@ -63,7 +64,7 @@ public final class SidesWatch implements AutoCloseable {
 
     /** Devices were listed: looks at once. */
     public void look() {
-        wakes.add(true);
+        boolean _ = wakes.offer(true);
     }
 
     private void run() {

@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -13,13 +14,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 
 /** A disk that refuses on demand, and that forgets at a power cut what was never forced to it. */
 final class FaultyDisk implements Disk {
     private final Map<Path, Long> forced = new HashMap<>();
     private final Map<Path, List<byte[]>> overwritten = new HashMap<>();
     private final List<FaultyChannel> open = new ArrayList<>();
-    private boolean refuses;
+    private volatile CountDownLatch hanging = new CountDownLatch(0);
+    private volatile boolean refuses;
     private long room = Long.MAX_VALUE;
 
     /** Every call fails from now on. */
@@ -32,14 +35,30 @@ final class FaultyDisk implements Disk {
         room = bytes;
     }
 
+    /** No call comes back from now on, until the disk is repaired. */
+    void hang() {
+        hanging = new CountDownLatch(1);
+    }
+
     void repair() {
+        hanging.countDown();
         refuses = false;
         room = Long.MAX_VALUE;
     }
 
     void check() throws IOException {
+        awaitRepair();
         if (refuses) {
             throw new IOException("Input/output error");
+        }
+    }
+
+    private void awaitRepair() throws IOException {
+        try {
+            hanging.await();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
         }
     }
 
