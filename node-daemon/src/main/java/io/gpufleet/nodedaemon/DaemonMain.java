@@ -121,7 +121,11 @@ final class DaemonMain implements AutoCloseable {
                         this::show,
                         podResources,
                         counters,
-                        new FreshStart(new RestartMark(config.state().runDirectory()), store, bus)),
+                        new FreshStart(
+                                new RestartMark(config.state().runDirectory()),
+                                store,
+                                bus,
+                                status -> end.accept(status))),
                 inbox,
                 DaemonMain::now);
         http = OpsDoor.open(vertx, config.httpHost(), config.httpPort(), answers(node));
@@ -147,7 +151,10 @@ final class DaemonMain implements AutoCloseable {
         inbox.add(new Input.SettingsChosen(choice));
     }
 
-    /** Where native code is loaded in any case, its quicker end costs next to nothing. */
+    /**
+     * Where native code is loaded in any case, its quicker end costs next to nothing. Simulated and recorded GPUs load
+     * none: thousands of such daemons would pay for 300 ms at the end of each.
+     */
     private void prepareEnd(DeviceSource source) {
         if (source.name().equals("nvml") && !Boolean.getBoolean(KEEP_CLASS_DATA)) {
             Thread.ofPlatform().name("process-end").daemon(true).start(() -> end = ProcessEnd.load()::now);

@@ -6,11 +6,16 @@ import io.gpufleet.nodedaemon.kafka.Bus;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends the process with status 3, so that the DaemonSet starts it again; open faults and the overlay are on disk then. */
-record FreshStart(RestartMark mark, StateFile store, Bus bus) implements Consumer<String> {
+/**
+ * Ends the process with status 3, so that the DaemonSet starts it again; open faults and the overlay are on disk then.
+ *
+ * @param end ends it at once, as SIGTERM does
+ */
+record FreshStart(RestartMark mark, StateFile store, Bus bus, IntConsumer end) implements Consumer<String> {
     private static final Logger LOG = LoggerFactory.getLogger(FreshStart.class);
     private static final int STATUS = 3;
     private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -29,6 +34,6 @@ record FreshStart(RestartMark mark, StateFile store, Bus bus) implements Consume
         } catch (InterruptedException impatient) {
             Thread.currentThread().interrupt();
         }
-        Runtime.getRuntime().halt(STATUS);
+        end.accept(STATUS);
     }
 }
