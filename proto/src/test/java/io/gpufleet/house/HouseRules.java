@@ -4,11 +4,17 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.Set;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The rules every module of this house is built by. */
 public final class HouseRules {
@@ -153,10 +159,29 @@ public final class HouseRules {
             .allowEmptyShould(true);
 
     @ArchTest
-    static final ArchRule adaptersMeetOnlyInMain = slices().matching(
-                    "io.gpufleet.*.(kafka|grpc|kubernetes|nvml|kmsg|deviceplugin|podresources|simulated|http)..")
+    static final ArchRule adaptersMeetOnlyInMain = slices().assignedFrom(new Adapters())
             .namingSlices("adapter $1")
             .should()
             .notDependOnEachOther()
             .allowEmptyShould(true);
+
+    /** Every room of a program but the inner ones: a room that is new is an adapter until it is named here. */
+    private static final class Adapters implements SliceAssignment {
+        private static final Set<String> INNER = Set.of("model", "app", "config");
+        private static final Pattern ROOM =
+                Pattern.compile("io\\.gpufleet\\.(?:nodedaemon|inventory|health|allocation)\\.(\\w+)(?:\\..*)?");
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass one) {
+            Matcher room = ROOM.matcher(one.getPackageName());
+            return room.matches() && !INNER.contains(room.group(1))
+                    ? SliceIdentifier.of(room.group(1))
+                    : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "adapters";
+        }
+    }
 }
