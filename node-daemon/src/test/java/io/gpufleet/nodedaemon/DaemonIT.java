@@ -1,7 +1,6 @@
 package io.gpufleet.nodedaemon;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.compose.broker.BrokerProcess;
@@ -249,70 +248,6 @@ class DaemonIT {
     }
 
     @Test
-    void withdrawnDeviceIsNotGivenToAnybody() throws Exception {
-        try (var daemon = daemon(Map.of())) {
-            awaitAllocatable(8);
-            daemon.fault(0, 79);
-            awaitAllocatable(7);
-
-            assertThatThrownBy(() -> kubelet.allocate("team-a", "all", "main", GPUS, 8))
-                    .hasMessageContaining(GPUS);
-            assertThat(kubelet.allocate("team-a", "rest", "main", GPUS, 7).deviceIds())
-                    .hasSize(7);
-        }
-    }
-
-    @Test
-    void restartedKubeletGetsTheDevicesAgain() throws Exception {
-        try (var daemon = daemon(Map.of())) {
-            awaitAllocatable(8);
-
-            for (int i = 0; i < 3; i++) {
-                kubelet.restart();
-                awaitAllocatable(8);
-            }
-
-            assertThat(daemon.errors()).isEmpty();
-        }
-    }
-
-    @Test
-    void daemonMayStartBeforeTheKubelet() throws Exception {
-        kubelet.close();
-        try (var daemon = daemon(Map.of())) {
-            await().atMost(PATIENCE).until(() -> daemon.page("/readyz").contains("is the kubelet running"));
-
-            kubelet = StandInKubelet.start(vertx, kubeletDirectory);
-
-            awaitAllocatable(8);
-        }
-    }
-
-    @Test
-    void faultOutlivesAKillOfTheDaemon() throws Exception {
-        try (var daemon = daemon(Map.of())) {
-            awaitAllocatable(8);
-            daemon.fault(2, 79);
-            awaitAllocatable(7);
-            await().atMost(PATIENCE)
-                    .until(() -> Files.exists(directory.resolve("state/devices.json"))
-                            && Files.readString(directory.resolve("state/devices.json"))
-                                    .contains("xid-79"));
-
-            daemon.kill();
-            daemon.clear(2);
-            daemon.restart();
-
-            await().atMost(PATIENCE)
-                    .until(() -> kubelet.resource(GPUS)
-                                    .filter(ResourceView::connected)
-                                    .isPresent()
-                            && kubelet.registrations(GPUS) == 2);
-            awaitAllocatable(7);
-        }
-    }
-
-    @Test
     void killsLoseNothingAndNumberNothingTwice() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_TELEMETRY_INTERVAL", "100ms"))) {
             // Given a daemon that is killed again and again while faults happen
@@ -448,18 +383,6 @@ class DaemonIT {
     }
 
     @Test
-    void daemonRunsWithoutAnyBroker() throws Exception {
-        try (var daemon = daemon(Map.of("GPUFLEET_KAFKA", "127.0.0.1:1"))) {
-            awaitAllocatable(8);
-
-            assertThat(kubelet.allocate("team-a", "train-0", "main", GPUS, 1).deviceIds())
-                    .hasSize(1);
-            await().atMost(PATIENCE).until(() -> daemon.log().contains("the broker does not answer"));
-            assertThat(daemon.page("/readyz")).startsWith("200");
-        }
-    }
-
-    @Test
     void diskThatCanNotBeWrittenStopsNothing() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_STATE_DIR", "/proc/no-such-place"))) {
             awaitAllocatable(8);
@@ -513,29 +436,6 @@ class DaemonIT {
                     .startsWith("0 ")
                     .contains("\"well\": true", "\"found\": \"ready, at 127.0.0.1:", "8 x H100", "none serves GPUs")
                     .doesNotContain("FAIL");
-        }
-    }
-
-    @Test
-    void unknownSettingIsAnsweredInOneLine() throws Exception {
-        try (var daemon = daemon(Map.of("GPUFLEET_DEVICE", "nvml"))) {
-            assertThat(daemon.exit()).isEqualTo(2);
-            assertThat(daemon.log().lines())
-                    .singleElement()
-                    .asString()
-                    .contains("GPUFLEET_DEVICE=nvml", "GPUFLEET_DEVICES");
-        }
-    }
-
-    @Test
-    void takenPortIsAnsweredInOneLine() throws Exception {
-        try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
-                var daemon = daemon(Map.of("GPUFLEET_HTTP_PORT", Integer.toString(taken.getLocalPort())))) {
-            assertThat(daemon.exit()).isEqualTo(2);
-            assertThat(daemon.log().lines().filter(line -> line.startsWith("node-daemon:")))
-                    .singleElement()
-                    .asString()
-                    .contains("GPUFLEET_HTTP_PORT=" + taken.getLocalPort(), "in use");
         }
     }
 }

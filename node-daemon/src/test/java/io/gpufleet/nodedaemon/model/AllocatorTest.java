@@ -1,5 +1,12 @@
 package io.gpufleet.nodedaemon.model;
 
+import static io.gpufleet.nodedaemon.model.Asked.HOST;
+import static io.gpufleet.nodedaemon.model.Asked.LIST;
+import static io.gpufleet.nodedaemon.model.Asked.VISIBLE;
+import static io.gpufleet.nodedaemon.model.Asked.by;
+import static io.gpufleet.nodedaemon.model.Asked.full;
+import static io.gpufleet.nodedaemon.model.Asked.grant;
+import static io.gpufleet.nodedaemon.model.Asked.table;
 import static io.gpufleet.nodedaemon.model.Some.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,8 +14,6 @@ import io.gpufleet.nodedaemon.model.AllocationAnswer.DeviceNode;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Grant;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Granted;
 import io.gpufleet.nodedaemon.model.AllocationAnswer.Mount;
-import io.gpufleet.nodedaemon.model.AllocationAnswer.Refusal;
-import io.gpufleet.nodedaemon.model.AllocationAnswer.Refused;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.Extra;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings.IdNames;
@@ -30,46 +35,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AllocatorTest {
-    private static final DeviceList LIST = new DeviceList(
-            1, List.of(Some.offer(0, true, ""), Some.offer(1, true, ""), Some.offer(2, false, "xid-79")));
-    private static final HostNodes HOST = new HostNodes(
-            "",
-            List.of("/dev/nvidiactl"),
-            List.of("/dev/gdrdrv"),
-            List.of("/dev/nvidia-fs0"),
-            List.of("/dev/infiniband/uverbs0"),
-            List.of("/dev/nvidia-caps-imex-channels/channel0"),
-            "",
-            new CdiNames(Set.of(uuid(0), uuid(1), "0", "1", "gds", "imex-channel-0"), ""));
-    private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
-
-    private static AllocateSettings by(Strategy... strategies) {
-        return AllocateSettings.STANDARD.with(Set.of(strategies)).at("/home/kubernetes/bin/nvidia");
-    }
-
-    private static AllocateSettings full(AllocateSettings base, IdNames names, Set<Extra> extras, Imex imex) {
-        return new AllocateSettings(
-                base.strategies(), names, false, extras, imex, "cdi.k8s.io/", base.driverRoot(), false, false);
-    }
-
-    private static GrantTable table(AllocateSettings settings, HostNodes host, DeviceList list) {
-        return new Allocator(PluginSettings.STANDARD.with(settings), host).table(ResourcePlan.GPU, list);
-    }
-
-    private static AllocationAnswer ask(String... ids) {
-        return table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(ids)));
-    }
-
-    private static Grant grant(AllocateSettings settings, HostNodes host, DeviceList list, String... ids) {
-        var answer = table(settings, host, list).answer(List.of(List.of(ids)));
-        assertThat(answer).isInstanceOf(Granted.class);
-        return ((Granted) answer).containers().getFirst();
-    }
-
-    private static Grant grant(AllocateSettings settings, String... ids) {
-        return grant(settings, HOST, LIST, ids);
-    }
-
     @Test
     void envvarNamesTheGpusInTheOrderOfTheList() {
         Grant grant = grant(by(Strategy.ENVVAR), uuid(1), uuid(0));
@@ -294,18 +259,6 @@ class AllocatorTest {
     }
 
     @Test
-    void requiredImexChannelThatIsNotThereIsRefusedWithARemedy() {
-        AllocateSettings settings = full(by(Strategy.ENVVAR), IdNames.UUID, Set.of(), Imex.REQUIRED);
-
-        refused(
-                table(settings, HostNodes.NONE, LIST).answer(List.of(List.of(uuid(0)))),
-                Refusal.FAILED_PRECONDITION,
-                uuid(0),
-                "IMEX channel 0 is required",
-                "NVreg_CreateImexChannel0=1");
-    }
-
-    @Test
     void optionalImexChannelThatIsNotThereIsLeftOut() {
         AllocateSettings settings = full(by(Strategy.ENVVAR), IdNames.UUID, Set.of(), Imex.OPTIONAL);
 
@@ -334,76 +287,9 @@ class AllocatorTest {
     }
 
     @Test
-    void specThatCanNotBeWrittenIsRefusedWithItsReason() {
-        HostNodes host = HOST.with(new CdiNames(Set.of(), "/var/run/cdi is read-only; mount it writable"));
-
-        refused(
-                table(by(Strategy.CDI_CRI), host, LIST).answer(List.of(List.of(uuid(0)))),
-                Refusal.FAILED_PRECONDITION,
-                uuid(0),
-                "/var/run/cdi is read-only; mount it writable");
-        assertThat(grant(by(Strategy.ENVVAR), host, LIST, uuid(0)).environment())
-                .containsKey(VISIBLE);
-    }
-
-    @Test
-    void deviceThatTheSpecDoesNotHaveIsRefused() {
-        HostNodes host = HOST.with(new CdiNames(Set.of(uuid(1)), ""));
-
-        refused(
-                table(by(Strategy.CDI_ANNOTATIONS), host, LIST).answer(List.of(List.of(uuid(0)))),
-                Refusal.FAILED_PRECONDITION,
-                uuid(0),
-                "CDI spec",
-                "delete the pod");
-    }
-
-    @Test
     void containerMayStartAgainOnADeviceThatCouldNotBeHandedOutNow() {
         assertThat(table(by(Strategy.CDI_CRI), HOST.with(CdiNames.NOT_WRITTEN), LIST)
                         .refusal(List.of(uuid(0)), new HashSet<>()))
                 .isEmpty();
-    }
-
-    private static void refused(AllocationAnswer answer, Refusal kind, String... words) {
-        assertThat(answer).isInstanceOfSatisfying(Refused.class, refused -> {
-            assertThat(refused.kind()).isEqualTo(kind);
-            assertThat(refused.message()).contains(words).doesNotContain("\n");
-        });
-    }
-
-    @Test
-    void unknownDeviceIsNamedWithARemedy() {
-        refused(ask("GPU-x"), Refusal.INVALID_ARGUMENT, "unknown device 'GPU-x'", "delete the pod");
-    }
-
-    @Test
-    void unhealthyDeviceIsNamedWithItsReason() {
-        refused(ask(uuid(2)), Refusal.FAILED_PRECONDITION, uuid(2), "unhealthy", "xid-79", "delete the pod");
-    }
-
-    @Test
-    void deviceAskedForTwiceIsNamed() {
-        refused(ask(uuid(0), uuid(0)), Refusal.INVALID_ARGUMENT, uuid(0), "twice");
-    }
-
-    @Test
-    void noDeviceAtAllIsRefused() {
-        refused(ask(), Refusal.INVALID_ARGUMENT, "at least one");
-        refused(table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of()), Refusal.INVALID_ARGUMENT, "at least one");
-    }
-
-    @Test
-    void oneBadContainerFailsTheWholeCall() {
-        var answer = table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(uuid(0)), List.of("GPU-x")));
-
-        refused(answer, Refusal.INVALID_ARGUMENT, "GPU-x");
-    }
-
-    @Test
-    void oneDeviceForTwoContainersIsRefused() {
-        var answer = table(by(Strategy.ENVVAR), HOST, LIST).answer(List.of(List.of(uuid(0)), List.of(uuid(0))));
-
-        refused(answer, Refusal.INVALID_ARGUMENT, uuid(0), "twice");
     }
 }
