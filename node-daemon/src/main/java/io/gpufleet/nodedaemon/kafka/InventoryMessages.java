@@ -55,6 +55,7 @@ final class InventoryMessages {
         return message.build();
     }
 
+    /** One that only leaves the kubelet's list is nothing that the node has to give. */
     private static Iterable<OfferedResource> resources(Map<String, Offer> offers) {
         var byName = new TreeMap<String, OfferedResource>();
         for (Offer offer : offers.values()) {
@@ -63,7 +64,7 @@ final class InventoryMessages {
                     offer.resource(),
                     OfferedResource.newBuilder()
                             .setName(offer.resource())
-                            .setCapacity(before.getCapacity() + 1)
+                            .setCapacity(before.getCapacity() + (offer.leaving() ? 0 : 1))
                             .setAllocatable(before.getAllocatable() + (offer.healthy() ? 1 : 0))
                             .build());
         }
