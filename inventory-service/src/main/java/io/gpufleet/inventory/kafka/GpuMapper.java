@@ -7,6 +7,7 @@ import io.gpufleet.proto.inventory.v1.MigMode;
 import io.gpufleet.proto.inventory.v1.NvlinkPeer;
 import io.gpufleet.proto.inventory.v1.Sharing;
 import io.gpufleet.proto.inventory.v1.SharingStrategy;
+import io.gpufleet.proto.inventory.v1.VgpuHost;
 
 /** A GPU on the wire and in the model. */
 final class GpuMapper {
@@ -51,7 +52,10 @@ final class GpuMapper {
                         wire.getSharing().getReplicas()),
                 wire.getResource(),
                 HEALTH.model(wire.getLocalHealth()),
-                wire.getMode());
+                wire.getMode(),
+                new Gpu.VgpuHost(
+                        wire.getVgpuHost().getDriverVersion(),
+                        wire.getVgpuHost().getDriverBranch()));
     }
 
     private static Gpu.Instance model(MigInstance wire) {
@@ -88,6 +92,11 @@ final class GpuMapper {
                 .setMode(gpu.mode());
         if (gpu.numaNode() != null) {
             wire.setNumaNode(gpu.numaNode());
+        }
+        if (!gpu.vgpuHost().equals(Gpu.VgpuHost.NONE)) {
+            wire.setVgpuHost(VgpuHost.newBuilder()
+                    .setDriverVersion(gpu.vgpuHost().driverVersion())
+                    .setDriverBranch(gpu.vgpuHost().driverBranch()));
         }
         gpu.peers()
                 .forEach(peer -> wire.addNvlinkPeers(NvlinkPeer.newBuilder()

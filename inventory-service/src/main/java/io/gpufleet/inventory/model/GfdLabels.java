@@ -21,6 +21,7 @@ final class GfdLabels {
         gpus(major, labels);
         labels.put(GPU + ".mode", mode(snapshot.gpus()));
         clique(snapshot.gpus(), labels);
+        virtual(snapshot.gpus(), labels);
         labels.put(PREFIX + "mps.capable", Boolean.toString(mpsCapable(snapshot.gpus())));
         labels.put(
                 PREFIX + "mig.capable",
@@ -109,6 +110,17 @@ final class GfdLabels {
         if (cliques.size() == 1 && !cliques.contains("")) {
             labels.put(GPU + ".clique", cliques.iterator().next());
         }
+    }
+
+    /** All virtual GPUs of a node are of one host, and so of one driver. */
+    private static void virtual(List<Gpu> gpus, LabelSet.Builder labels) {
+        gpus.stream()
+                .map(Gpu::vgpuHost)
+                .filter(host -> !host.equals(Gpu.VgpuHost.NONE))
+                .findFirst()
+                .ifPresent(host -> labels.put(PREFIX + "vgpu.present", "true")
+                        .put(PREFIX + "vgpu.host-driver-version", host.driverVersion())
+                        .put(PREFIX + "vgpu.host-driver-branch", host.driverBranch()));
     }
 
     private static boolean mpsCapable(List<Gpu> gpus) {

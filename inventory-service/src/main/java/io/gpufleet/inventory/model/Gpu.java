@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param resource Kubernetes resource under which it is offered
  * @param localHealth the daemon's own opinion
  * @param mode {@code compute} or {@code graphics}
+ * @param vgpuHost the hypervisor's side, where the GPU is a virtual one
  */
 public record Gpu(
         String uuid,
@@ -47,7 +48,8 @@ public record Gpu(
         Sharing sharing,
         String resource,
         LocalHealth localHealth,
-        String mode) {
+        String mode,
+        VgpuHost vgpuHost) {
     /** Copies the lists. */
     public Gpu {
         peers = List.copyOf(peers);
@@ -56,6 +58,12 @@ public record Gpu(
 
     /** One end that a GPU reaches by NVLink; the bus id is empty when the far end is a switch. */
     public record Peer(String pciBusId, int links, boolean viaSwitch) {}
+
+    /** Version and branch of the driver under a virtual GPU. */
+    public record VgpuHost(String driverVersion, String driverBranch) {
+        /** Of a GPU that is no virtual one, or of which that is not known. */
+        public static final VgpuHost NONE = new VgpuHost("", "");
+    }
 
     /** Whether a GPU is divided. */
     public enum MigMode {

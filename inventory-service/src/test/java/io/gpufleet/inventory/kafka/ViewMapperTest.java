@@ -9,6 +9,7 @@ import static io.gpufleet.inventory.model.Machines.in;
 import static io.gpufleet.inventory.model.Machines.node;
 import static io.gpufleet.inventory.model.Machines.onFabric;
 import static io.gpufleet.inventory.model.Machines.shared;
+import static io.gpufleet.inventory.model.Machines.virtual;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,7 +36,10 @@ class ViewMapperTest {
                     announcement(
                             Announcement.MigStrategy.MIXED,
                             onFabric(h100(0), "c.1"),
-                            shared(a100(1), Gpu.Sharing.Strategy.MPS, 4, "nvidia.com/gpu.shared"),
+                            virtual(
+                                    shared(a100(1), Gpu.Sharing.Strategy.MPS, 4, "nvidia.com/gpu.shared"),
+                                    "525.60",
+                                    "r525_00"),
                             in(divided(2, "1g.5gb", 2), Gpu.LocalHealth.LOST)))
             .with(new Verdicts("suspect", Map.of("GPU-H100-0", "suspect", "GPU-A100-1", "healthy")))
             .heldBy(List.of(new Holder("ns", "pod", "main", List.of("GPU-A100-1::2"))))

@@ -63,6 +63,11 @@ public final class Machines {
         return new Draft(gpu).clique(clique).at(gpu.index());
     }
 
+    /** The same GPU, lent by a hypervisor whose driver is of a version and branch. */
+    public static Gpu virtual(Gpu gpu, String version, String branch) {
+        return new Draft(gpu).virtual(new Gpu.VgpuHost(version, branch)).at(gpu.index());
+    }
+
     /** What a DGX announces that has these GPUs. */
     public static Announcement announcement(Gpu... gpus) {
         return announcement(Announcement.MigStrategy.NONE, gpus);
@@ -147,7 +152,8 @@ public final class Machines {
                 Gpu.Sharing.UNSHARED,
                 "nvidia.com/gpu",
                 Gpu.LocalHealth.HEALTHY,
-                "compute"));
+                "compute",
+                Gpu.VgpuHost.NONE));
     }
 
     private record Draft(Gpu g) {
@@ -164,16 +170,20 @@ public final class Machines {
         }
 
         Draft health(Gpu.LocalHealth health) {
-            return copy(it -> finished(it, it.uuid(), it.index(), health, it.fabricClique()));
+            return copy(it -> finished(it, it.uuid(), it.index(), health, it.fabricClique(), it.vgpuHost()));
         }
 
         Draft clique(String clique) {
-            return copy(it -> finished(it, it.uuid(), it.index(), it.localHealth(), clique));
+            return copy(it -> finished(it, it.uuid(), it.index(), it.localHealth(), clique, it.vgpuHost()));
+        }
+
+        Draft virtual(Gpu.VgpuHost host) {
+            return copy(it -> finished(it, it.uuid(), it.index(), it.localHealth(), it.fabricClique(), host));
         }
 
         Gpu at(int index) {
             String uuid = g.uuid().isEmpty() ? "GPU-" + g.shortModel() + "-" + index : g.uuid();
-            return finished(g, uuid, index, g.localHealth(), g.fabricClique());
+            return finished(g, uuid, index, g.localHealth(), g.fabricClique(), g.vgpuHost());
         }
 
         private Draft copy(UnaryOperator<Gpu> change) {
@@ -203,10 +213,12 @@ public final class Machines {
                 sharing,
                 resource,
                 g.localHealth(),
-                g.mode());
+                g.mode(),
+                g.vgpuHost());
     }
 
-    private static Gpu finished(Gpu g, String uuid, int index, Gpu.LocalHealth health, String clique) {
+    private static Gpu finished(
+            Gpu g, String uuid, int index, Gpu.LocalHealth health, String clique, Gpu.VgpuHost host) {
         return new Gpu(
                 uuid,
                 "serial-" + index,
@@ -227,6 +239,7 @@ public final class Machines {
                 g.sharing(),
                 g.resource(),
                 health,
-                g.mode());
+                g.mode(),
+                host);
     }
 }

@@ -8,6 +8,7 @@ import static io.gpufleet.inventory.model.Machines.node;
 import static io.gpufleet.inventory.model.Machines.onFabric;
 import static io.gpufleet.inventory.model.Machines.shared;
 import static io.gpufleet.inventory.model.Machines.v100;
+import static io.gpufleet.inventory.model.Machines.virtual;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.EnumSet;
@@ -69,6 +70,15 @@ class NodeLabelsTest {
                 .containsEntry("gpu-type", "h100")
                 .containsEntry("gpu-memory", "80Gi")
                 .containsEntry("accelerator", "nvidia-h100");
+    }
+
+    @Test
+    void virtualGpusTellTheDriverOfTheirHostAndOthersSayNothingOfIt() {
+        assertThat(labels(announcement(a100(0), virtual(a100(1), "525.60", "r525_00"))))
+                .containsEntry("nvidia.com/vgpu.present", "true")
+                .containsEntry("nvidia.com/vgpu.host-driver-version", "525.60")
+                .containsEntry("nvidia.com/vgpu.host-driver-branch", "r525_00");
+        assertThat(labels(announcement(a100(0)))).doesNotContainKey("nvidia.com/vgpu.present");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.model.ProcessOwner;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -258,6 +259,11 @@ public record ProbeReport(Look look, List<Vitals> vitals, ResourcePlan plan, Str
         facts.putAll(fields("mode", gpu.mode(), "memoryBytes", gpu.memoryBytes(), "vbios", gpu.vbiosVersion()));
         facts.putAll(fields("numaNode", gpu.numaNode(), "migEnabled", gpu.migEnabled()));
         facts.putAll(fields("fabricClique", gpu.fabricClique(), "links", links(gpu), "pciRoute", gpu.pciRoute()));
+        facts.putAll(fields(
+                "vgpuHostDriver",
+                gpu.vgpuHost().map(VgpuHost::driverVersion),
+                "vgpuHostBranch",
+                gpu.vgpuHost().map(VgpuHost::driverBranch)));
         facts.put(
                 "instances",
                 gpu.instances().stream().map(instance -> facts(gpu, instance)).toList());

@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.model.Names;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sightings;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -109,6 +110,13 @@ final class StateText {
         gpu.migEnabled().asOptional().ifPresent(value -> json.put("migEnabled", value));
         gpu.mode().asOptional().ifPresent(value -> json.put("mode", value));
         gpu.pciRoute().asOptional().ifPresent(value -> json.put("pciRoute", new JsonArray(value)));
+        gpu.vgpuHost()
+                .asOptional()
+                .ifPresent(host -> json.put(
+                        "vgpuHost",
+                        new JsonObject()
+                                .put("driverVersion", host.driverVersion())
+                                .put("driverBranch", host.driverBranch())));
         var instances = new JsonArray();
         gpu.instances().forEach(instance -> instances.add(InstanceText.write(instance)));
         return json.put("instances", instances);
@@ -133,7 +141,12 @@ final class StateText {
                 new Reading.Unavailable<>("not read since the start"),
                 reading(json, "mode", json::getString),
                 each(json.getJsonArray("instances", new JsonArray()), InstanceText::read),
-                reading(json, "pciRoute", name -> texts(json.getJsonArray(name))));
+                reading(json, "pciRoute", name -> texts(json.getJsonArray(name))),
+                reading(json, "vgpuHost", name -> vgpuHost(json.getJsonObject(name))));
+    }
+
+    private static VgpuHost vgpuHost(JsonObject json) {
+        return new VgpuHost(json.getString("driverVersion"), json.getString("driverBranch"));
     }
 
     private static List<String> texts(JsonArray array) {

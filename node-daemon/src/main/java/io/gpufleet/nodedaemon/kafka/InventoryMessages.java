@@ -19,6 +19,7 @@ import io.gpufleet.proto.inventory.v1.NvlinkPeer;
 import io.gpufleet.proto.inventory.v1.OfferedResource;
 import io.gpufleet.proto.inventory.v1.Sharing;
 import io.gpufleet.proto.inventory.v1.SharingStrategy;
+import io.gpufleet.proto.inventory.v1.VgpuHost;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -97,6 +98,11 @@ final class InventoryMessages {
                 .setLocalHealth(health(known, offers));
         gpu.instances().forEach(instance -> message.addMigInstances(instance(instance, offers)));
         gpu.numaNode().asOptional().ifPresent(message::setNumaNode);
+        gpu.vgpuHost()
+                .asOptional()
+                .ifPresent(host -> message.setVgpuHost(VgpuHost.newBuilder()
+                        .setDriverVersion(host.driverVersion())
+                        .setDriverBranch(host.driverBranch())));
         for (Gpu.Link link : gpu.links()) {
             message.addNvlinkPeers(NvlinkPeer.newBuilder()
                     .setPciBusId(link.peerPciBusId())

@@ -25,6 +25,7 @@ import java.util.List;
  * @param instances MIG instances, by their index; empty unless MIG is on
  * @param pciRoute the PCI root and the addresses of the bridges above it, from the root down: what two GPUs have in
  *     common is near both
+ * @param vgpuHost the hypervisor's side; unavailable where the GPU is no virtual one
  */
 public record Gpu(
         String uuid,
@@ -44,7 +45,8 @@ public record Gpu(
         Reading<String> fabricClique,
         Reading<String> mode,
         List<MigInstance> instances,
-        Reading<List<String>> pciRoute) {
+        Reading<List<String>> pciRoute,
+        Reading<VgpuHost> vgpuHost) {
     /** Copies the lists. */
     public Gpu {
         links = List.copyOf(links);
@@ -72,7 +74,8 @@ public record Gpu(
                 fabricClique,
                 mode,
                 into,
-                pciRoute);
+                pciRoute,
+                vgpuHost);
     }
 
     /** The same GPU with what could not be read at first: its neighbours before the fabric is up, or its memory. */
@@ -95,7 +98,8 @@ public record Gpu(
                 clique,
                 mode,
                 instances,
-                pciRoute);
+                pciRoute,
+                vgpuHost);
     }
 
     /**

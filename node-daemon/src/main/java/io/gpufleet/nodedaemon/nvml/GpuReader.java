@@ -41,7 +41,8 @@ record GpuReader(Nvml nvml, PciFiles pci) {
                 new FabricReader(nvml).clique(device),
                 pci.mode(busId),
                 List.of(),
-                pci.route(busId));
+                pci.route(busId),
+                pci.vgpuHost(busId));
     }
 
     /** The same GPU with what may change while the driver stays loaded. */

@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.nvml;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,6 +55,16 @@ record PciFiles(Path sysfs) {
                     : new Known<>(List.copyOf(route.subList(0, route.size() - 1)));
         } catch (IOException e) {
             return new Unavailable<>(directory(busId) + ": " + e.getClass().getSimpleName());
+        }
+    }
+
+    /** Needs privileges: others are shown the first 64 bytes of the configuration space, which do not have it. */
+    Reading<VgpuHost> vgpuHost(String busId) {
+        Path path = directory(busId).resolve("config");
+        try {
+            return PciConfig.vgpuHost(Files.readAllBytes(path));
+        } catch (IOException e) {
+            return new Unavailable<>(path + ": " + e.getClass().getSimpleName());
         }
     }
 

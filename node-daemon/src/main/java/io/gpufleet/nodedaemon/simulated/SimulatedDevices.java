@@ -108,7 +108,8 @@ record SimulatedDevices(String node, List<Board> boards) {
                 fabricClique(),
                 new Known<>("compute"),
                 mig.instances(model, "GPU-" + uuid, index),
-                new Reading.Unavailable<>("not read"));
+                new Reading.Unavailable<>("not read"),
+                new Reading.Unavailable<>("no virtual GPU"));
     }
 
     private static Reading<String> fabricClique() {

@@ -109,7 +109,8 @@ class BetterThanThePeerTest {
                 whole.fabricClique(),
                 whole.mode(),
                 whole.instances(),
-                whole.pciRoute());
+                whole.pciRoute(),
+                whole.vgpuHost());
 
         var node = new NodeInHand(new Look.Seen("570.124.06", "12.8", List.of(blind, gpu(1)), List.of()));
 

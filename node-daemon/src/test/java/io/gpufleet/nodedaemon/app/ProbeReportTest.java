@@ -19,6 +19,7 @@ import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.SliceVitals;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.MigStrategy;
@@ -50,7 +51,8 @@ class ProbeReportTest {
             new Unavailable<>("NOT_SUPPORTED"),
             new Known<>("compute"),
             List.of(),
-            new Unavailable<>("not read"));
+            new Unavailable<>("not read"),
+            new Known<>(new VgpuHost("525.60", "r525_00")));
 
     private static final Vitals VITALS = new Vitals(
             "GPU-1",

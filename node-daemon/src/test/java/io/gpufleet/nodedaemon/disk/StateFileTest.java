@@ -16,7 +16,9 @@ import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sightings;
 import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.gpufleet.nodedaemon.model.preferred.Machines;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,6 +95,20 @@ class StateFileTest {
         assertThat(read.gpus().getFirst().migEnabled()).isEqualTo(new Reading.Known<>(true));
         assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
         assertThat(read.gpus().getFirst().pciRoute()).isEqualTo(gpu.pciRoute());
+    }
+
+    @Test
+    void hostOfAVirtualGpuIsReadAsItWasWritten() {
+        // Given a kept state in which a GPU is a virtual one
+        var json = new JsonObject(StateText.write(new Remembered("boot-1", List.of(), List.of(Some.gpu(0)))));
+        json.getJsonArray("gpus")
+                .getJsonObject(0)
+                .put("vgpuHost", new JsonObject().put("driverVersion", "525.60").put("driverBranch", "r525_00"));
+
+        // When it is read, written and read again
+        Remembered read = StateText.read(StateText.write(StateText.read(json.encode())));
+
+        assertThat(read.gpus().getFirst().vgpuHost()).isEqualTo(new Reading.Known<>(new VgpuHost("525.60", "r525_00")));
     }
 
     @Test

@@ -186,6 +186,7 @@ class OffersTest {
                 other.fabricClique(),
                 other.mode(),
                 List.of(),
+                new Reading.Unavailable<>("not read"),
                 new Reading.Unavailable<>("not read"));
 
         DeviceBook after = book.after(new Look.Seen("570", "12.8", List.of(inItsPlace), List.of()), second(1));

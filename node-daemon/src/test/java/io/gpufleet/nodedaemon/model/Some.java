@@ -54,6 +54,7 @@ public final class Some {
                 new Reading.Unavailable<>("NOT_SUPPORTED"),
                 new Reading.Known<>("compute"),
                 List.of(),
+                new Reading.Unavailable<>("not read"),
                 new Reading.Unavailable<>("not read"));
     }
 

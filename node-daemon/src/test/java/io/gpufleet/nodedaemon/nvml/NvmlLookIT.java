@@ -7,6 +7,7 @@ import io.gpufleet.nodedaemon.model.Look;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Reading.Known;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.gpufleet.nodedaemon.model.Vitals;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,6 +64,7 @@ class NvmlLookIT {
                 Files.createDirectories(root.resolve("sys/bus/pci/devices")).resolve("0000:0f:00.0"), pci);
         Files.writeString(pci.resolve("numa_node"), "1\n");
         Files.writeString(pci.resolve("class"), "0x030200\n");
+        Files.write(pci.resolve("config"), PciConfigTest.ofVirtualGpu("525.60", "r525_00"));
         nvml.fabric(1, UUID.fromString("01234567-89ab-cdef-0123-456789abcdef"), 7);
 
         // When
@@ -92,7 +94,8 @@ class NvmlLookIT {
                         new Known<>("01234567-89ab-cdef-0123-456789abcdef.7"),
                         new Known<>("compute"),
                         List.of(),
-                        new Known<>(List.of("0000:00", "0000:00:01.1", "0000:0c:00.0", "0000:0d:01.0"))));
+                        new Known<>(List.of("0000:00", "0000:00:01.1", "0000:0c:00.0", "0000:0d:01.0")),
+                        new Known<>(new VgpuHost("525.60", "r525_00"))));
     }
 
     @Test

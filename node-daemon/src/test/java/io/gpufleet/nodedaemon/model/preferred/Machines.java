@@ -109,7 +109,8 @@ public final class Machines {
                 gpu.fabricClique(),
                 gpu.mode(),
                 gpu.instances(),
-                new Reading.Known<>(route));
+                new Reading.Known<>(route),
+                gpu.vgpuHost());
     }
 
     private static String address(int bus) {
@@ -135,6 +136,7 @@ public final class Machines {
                 fabric.isEmpty() ? new Reading.Unavailable<>("no fabric") : new Reading.Known<>(fabric),
                 new Reading.Known<>("compute"),
                 List.of(),
+                new Reading.Unavailable<>("not read"),
                 new Reading.Unavailable<>("not read"));
     }
 
