@@ -16,6 +16,7 @@ import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.polls.PollBook;
 import io.gpufleet.nodedaemon.model.polls.Word;
@@ -60,8 +61,11 @@ final class FaultDesk {
         return health;
     }
 
-    Set<FaultKey> openKeys() {
-        return health.open().stream().map(OpenFault::key).collect(Collectors.toSet());
+    /** What is open, and what is said of it. */
+    Map<FaultKey, Subcode> openWords() {
+        return health.open().stream()
+                .collect(Collectors.toMap(
+                        OpenFault::key, fault -> fault.subject().subcode()));
     }
 
     /** Whether an end came in sight that no fact tells of, so that a restart would forget it; asked once. */
@@ -172,7 +176,7 @@ final class FaultDesk {
                 ? ""
                 : scene.devices().at(report.pciBusId()).orElse("");
         var sign = new Sign.FaultSeen(uuid, "", report.fault(), FaultOrigin.KERNEL_LOG, report.message());
-        List<Fact> facts = observe(sign, scene);
+        List<Fact> facts = observe(sign, report.subcode(), scene);
         var key = new FaultKey(uuid, report.fault());
         boolean harmless = report.passing()
                 || health.find(key).filter(OpenFault::withdraws).isEmpty();
@@ -225,27 +229,42 @@ final class FaultDesk {
     }
 
     private List<Fact> observe(Sign.FaultSeen sign, Scene scene) {
+        return observe(sign, Subcode.NONE, scene);
+    }
+
+    private List<Fact> observe(Sign.FaultSeen sign, Subcode subcode, Scene scene) {
         var devices = scene.devices();
         var subject = new OpenFault.Subject(
                 sign.migUuid(),
                 devices.find(sign.gpuUuid()).map(known -> known.gpu().model()).orElse(""),
-                energy.getOrDefault(sign.gpuUuid(), new Reading.Unavailable<>("not polled")));
+                energy.getOrDefault(sign.gpuUuid(), new Reading.Unavailable<>("not polled")),
+                subcode);
         HealthBook.Observed observed = health.observe(sign, subject, scene.now());
         health = observed.next();
         OpenFault fault = observed.fault();
         return switch (observed) {
             case HealthBook.Observed.Same _ -> List.of();
+            // It was told already: the better word goes out with what is open.
+            case HealthBook.Observed.Learnt _ -> {
+                log(fault);
+                worthKeeping = true;
+                yield List.of();
+            }
             case HealthBook.Observed.Again _ -> List.of(observed(fault, scene));
             case HealthBook.Observed.Opened _ -> {
-                LOG.atWarn()
-                        .addKeyValue("device", sign.gpuUuid())
-                        .addKeyValue("fault", fault.key().fault())
-                        .addKeyValue("withdraws", fault.withdraws())
-                        .addKeyValue("message", sign.message())
-                        .log("fault");
+                log(fault);
                 yield List.of(observed(fault, scene));
             }
         };
+    }
+
+    private static void log(OpenFault fault) {
+        LOG.atWarn()
+                .addKeyValue("device", fault.key().gpuUuid())
+                .addKeyValue("fault", fault.key().fault())
+                .addKeyValue("withdraws", fault.withdraws())
+                .addKeyValue("message", fault.message())
+                .log("fault");
     }
 
     private Fact observed(OpenFault fault, Scene scene) {

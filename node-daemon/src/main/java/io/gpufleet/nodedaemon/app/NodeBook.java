@@ -23,6 +23,7 @@ import io.gpufleet.nodedaemon.model.ResourcePlan;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.SideStates;
 import io.gpufleet.nodedaemon.model.Strangers;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.Surroundings;
 import io.gpufleet.nodedaemon.model.Vitals;
 import io.gpufleet.nodedaemon.model.polls.PollBook;
@@ -32,7 +33,6 @@ import io.gpufleet.nodedaemon.model.settings.Strategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,7 +62,7 @@ final class NodeBook {
     private Offers offers = Offers.NONE;
     private List<Vitals> vitals = List.of();
     private long vitalsNanos;
-    private Set<FaultKey> toldOpen = Set.of();
+    private Map<FaultKey, Subcode> toldOpen = Map.of();
     private List<String> complaints = List.of();
     private Fact.Announced announced;
     private long listVersion;
@@ -285,7 +285,7 @@ final class NodeBook {
             doors.counters().offerChanged(offer.healthy());
             doors.facts().publish(new Fact.Offered(offer), now);
         }
-        if (!faults.openKeys().equals(toldOpen) || !changed.isEmpty()) {
+        if (!faults.openWords().equals(toldOpen) || !changed.isEmpty()) {
             open(now);
         }
         if (!seen.isEmpty()) {
@@ -343,7 +343,7 @@ final class NodeBook {
     }
 
     private void open(Moment now) {
-        toldOpen = faults.openKeys();
+        toldOpen = faults.openWords();
         doors.facts().publish(new Fact.FaultsOpen(List.copyOf(faults.health().open()), offers.perGpu()), now);
         timers.faultsOpenSent(now.nanos());
     }

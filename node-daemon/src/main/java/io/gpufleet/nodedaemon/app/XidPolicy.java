@@ -1,7 +1,9 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.catalogue.ImmediateAction;
 import io.gpufleet.catalogue.Xid;
 import io.gpufleet.catalogue.XidCatalogue;
+import io.gpufleet.nodedaemon.model.Subcode.Need;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -12,24 +14,19 @@ public final class XidPolicy {
     /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */
     public static Set<Integer> withdrawing() {
         return XidCatalogue.standard().all().stream()
-                .filter(XidPolicy::withdraws)
+                .filter(xid -> need(xid.immediate()) == Need.REPAIR)
                 .map(Xid::code)
                 .collect(Collectors.toSet());
     }
 
-    private static boolean withdraws(Xid xid) {
-        return switch (xid.immediate()) {
-            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> true;
+    /** What a GPU needs after an error for which the catalogue has this action. */
+    public static Need need(ImmediateAction action) {
+        return switch (action) {
+            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> Need.REPAIR;
             // The driver says itself what it asks for, and that is polled at once.
-            case RECOVERY_ACTION_CHANGED -> false;
-            case IGNORE,
-                    RESTART_APP,
-                    UPDATE_SWFW,
-                    CHECK_UVM,
-                    WORKFLOW_XID_45,
-                    WORKFLOW_NVLINK_ERR,
-                    WORKFLOW_NVLINK5_ERR,
-                    UNSTATED -> false;
+            case RECOVERY_ACTION_CHANGED -> Need.UNSAID;
+            case WORKFLOW_NVLINK_ERR, WORKFLOW_NVLINK5_ERR, UNSTATED -> Need.UNSAID;
+            case IGNORE, RESTART_APP, UPDATE_SWFW, CHECK_UVM, WORKFLOW_XID_45 -> Need.NOTHING;
         };
     }
 }

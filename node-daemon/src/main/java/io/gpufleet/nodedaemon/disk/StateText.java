@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.model.Names;
 import io.gpufleet.nodedaemon.model.OpenFault;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sightings;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -67,6 +68,10 @@ final class StateText {
                 .put("since", fault.since().toString())
                 .put("observations", fault.observations());
         fault.subject().energyMillijoules().asOptional().ifPresent(value -> json.put("energyMillijoules", value));
+        Subcode subcode = fault.subject().subcode();
+        if (!subcode.name().isEmpty()) {
+            json.put("subcode", subcode.name()).put("need", subcode.need().name());
+        }
         if (fault.cause() instanceof Cause.Gone(long _, String proof)) {
             json.put("gone", proof);
         }
@@ -82,7 +87,10 @@ final class StateText {
                 new OpenFault.Subject(
                         json.getString("mig"),
                         json.getString("model"),
-                        reading(json, "energyMillijoules", json::getLong)),
+                        reading(json, "energyMillijoules", json::getLong),
+                        new Subcode(
+                                json.getString("subcode", ""),
+                                Subcode.Need.valueOf(json.getString("need", Subcode.Need.UNSAID.name())))),
                 Sightings.kept(
                         Instant.parse(json.getString("since")),
                         json.getLong("observations"),

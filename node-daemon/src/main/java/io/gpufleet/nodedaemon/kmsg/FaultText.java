@@ -1,8 +1,12 @@
 package io.gpufleet.nodedaemon.kmsg;
 
+import io.gpufleet.catalogue.NvLinkError;
+import io.gpufleet.catalogue.NvLinkErrors;
+import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.KernelReport;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.Subcode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +26,11 @@ final class FaultText {
     private static final Pattern OFF_THE_BUS =
             Pattern.compile("NVRM: (?:The NVIDIA )?GPU (?:at )?" + PLACE + ".{0,120}?has fallen off the bus");
     private static final Pattern ASKED = Pattern.compile("to 0x[0-9A-Fa-f]{1,8} \\(([A-Za-z0-9 ]{1,40})\\)");
+    /** Subcode, severity, whether it crossed containment, whether it was injected, link, and words in hex. */
+    private static final Pattern NVLINK = Pattern.compile(", ([A-Z][A-Za-z0-9_ ]{1,40}?) {1,8}(?:Non-?)?[Ff]atal {1,8}"
+            + "XC ?\\d{1,2} {1,8}i ?\\d{1,2} {1,8}Link {1,8}-?\\d{1,3} {1,8}"
+            + "[(\\[]0x([0-9A-Fa-f]{1,8}),? {1,8}0x([0-9A-Fa-f]{1,8})\\b");
+
     private static final FaultCode LOST = new FaultCode.Plain(FaultCode.Kind.GPU_LOST);
     private static final int ACTION_CHANGED = 154;
 
@@ -47,13 +56,42 @@ final class FaultText {
         var reports = new ArrayList<KernelReport>();
         String place = place(found.group(1));
         int code = Integer.parseInt(found.group(3));
-        reports.add(new KernelReport(place, new FaultCode.Xid(code), message(text), false));
+        reports.add(nvLink(code, text)
+                .map(told -> new KernelReport(
+                        place, new FaultCode.Xid(code), told.subcode(), message(text) + told.advice(), false))
+                .orElseGet(() -> new KernelReport(place, new FaultCode.Xid(code), message(text), false)));
         if (code == ACTION_CHANGED) {
             asked(text)
                     .ifPresent(action -> reports.add(
                             new KernelReport(place, new FaultCode.RecoveryAsked(action), message(text), false)));
         }
         return reports;
+    }
+
+    /**
+     * What a line says of an NVLink.
+     *
+     * @param advice NVIDIA's, to be read behind the line; empty where its table does not know the error
+     */
+    private record Told(Subcode subcode, String advice) {}
+
+    private static Optional<Told> nvLink(int code, String text) {
+        Matcher words = NVLINK.matcher(text);
+        if (!words.find()) {
+            return Optional.empty();
+        }
+        Optional<NvLinkError> error = NvLinkErrors.standard()
+                .find(
+                        code,
+                        words.group(1),
+                        Integer.parseUnsignedInt(words.group(2), 16),
+                        Integer.parseUnsignedInt(words.group(3), 16));
+        Subcode.Need need =
+                error.map(NvLinkError::immediate).map(XidPolicy::need).orElse(Subcode.Need.UNSAID);
+        return Optional.of(new Told(
+                new Subcode(words.group(1), need),
+                error.map(known -> "; NVIDIA: " + known.immediate() + ", then " + known.investigatory())
+                        .orElse("")));
     }
 
     /** What XID 154 says the driver asks for now; empty for nothing, and where it does not say. */

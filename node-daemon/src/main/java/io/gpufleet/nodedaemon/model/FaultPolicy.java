@@ -23,10 +23,17 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
         return new FaultPolicy(withdrawingXids, recoveryDwell, others);
     }
 
-    /** Whether a device with this fault must not be handed out. */
-    public boolean withdraws(FaultCode fault) {
+    /** Whether a device with this fault must not be handed out; what a subcode asks for counts more than its XID. */
+    public boolean withdraws(FaultCode fault, Subcode subcode) {
         return switch (fault) {
-            case FaultCode.Xid(int code) -> overrides.withdraws(code, withdrawingXids.contains(code));
+            case FaultCode.Xid(int code) ->
+                overrides.withdraws(
+                        code,
+                        switch (subcode.need()) {
+                            case UNSAID -> withdrawingXids.contains(code);
+                            case NOTHING -> false;
+                            case REPAIR -> true;
+                        });
             case FaultCode.Sxid _ -> false;
             case FaultCode.RecoveryAsked(RecoveryAction action) -> action.makesUnfit();
             case FaultCode.Plain(FaultCode.Kind kind) ->

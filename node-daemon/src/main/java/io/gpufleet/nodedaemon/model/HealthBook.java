@@ -46,6 +46,9 @@ public final class HealthBook {
 
         /** Another source of the observation before. */
         record Same(HealthBook next, OpenFault fault) implements Observed {}
+
+        /** Another source of the observation before, which says more of it. */
+        record Learnt(HealthBook next, OpenFault fault) implements Observed {}
     }
 
     /** A fault that is proven gone, and how. */
@@ -86,18 +89,31 @@ public final class HealthBook {
                     subject,
                     Sightings.first(sign, now),
                     new Reading.Unavailable<>("not polled since"),
-                    policy.withdraws(sign.fault()),
+                    policy.withdraws(sign.fault(), subject.subcode()),
                     watched(sign.source()) ? new Cause.There() : new Cause.Unwatched());
             return new Observed.Opened(with(fault), fault);
         }
         var seen = known.with(seenBy(sign.source(), known.cause()));
         if (known.sightings().pairs(sign, now)) {
             OpenFault both = seen.with(known.sightings().paired(sign.source()));
-            return new Observed.Same(with(both), both);
+            Subcode told = known.subject().subcode().then(subject.subcode());
+            if (told.equals(known.subject().subcode())) {
+                return new Observed.Same(with(both), both);
+            }
+            OpenFault learnt = judged(both.with(both.sightings().told(sign.message()))
+                    .with(both.subject().naming(told)));
+            return new Observed.Learnt(with(learnt), learnt);
         }
-        OpenFault again = seen.with(known.sightings().again(sign, now))
-                .with(known.subject().replacedBy(subject));
+        OpenFault again = judged(seen.with(known.sightings().again(sign, now))
+                .with(known.subject().replacedBy(subject)));
         return new Observed.Again(with(again), again);
+    }
+
+    /** A word more may withdraw a device, and none brings one back. */
+    private OpenFault judged(OpenFault fault) {
+        boolean withdraws =
+                policy.withdraws(fault.key().fault(), fault.subject().subcode());
+        return fault.judged(fault.withdraws() || withdraws);
     }
 
     /** The kernel tells that something began and never that it ended. */
@@ -181,7 +197,8 @@ public final class HealthBook {
     public HealthBook judged(XidOverrides overrides) {
         FaultPolicy other = policy.with(overrides);
         var judged = new LinkedHashMap<FaultKey, OpenFault>();
-        open.forEach((key, fault) -> judged.put(key, fault.judged(other.withdraws(key.fault()))));
+        open.forEach((key, fault) -> judged.put(
+                key, fault.judged(other.withdraws(key.fault(), fault.subject().subcode()))));
         return new HealthBook(other, judged);
     }
 

@@ -26,13 +26,26 @@ public record OpenFault(
      * @param migUuid the MIG instance where only one is concerned; else empty
      * @param model product name of the GPU; empty when unknown
      * @param energyMillijoules of the GPU since its driver was loaded: a lower figure later proves that it was started anew
+     * @param subcode the part of the GPU, where the driver named one
      */
-    public record Subject(String migUuid, String model, Reading<Long> energyMillijoules) {
+    public record Subject(String migUuid, String model, Reading<Long> energyMillijoules, Subcode subcode) {
+        /** Of a source that names no part of the GPU. */
+        public Subject(String migUuid, String model, Reading<Long> energyMillijoules) {
+            this(migUuid, model, energyMillijoules, Subcode.NONE);
+        }
+
         /** A newer one, which may have read less. */
         Subject replacedBy(Subject newer) {
-            return newer.energyMillijoules() instanceof Reading.Known<Long>
-                    ? newer
-                    : new Subject(newer.migUuid(), newer.model(), energyMillijoules);
+            boolean read = newer.energyMillijoules() instanceof Reading.Known<Long>;
+            return new Subject(
+                    newer.migUuid(),
+                    newer.model(),
+                    read ? newer.energyMillijoules() : energyMillijoules,
+                    subcode.then(newer.subcode()));
+        }
+
+        Subject naming(Subcode told) {
+            return new Subject(migUuid, model, energyMillijoules, told);
         }
     }
 
@@ -97,7 +110,9 @@ public record OpenFault(
     /** Where the energy counter was not read when the fault was seen, its first reading afterwards serves. */
     OpenFault measured(Reading<Long> energyMillijoules) {
         boolean known = subject.energyMillijoules() instanceof Reading.Known<Long>;
-        return known ? this : with(new Subject(subject.migUuid(), subject.model(), energyMillijoules));
+        return known
+                ? this
+                : with(new Subject(subject.migUuid(), subject.model(), energyMillijoules, subject.subcode()));
     }
 
     OpenFault judged(boolean withdrawing) {

@@ -52,6 +52,10 @@ public record Sightings(
         return new Sightings(since, count, message, both, newestNanos, leader, unpaired - 1);
     }
 
+    Sightings told(String better) {
+        return new Sightings(since, count, better, origins, newestNanos, leader, unpaired);
+    }
+
     Sightings again(Sign.FaultSeen sign, Moment now) {
         int ahead = soon(now) && sign.source() == leader ? unpaired + 1 : 1;
         return new Sightings(

@@ -19,6 +19,7 @@ import io.gpufleet.nodedaemon.model.Overlay;
 import io.gpufleet.nodedaemon.model.SettingsChoice;
 import io.gpufleet.nodedaemon.model.Sign;
 import io.gpufleet.nodedaemon.model.SomeVitals;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
@@ -126,6 +127,12 @@ final class NodeInHand {
     /** The kernel prints it, with the address as the driver writes it. */
     NodeInHand kernelSays(int gpu, FaultCode fault) {
         return takes(new Input.KernelSaid(new KernelReport("000" + gpu + ":00:00", fault, "printed", false)));
+    }
+
+    /** The same of a line that names a part of an NVLink. */
+    NodeInHand kernelSays(int gpu, int xid, Subcode subcode) {
+        return takes(new Input.KernelSaid(new KernelReport(
+                "000" + gpu + ":00:00", new FaultCode.Xid(xid), subcode, "printed " + subcode.name(), false)));
     }
 
     NodeInHand chooses(XidOverrides xids) {

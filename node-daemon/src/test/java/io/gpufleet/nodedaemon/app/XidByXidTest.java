@@ -9,14 +9,19 @@ import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.SomeVitals;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The codes about which the tools disagree, one by one: what each does to a node of two GPUs. */
 class XidByXidTest {
+    private static final Subcode LINK_DOWN = new Subcode("NETIR_LINK_EVT", Subcode.Need.REPAIR);
+    private static final Subcode BIT_ERRORS = new Subcode("NETIR_BER_EVENT", Subcode.Need.NOTHING);
+
     private final NodeInHand node = new NodeInHand(seen(2));
 
     private void bothAreOffered() {
@@ -116,6 +121,85 @@ class XidByXidTest {
 
         node.after(10).polls(SomeVitals.well(0));
         dwellPasses();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Subcode.Need.class)
+    void subcodeDecidesWhereTheNumberAloneWithdrawsNothing(Subcode.Need need) {
+        node.kernelSays(0, 149, new Subcode("NETIR_LINK_EVT", need));
+
+        if (need == Subcode.Need.REPAIR) {
+            onlyTheSecondIsOffered();
+        } else {
+            bothAreOffered();
+        }
+        assertThat(node.told(Fact.FaultObserved.class)).hasSize(1);
+    }
+
+    @Test
+    void subcodeThatFollowsNvmlsNumberWithdrawsAndIsTheSameObservation() {
+        node.xid(0, 149);
+        bothAreOffered();
+
+        node.after(1).kernelSays(0, 149, LINK_DOWN);
+        onlyTheSecondIsOffered();
+        assertThat(node.told(Fact.FaultObserved.class)).hasSize(1);
+        assertThat(node.told(Fact.FaultsOpen.class).getLast().faults())
+                .singleElement()
+                .satisfies(fault -> {
+                    assertThat(fault.observations()).isEqualTo(1);
+                    assertThat(fault.withdraws()).isTrue();
+                    assertThat(fault.message()).isEqualTo("printed NETIR_LINK_EVT");
+                });
+
+        node.over(0, 149);
+        dwellPasses();
+    }
+
+    @Test
+    void subcodeThatChangesNothingIsToldWithWhatIsOpen() {
+        node.xid(0, 149);
+        int before = node.told(Fact.FaultsOpen.class).size();
+
+        node.after(1).kernelSays(0, 149, BIT_ERRORS).kernelSays(0, 149, BIT_ERRORS);
+
+        bothAreOffered();
+        assertThat(node.told(Fact.FaultsOpen.class)).hasSize(before + 1);
+        assertThat(node.told(Fact.FaultsOpen.class).getLast().faults())
+                .singleElement()
+                .matches(fault -> fault.message().equals("printed NETIR_BER_EVENT"));
+    }
+
+    @Test
+    void numberThatFollowsTheSubcodeAddsNothing() {
+        node.kernelSays(0, 149, LINK_DOWN).after(1).xid(0, 149);
+
+        onlyTheSecondIsOffered();
+        assertThat(node.faults()).singleElement().matches(fault -> fault.observations() == 1);
+        assertThat(node.faults())
+                .singleElement()
+                .matches(fault -> fault.message().equals("printed NETIR_LINK_EVT"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 60})
+    void noLaterSubcodeTakesAWithdrawalBack(int seconds) {
+        node.kernelSays(0, 149, LINK_DOWN).after(seconds).kernelSays(0, 149, BIT_ERRORS);
+        onlyTheSecondIsOffered();
+
+        node.after(seconds).xid(0, 149);
+        onlyTheSecondIsOffered();
+    }
+
+    @Test
+    void subcodeOutlivesARestartAndAnOperatorMayOverruleIt() {
+        node.kernelSays(0, 149, LINK_DOWN).restarts("boot-1", seen(2));
+        onlyTheSecondIsOffered();
+
+        node.chooses(new XidOverrides(false, false, Set.of(149), Set.of()));
+        bothAreOffered();
+        node.chooses(XidOverrides.NONE);
+        onlyTheSecondIsOffered();
     }
 
     @ParameterizedTest

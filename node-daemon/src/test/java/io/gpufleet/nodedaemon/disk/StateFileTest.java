@@ -16,6 +16,7 @@ import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sightings;
 import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.model.Subcode;
 import io.gpufleet.nodedaemon.model.VgpuHost;
 import io.gpufleet.nodedaemon.model.preferred.Machines;
 import io.vertx.core.json.JsonObject;
@@ -37,7 +38,8 @@ class StateFileTest {
     private static OpenFault fault(FaultCode code) {
         return new OpenFault(
                 new FaultKey(Some.uuid(0), code),
-                new OpenFault.Subject("", "H100", new Reading.Known<>(77L)),
+                new OpenFault.Subject(
+                        "", "H100", new Reading.Known<>(77L), new Subcode("NETIR_LINK_EVT", Subcode.Need.REPAIR)),
                 Sightings.kept(
                         second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
                 new Reading.Unavailable<>("not polled since"),

@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.FaultCode;
 import io.gpufleet.nodedaemon.model.KernelReport;
 import io.gpufleet.nodedaemon.model.PciPlace;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.Subcode;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -68,6 +69,54 @@ class FaultTextTest {
                         + " 0x1 (GPU Reset Required) to 0x0 (None)"))
                 .extracting(KernelReport::fault)
                 .containsExactly(new FaultCode.Xid(154));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "149 | NETIR_LINK_EVT | REPAIR | NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000 0x00000000)",
+                "149 | NETIR_LINK_EVT | REPAIR | NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6 0x00000000 0x0)",
+                "149 | NETIR_LINK_DOWN | REPAIR | NETIR_LINK_DOWN Fatal XC 0 i 0 Link 17 [0x00000011 0x00000000]",
+                "149 | NETIR | REPAIR | NETIR Fatal XC0 i0 Link -1 (0x000fe406 0x00000000 0x00000000 0x00000000)",
+                "149 | NETIR_BER_EVENT | NOTHING | NETIR_BER_EVENT Nonfatal XC0 i0 Link 03 (0x00086226 0x00000001 0x0)",
+                "145 | RLW_RXPIPE | NOTHING | pid=87, name=ray::Work, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2 0x8 0x1)",
+                "145 | RLW_SRC_TRACK | UNSAID | RLW_SRC_TRACK Nonfatal XC1 i0 Link 12 (0x040988e2 0x00000008 0x00000000)",
+                "150 | MSE Degraded | REPAIR | MSE Degraded Fatal XC0 i0 Link -1 (0x00000000 0x00000000 0x00000000)",
+                "144 | SAW_EGR | UNSAID | SAW_EGR Nonfatal XC0 i0 Link 00 (0x00000004 0x00000001 0x00000000 0x00000000)",
+                "149 | NETIR_LINK_EVT | UNSAID | NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x003005c6 0x00000000 0x00000000)",
+            })
+    void xidOfAnNvLinkSaysWhichPartErredAndWhatItNeeds(int code, String part, Subcode.Need need, String text) {
+        assertThat(FaultText.read("NVRM: Xid (PCI:0000:3b:00): " + code + ", " + text))
+                .singleElement()
+                .satisfies(report -> {
+                    assertThat(report.fault()).isEqualTo(new FaultCode.Xid(code));
+                    assertThat(report.subcode()).isEqualTo(new Subcode(part, need));
+                });
+    }
+
+    @Test
+    void whatNvidiaAdvisesStandsBehindItsLine() {
+        String line = "NVRM: Xid (PCI:0000:3b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 (0x004505c6 0x00000000)";
+
+        assertThat(FaultText.read(line))
+                .extracting(KernelReport::message)
+                .containsExactly(line + "; NVIDIA: RESET_GPU, then INVESTIGATE_LINK_SI");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "NVRM: Xid (PCI:0000:3b:00): 145, RLW_RXPIPE interrupt hit",
+                "NVRM: Xid (PCI:0000:3b:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe406",
+                "NVRM: Xid (PCI:0000:3b:00): 149, NETIR Fatal XC0 i0 Link -1 (0x000fe4060 0x00000000)",
+                "NVRM: Xid (PCI:0000:3b:00): 31, pid=1, name=NETIR, Ch 00000008, intr 00000000. MMU Fault",
+            })
+    void lineWithoutSuchWordsIsItsCodeAndNoMore(String line) {
+        assertThat(FaultText.read(line))
+                .singleElement()
+                .matches(report -> report.subcode().equals(Subcode.NONE)
+                        && report.message().equals(line));
     }
 
     @Test
@@ -133,6 +182,9 @@ class FaultTextTest {
                 "\\x0a",
                 "has fallen off the bus",
                 "NVRM: GPU ",
+                "149, NETIR_LINK_EVT Fatal XC0 i0 Link 08 ",
+                "(0x004505c6 ",
+                "0x00000000",
                 "\u0000",
                 "\ud800",
                 "9999999999",
