@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -36,9 +37,9 @@ public final class DeviceWatch implements AutoCloseable {
     private final Supplier<Moment> now;
     private final Duration telemetry;
     private final BlockingQueue<Wish> wishes = new ArrayBlockingQueue<>(16);
+    private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread looker;
     private final Thread listener;
-    private volatile boolean running = true;
 
     /** Starts watching; the first thing that is handed in is a look. */
     public DeviceWatch(
@@ -57,14 +58,20 @@ public final class DeviceWatch implements AutoCloseable {
     }
 
     private void guarded(Work work) {
-        while (running) {
-            try {
-                work.go();
-            } catch (InterruptedException stop) {
-                return;
-            } catch (RuntimeException broken) {
-                LOG.atError().setCause(broken).log("the device source failed, it is asked again");
-            }
+        var setback = new Setback();
+        try {
+            do {
+                try {
+                    work.go();
+                } catch (RuntimeException broken) {
+                    if (setback.isNews(broken.toString(), now.get().nanos())) {
+                        LOG.atError().setCause(broken).log("the device source failed, it is asked again");
+                    }
+                    boolean _ = closing.await(setback.pause().toNanos(), TimeUnit.NANOSECONDS);
+                }
+            } while (closing.getCount() > 0);
+        } catch (InterruptedException stop) {
+            // Closed.
         }
     }
 
@@ -74,7 +81,7 @@ public final class DeviceWatch implements AutoCloseable {
         long nextPoll = nextLook;
         long nextSample = nextLook;
         boolean held = false;
-        while (running) {
+        while (closing.getCount() > 0) {
             Moment moment = now.get();
             long nanos = moment.nanos();
             boolean heldBefore = held;
@@ -140,7 +147,7 @@ public final class DeviceWatch implements AutoCloseable {
 
     @Override
     public void close() {
-        running = false;
+        closing.countDown();
         looker.interrupt();
         listener.interrupt();
         source.close();
