@@ -56,30 +56,21 @@ public record Gpu(
 
     /** The same GPU, partitioned otherwise. */
     public Gpu partitioned(Reading<Boolean> enabled, List<MigInstance> into) {
-        return new Gpu(
-                uuid,
-                serial,
-                index,
-                minor,
-                pciBusId,
-                model,
-                shortModel,
-                family,
-                computeCapability,
-                memoryBytes,
-                vbiosVersion,
-                numaNode,
-                enabled,
-                links,
-                fabricClique,
-                mode,
-                into,
-                pciRoute,
-                vgpuHost);
+        return with(memoryBytes, enabled, links, fabricClique, into);
     }
 
     /** The same GPU with what could not be read at first: its neighbours before the fabric is up, or its memory. */
     public Gpu learnt(List<Link> ends, Reading<String> clique, Reading<Long> memory) {
+        return with(memory, migEnabled, ends, clique, instances);
+    }
+
+    /** All that may change while the driver stays loaded. */
+    private Gpu with(
+            Reading<Long> memory,
+            Reading<Boolean> mig,
+            List<Link> ends,
+            Reading<String> clique,
+            List<MigInstance> into) {
         return new Gpu(
                 uuid,
                 serial,
@@ -93,11 +84,11 @@ public record Gpu(
                 memory,
                 vbiosVersion,
                 numaNode,
-                migEnabled,
+                mig,
                 ends,
                 clique,
                 mode,
-                instances,
+                into,
                 pciRoute,
                 vgpuHost);
     }

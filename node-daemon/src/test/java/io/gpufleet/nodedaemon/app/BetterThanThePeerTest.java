@@ -91,26 +91,7 @@ class BetterThanThePeerTest {
     @Test
     void gpuWhoseMemoryQueryAloneFailsIsNeverOffered() {
         var whole = gpu(0);
-        var blind = new Gpu(
-                whole.uuid(),
-                whole.serial(),
-                whole.index(),
-                whole.minor(),
-                whole.pciBusId(),
-                whole.model(),
-                whole.shortModel(),
-                whole.family(),
-                whole.computeCapability(),
-                new Reading.Unavailable<>("UNKNOWN"),
-                whole.vbiosVersion(),
-                whole.numaNode(),
-                whole.migEnabled(),
-                whole.links(),
-                whole.fabricClique(),
-                whole.mode(),
-                whole.instances(),
-                whole.pciRoute(),
-                whole.vgpuHost());
+        var blind = whole.learnt(whole.links(), whole.fabricClique(), new Reading.Unavailable<>("UNKNOWN"));
 
         var node = new NodeInHand(new Look.Seen("570.124.06", "12.8", List.of(blind, gpu(1)), List.of()));
 
