@@ -13,19 +13,7 @@ record MemoryReader(Nvml nvml) {
      *
      * @param code NVML's word on the query
      */
-    record Memory(Reading<Long> total, Reading<Long> used, Reading<Long> free, Reading<Long> reserved, int code) {
-        /** Whether the query failed though the board has such a query and nobody forbids it. */
-        boolean broken() {
-            return switch (code) {
-                case NvmlConstants.SUCCESS,
-                        NvmlConstants.NOT_SUPPORTED,
-                        NvmlConstants.NO_PERMISSION,
-                        NvmlConstants.FUNCTION_NOT_FOUND,
-                        NvmlConstants.ARGUMENT_VERSION_MISMATCH -> false;
-                default -> true;
-            };
-        }
-    }
+    record Memory(Reading<Long> total, Reading<Long> used, Reading<Long> free, Reading<Long> reserved, int code) {}
 
     /** Version 2 keeps what the driver reserves apart from what is used; older drivers know only version 1. */
     Memory read(Nvml.Handle device) {

@@ -83,11 +83,6 @@ final class Standing {
     synchronized void answered(String gpuUuid, Condition condition) {
         ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.GPU_LOST), "the handle answers");
         ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.NVML_HUNG), "calls return");
-        if (condition.memoryTrouble().isEmpty()) {
-            ends(gpuUuid, fault -> plain(fault, FaultCode.Kind.MEMORY_UNREADABLE), "its memory can be read");
-        } else {
-            begins(gpuUuid, new FaultCode.Plain(FaultCode.Kind.MEMORY_UNREADABLE), condition.memoryTrouble());
-        }
         if (condition.recovery() instanceof Known<RecoveryAction>(RecoveryAction action)) {
             ends(
                     gpuUuid,

@@ -81,16 +81,11 @@ record VitalsReader(Nvml nvml, LinkBaseline baseline) {
         }
         return new Condition(
                 recovery(fields),
-                fields.of(NvmlConstants.FIELD_REMAP_PENDING).map(pending -> pending != 0),
-                memory.broken() ? "nvmlDeviceGetMemoryInfo: " + ReturnCode.name(memory.code()) : "");
+                fields.of(NvmlConstants.FIELD_REMAP_PENDING).map(pending -> pending != 0));
     }
 
-    /**
-     * What a GPU that answers says of its need to be repaired.
-     *
-     * @param memoryTrouble why its memory can not be read; empty where it can, or where the board has no such query
-     */
-    record Condition(Reading<RecoveryAction> recovery, Reading<Boolean> remapPending, String memoryTrouble) {}
+    /** What a GPU that answers says of its need to be repaired. */
+    record Condition(Reading<RecoveryAction> recovery, Reading<Boolean> remapPending) {}
 
     /** The vitals of a GPU that does not answer. */
     static Vitals silent(String uuid, NvmlFailure why) {

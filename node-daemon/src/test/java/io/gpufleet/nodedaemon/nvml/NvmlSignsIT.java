@@ -10,8 +10,6 @@ import io.gpufleet.nodedaemon.model.FaultCode.RecoveryAsked;
 import io.gpufleet.nodedaemon.model.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.FaultOrigin;
 import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Reading.Known;
-import io.gpufleet.nodedaemon.model.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.RecoveryAction;
 import io.gpufleet.nodedaemon.model.Sign;
 import java.nio.file.Path;
@@ -268,26 +266,6 @@ class NvmlSignsIT {
         // Then
         awaitSign(new Sign.LookAgain("the driver was bound to a GPU or unbound from one"));
         assertThat(nvml.counter("systemSets")).isEqualTo(1);
-    }
-
-    @Test
-    void aGpuOfWhichOnlyTheMemoryCanNotBeReadIsToldAndSoIsItsReturn() {
-        // Given
-        nvml.fail("nvmlDeviceGetMemoryInfo_v2", 1, 999).fail("nvmlDeviceGetMemoryInfo", 1, 999);
-
-        // Then
-        awaitSign(seen(1, new Plain(Kind.MEMORY_UNREADABLE), "nvmlDeviceGetMemoryInfo: UNKNOWN"));
-        assertThat(source.vitals().get(1).temperatureCelsius()).isEqualTo(new Known<>(41));
-        assertThat(source.vitals().get(1).memoryUsedBytes()).isEqualTo(new Unavailable<>("UNKNOWN"));
-
-        // When
-        nvml.clearRules();
-
-        // Then
-        awaitSign(new Sign.CauseGone(StandInNvml.uuid(1), new Plain(Kind.MEMORY_UNREADABLE), "its memory can be read"));
-        assertThat(signs)
-                .noneMatch(sign ->
-                        sign instanceof Sign.FaultSeen fault && !fault.gpuUuid().equals(StandInNvml.uuid(1)));
     }
 
     @Test

@@ -129,6 +129,25 @@ class NvmlVitalsIT {
     }
 
     @Test
+    void aGpuOfWhichOnlyTheMemoryCanNotBeReadSaysEverythingElse() {
+        // Given
+        nvml.fail("nvmlDeviceGetMemoryInfo_v2", 1, UNKNOWN).fail("nvmlDeviceGetMemoryInfo", 1, UNKNOWN);
+
+        // Then
+        assertThat(vitals(1).answers()).isEqualTo(new Known<>(true));
+        assertThat(vitals(1).temperatureCelsius()).isEqualTo(new Known<>(41));
+        assertThat(vitals(1).memoryUsedBytes()).isEqualTo(new Unavailable<>("UNKNOWN"));
+        assertThat(vitals(0).memoryUsedBytes()).isEqualTo(new Known<>(1L << 30));
+        assertThat(((Look.Seen) source.look()).gpus()).hasSize(2);
+
+        // When
+        nvml.clearRules();
+
+        // Then
+        assertThat(vitals(1).memoryUsedBytes()).isEqualTo(new Known<>(1L << 30));
+    }
+
+    @Test
     void aGpuThatDoesNotAnswerHasNoConditions() {
         // When
         nvml.lost(0, true);
