@@ -80,8 +80,7 @@ record VitalsReader(Nvml nvml, LinkBaseline baseline) {
             throw new NvmlFailure("nvmlDeviceGetMemoryInfo", memory.code());
         }
         return new Condition(
-                recovery(fields),
-                fields.of(NvmlConstants.FIELD_REMAP_PENDING).map(pending -> pending != 0));
+                recovery(fields), fields.of(NvmlConstants.FIELD_REMAP_PENDING).map(pending -> pending != 0));
     }
 
     /** What a GPU that answers says of its need to be repaired. */

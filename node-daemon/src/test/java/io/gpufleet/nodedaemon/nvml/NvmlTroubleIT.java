@@ -12,18 +12,14 @@ import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
 import io.gpufleet.nodedaemon.model.Reading;
 import io.gpufleet.nodedaemon.model.Sign;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever is wrong with library or driver is a value, and ends without a restart. */
+/** Whatever is wrong with the driver is a value, and ends without a restart. */
 class NvmlTroubleIT {
     private static final int DRIVER_NOT_LOADED = 9;
     private static final int VERSION_MISMATCH = 18;
@@ -38,51 +34,6 @@ class NvmlTroubleIT {
     private NvmlSource open(String library, Duration deadline) {
         return new NvmlSource(
                 new NvmlSettings(library, root, root, root, deadline, Duration.ofMillis(50), Duration.ofHours(1)));
-    }
-
-    @Test
-    void aNodeWithoutALibraryIsBlindUntilThereIsOne() {
-        try (NvmlSource source = open("")) {
-            // Given
-            assertThat(source.look())
-                    .isEqualTo(new Look.Blind(
-                            DriverTrouble.LIBRARY_ABSENT,
-                            "no libnvidia-ml.so.1 below " + root
-                                    + ": install the NVIDIA driver, or set GPUFLEET_DRIVER_ROOT or"
-                                    + " GPUFLEET_NVML_LIBRARY"));
-            assertThat(source.vitals()).isEmpty();
-
-            // When
-            try (StandInNvml _ = StandInNvml.install(root, 2)) {
-                // Then
-                assertThat(((Look.Seen) source.look()).gpus()).hasSize(2);
-            }
-        }
-    }
-
-    @Test
-    void aFileThatIsNoNvmlLibraryGetsOneClearLine() throws IOException {
-        // Given
-        Path text = Files.writeString(root.resolve("text.so"), "not a library");
-        Path brokenElf = Files.writeString(root.resolve("broken.so"), "\u007fELF and nothing else");
-        Path otherLibrary = Files.copy(CBuild.library(), root.resolve("libother.so"));
-        stripNames(otherLibrary);
-
-        // Then
-        for (Path file : List.of(text, brokenElf, otherLibrary)) {
-            try (NvmlSource source = open(file.toString())) {
-                Look.Blind blind = (Look.Blind) source.look();
-                assertThat(blind.trouble()).isEqualTo(DriverTrouble.FAILED);
-                assertThat(blind.reason())
-                        .startsWith(file + " is not an NVML library (")
-                        .endsWith("let GPUFLEET_NVML_LIBRARY name a libnvidia-ml.so.1,"
-                                + " or unset it to search below the driver root")
-                        .doesNotContain("\n");
-            }
-        }
-        try (NvmlSource source = open(root.resolve("absent.so").toString())) {
-            assertThat(((Look.Blind) source.look()).trouble()).isEqualTo(DriverTrouble.LIBRARY_ABSENT);
-        }
     }
 
     @Test
@@ -157,11 +108,11 @@ class NvmlTroubleIT {
 
             // Then
             assertThat(((Look.Seen) source.look()).driverVersion()).isEqualTo("575.57.08");
-            assertThat(mapped(nvml.library()
+            assertThat(OwnProcess.mapped(nvml.library()
                             .resolveSibling("libnvidia-ml.so.575.57.08")
                             .toString()))
                     .isTrue();
-            assertThat(mapped(nvml.library()
+            assertThat(OwnProcess.mapped(nvml.library()
                             .resolveSibling("libnvidia-ml.so.570.124.06")
                             .toString()))
                     .isFalse();
@@ -178,95 +129,36 @@ class NvmlTroubleIT {
     }
 
     @Test
-    void aLibraryThatWasReplacedInPlaceIsOpenedAnew() throws IOException {
-        try (StandInNvml nvml = StandInNvml.install(root, 1);
-                NvmlSource source = open("")) {
-            // Given
-            assertThat(source.look()).isInstanceOf(Look.Seen.class);
-            source.release();
-
-            // When
-            Path file = nvml.library().toRealPath();
-            Files.delete(file);
-            Files.copy(CBuild.library(), file);
-
-            // Then
-            assertThat(source.look()).isInstanceOf(Look.Seen.class);
-            assertThat(mapped(file + " (deleted)")).isFalse();
-            assertThat(mapped(file.toString())).isTrue();
-        }
-    }
-
-    @Test
-    void anAbsoluteLinkIsMeantBelowTheDriverRoot() throws IOException {
-        try (StandInNvml nvml = StandInNvml.install(root, 1);
-                NvmlSource source = open("")) {
-            // Given
-            Path file = nvml.library().toRealPath();
-            Files.delete(nvml.library());
-            Files.createSymbolicLink(nvml.library(), Path.of("/usr/lib64").resolve(file.getFileName()));
-
-            // Then
-            assertThat(source.look()).isInstanceOf(Look.Seen.class);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "usr/lib64",
-                "usr/lib/x86_64-linux-gnu",
-                "usr/lib/aarch64-linux-gnu",
-                "lib64",
-                "lib/x86_64-linux-gnu",
-                "lib/aarch64-linux-gnu",
-                "usr/local/nvidia/lib64"
-            })
-    void theLibraryIsFoundWhereDistributionsPutIt(String directory) throws IOException {
-        try (StandInNvml nvml = StandInNvml.install(root.resolve("elsewhere"), 1);
-                NvmlSource source = open("")) {
-            // Given
-            assertThat(source.look()).isInstanceOf(Look.Blind.class);
-
-            // When
-            Path place = Files.createDirectories(root.resolve(directory));
-            Files.createSymbolicLink(
-                    place.resolve("libnvidia-ml.so.1"),
-                    place.relativize(nvml.library().toRealPath()));
-
-            // Then
-            assertThat(source.look()).isInstanceOf(Look.Seen.class);
-        }
-    }
-
-    @Test
     void whatIsLetGoIsClosedToTheLastDescriptorAndOpensAgain() throws IOException {
         try (StandInNvml nvml = StandInNvml.install(root, 2);
                 NvmlSource source = open("")) {
             // Given
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
             assertThat(source.vitals()).hasSize(2);
-            assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
-            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+            assertThat(OwnProcess.descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(OwnProcess.mapped(nvml.library().toRealPath().toString()))
+                    .isTrue();
 
             // When
             source.release();
 
             // Then
-            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(OwnProcess.descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
             assertThat(nvml.counter("openSessions")).isZero();
             assertThat(nvml.counter("eventSets")).isZero();
             assertThat(nvml.counter("samples")).isZero();
             assertThat(nvml.counter("systemSets")).isZero();
             assertThat(nvml.counter("initCalls")).isEqualTo(nvml.counter("shutdownCalls"));
-            assertThat(mapped(nvml.library().toRealPath().toString())).isFalse();
+            assertThat(OwnProcess.mapped(nvml.library().toRealPath().toString()))
+                    .isFalse();
 
             // When
             assertThat(source.look()).isInstanceOf(Look.Seen.class);
 
             // Then
-            assertThat(descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
-            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+            assertThat(OwnProcess.descriptors()).anyMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(OwnProcess.mapped(nvml.library().toRealPath().toString()))
+                    .isTrue();
         }
     }
 
@@ -285,7 +177,8 @@ class NvmlTroubleIT {
             source.release();
 
             // Then
-            assertThat(mapped(nvml.library().toRealPath().toString())).isTrue();
+            assertThat(OwnProcess.mapped(nvml.library().toRealPath().toString()))
+                    .isTrue();
             assertThat(nvml.counter("samples")).isEqualTo(4);
             nvml.clearRules();
             await().until(() -> nvml.counter("hanging") == 0);
@@ -332,7 +225,7 @@ class NvmlTroubleIT {
 
             // Then
             assertThat(nvml.counter("openSessions")).isZero();
-            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(OwnProcess.descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
         }
     }
 
@@ -354,7 +247,7 @@ class NvmlTroubleIT {
                 source.release();
                 return nvml.counter("openSessions") == 0;
             });
-            assertThat(descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
+            assertThat(OwnProcess.descriptors()).noneMatch(path -> path.endsWith("/nvidiactl"));
         }
     }
 
@@ -380,33 +273,6 @@ class NvmlTroubleIT {
                             "nvmlDeviceGetUUID: GPU_IS_LOST"));
             assertThat(nvml.counter("waitCalls")).isZero();
         }
-    }
-
-    /** Makes every function name an unknown one: a good library that is not NVML. */
-    private static void stripNames(Path library) throws IOException {
-        byte[] bytes = Files.readAllBytes(library);
-        for (int i = 0; i + 4 < bytes.length; i++) {
-            if (bytes[i] == 'n' && bytes[i + 1] == 'v' && bytes[i + 2] == 'm' && bytes[i + 3] == 'l') {
-                bytes[i] = 'x';
-            }
-        }
-        Files.write(library, bytes);
-    }
-
-    private static boolean mapped(String name) throws IOException {
-        return Files.readAllLines(Path.of("/proc/self/maps")).stream().anyMatch(line -> line.endsWith(name));
-    }
-
-    private static List<String> descriptors() throws IOException {
-        List<String> targets = new ArrayList<>();
-        try (Stream<Path> links = Files.list(Path.of("/proc/self/fd"))) {
-            for (Path link : links.toList()) {
-                if (Files.isSymbolicLink(link)) {
-                    targets.add(Files.readSymbolicLink(link).toString());
-                }
-            }
-        }
-        return targets;
     }
 
     private static void awaitSign(NvmlSource source, Sign wanted) {

@@ -23,8 +23,7 @@ class StandingTest {
     private static final Condition WELL =
             new Condition(new Known<>(RecoveryAction.NONE), new Unavailable<>("NOT_SUPPORTED"));
     private static final Condition RESET = new Condition(new Known<>(RecoveryAction.GPU_RESET), new Known<>(false));
-    private static final Condition REBOOT =
-            new Condition(new Known<>(RecoveryAction.NODE_REBOOT), new Known<>(false));
+    private static final Condition REBOOT = new Condition(new Known<>(RecoveryAction.NODE_REBOOT), new Known<>(false));
     private final NvmlFailure lost = new NvmlFailure("nvmlDeviceGetUUID", 15);
 
     private final List<Sign> signs = new ArrayList<>();
