@@ -84,6 +84,10 @@ final class FaultDesk {
             case Look.Seen _ -> {
                 health = health.causeGone(DRIVER, "the driver answers", now).driverAnswers(now);
                 wentNanos.ifPresent(went -> health = health.driverLoadedAnew(answering(devices), went, now));
+                Set<String> uuids =
+                        devices.gpus().stream().map(known -> known.gpu().uuid()).collect(Collectors.toSet());
+                health = health.tookOutAllBut(uuids, now);
+                energy.keySet().retainAll(uuids);
                 devices.gpus().forEach(known -> seen.addAll(lookedAt(known, scene)));
             }
             case Look.Blind(Look.DriverTrouble trouble, String reason) -> {

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Every GPU that this node has or had since the driver first answered, and what the last look said. */
+/** Every GPU that this node has, as far as the driver ever answered for it, and what the last look said. */
 public final class DeviceBook {
     private final Map<String, KnownGpu> gpus;
     private final Look lastLook;
@@ -83,9 +83,10 @@ public final class DeviceBook {
         var answering = seen.gpus().stream().map(Gpu::uuid).collect(Collectors.toCollection(HashSet::new));
         var taken = seen.gpus().stream().map(Gpu::pciBusId).collect(Collectors.toCollection(HashSet::new));
         for (KnownGpu known : gpus.values()) {
-            // Another GPU in its place: it was replaced, not lost.
+            // Another GPU in its place, or nothing at all: it was taken out, not lost.
             if (!answering.contains(known.gpu().uuid())
-                    && !taken.contains(known.gpu().pciBusId())) {
+                    && !taken.contains(known.gpu().pciBusId())
+                    && !seen.isOffTheBus(known.gpu())) {
                 var reason = whyLost(known.gpu(), seen);
                 next.put(
                         known.gpu().uuid(),

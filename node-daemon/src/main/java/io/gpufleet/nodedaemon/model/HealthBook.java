@@ -181,6 +181,18 @@ public final class HealthBook {
         return book;
     }
 
+    /** These are all GPUs that the node has: what caused the faults of others went with them. */
+    public HealthBook tookOutAllBut(Set<String> gpuUuids, Moment now) {
+        HealthBook book = this;
+        for (OpenFault fault : open.values()) {
+            String gpu = fault.key().gpuUuid();
+            if (!gpu.isEmpty() && !gpuUuids.contains(gpu)) {
+                book = book.with(ended(fault, "the GPU was taken out of the machine", now));
+            }
+        }
+        return book;
+    }
+
     /** The driver answers: a fault of the whole node that an earlier process saw would be told anew if it still stood. */
     public HealthBook driverAnswers(Moment now) {
         HealthBook book = this;

@@ -1,6 +1,9 @@
 package io.gpufleet.nodedaemon.model;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** One look at the node's devices. */
 public sealed interface Look {
@@ -11,12 +14,40 @@ public sealed interface Look {
      * @param cudaVersion {@code major.minor}; empty when unknown
      * @param gpus GPUs that answer, by index
      * @param lost places where a GPU is but does not answer
+     * @param onTheBus PCI addresses of all NVIDIA graphics devices that the kernel has, whether the driver has them or not
      */
-    record Seen(String driverVersion, String cudaVersion, List<Gpu> gpus, List<LostGpu> lost) implements Look {
+    record Seen(
+            String driverVersion,
+            String cudaVersion,
+            List<Gpu> gpus,
+            List<LostGpu> lost,
+            Reading<List<String>> onTheBus)
+            implements Look {
         /** Copies the lists. */
         public Seen {
             gpus = List.copyOf(gpus);
             lost = List.copyOf(lost);
+            onTheBus = onTheBus.map(List::copyOf);
+        }
+
+        /** A look of which only the driver was asked. */
+        public Seen(String driverVersion, String cudaVersion, List<Gpu> gpus, List<LostGpu> lost) {
+            this(driverVersion, cudaVersion, gpus, lost, new Reading.Unavailable<>("not asked"));
+        }
+
+        /** Whether the kernel has no such device any more; a kernel that does not even show what answers proves nothing. */
+        boolean isOffTheBus(Gpu gpu) {
+            Set<PciPlace> there = onTheBus.orElse(List.of()).stream()
+                    .flatMap(address -> PciPlace.parse(address).stream())
+                    .collect(Collectors.toSet());
+            return onTheBus instanceof Reading.Known
+                    && gpus.stream().allMatch(answers -> isAt(answers, there))
+                    && !isAt(gpu, there);
+        }
+
+        private static boolean isAt(Gpu gpu, Set<PciPlace> places) {
+            Optional<PciPlace> place = PciPlace.parse(gpu.pciBusId());
+            return place.isPresent() && places.contains(place.get());
         }
     }
 

@@ -90,7 +90,11 @@ final class NvmlSession {
         }
         follow(found);
         return new Look.Seen(
-                driverVersion, cudaVersion, found.stream().map(Tracked::gpu).toList(), lost);
+                driverVersion,
+                cudaVersion,
+                found.stream().map(Tracked::gpu).toList(),
+                lost,
+                gpus.pci().graphics());
     }
 
     private Tracked find(int index) throws NvmlFailure {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What the kernel says of a PCI device. */
 record PciFiles(Path sysfs) {
@@ -35,6 +36,27 @@ record PciFiles(Path sysfs) {
             case Known<String>(String text) -> new Unavailable<>("PCI class " + text);
             case Unavailable<String>(String reason) -> new Unavailable<>(reason);
         };
+    }
+
+    /** Addresses of all NVIDIA graphics devices, whether a driver has them or not; one that can not be read may be one. */
+    Reading<List<String>> graphics() {
+        Path devices = sysfs.resolve("bus/pci/devices");
+        try (Stream<Path> listed = Files.list(devices)) {
+            List<String> all =
+                    listed.map(device -> device.getFileName().toString()).toList();
+            return all.isEmpty()
+                    ? new Unavailable<>(devices + ": no device at all")
+                    : new Known<>(all.stream()
+                            .filter(busId -> may(busId, "vendor", "0x10de") && may(busId, "class", "0x03"))
+                            .sorted()
+                            .toList());
+        } catch (IOException e) {
+            return new Unavailable<>(devices + ": " + e.getClass().getSimpleName());
+        }
+    }
+
+    private boolean may(String busId, String file, String begin) {
+        return read(busId, file).map(text -> text.startsWith(begin)).orElse(true);
     }
 
     /** What is above the device, from the root down, by the kernel's tree of devices; the root is its domain and bus. */

@@ -111,6 +111,75 @@ class BetterThanThePeerTest {
         assertThat(node.after(60).listed()).containsExactly(uuid(0));
     }
 
+    private static Look oneOfTwo(String... onTheBus) {
+        return new Look.Seen(
+                "570.124.06",
+                "12.8",
+                List.of(gpu(0)),
+                List.of(new Look.LostGpu(1, gpu(1).pciBusId(), "GPU_IS_LOST")),
+                new Reading.Known<>(List.of(onTheBus)));
+    }
+
+    @Test
+    void faultOfALostGpuStandsAndEndsWhenTheGpuIsTakenOut() {
+        var node = new NodeInHand(seen(2)).xid(1, 79).looks(oneOfTwo("0000:00:00.0", "0001:00:00.0"));
+        node.after(100_000).looks(oneOfTwo("0000:00:00.0", "0001:00:00.0"));
+        assertThat(node.open()).hasSize(2).contains(new FaultCode.Plain(FaultCode.Kind.GPU_LOST));
+
+        // When the kernel has it no more
+        node.looks(oneOfTwo("0000:00:00.0"));
+
+        // Then it leaves the list, Unhealthy for long enough as it is, and its faults end
+        assertThat(node.listed()).containsExactly(uuid(0));
+        assertThat(node.after(NodeInHand.DWELL.toSeconds()).open()).isEmpty();
+        assertThat(node.told(Fact.FaultCleared.class)).hasSize(2);
+        node.restarts("boot-1", oneOfTwo("0000:00:00.0"));
+        assertThat(node.open()).isEmpty();
+        assertThat(node.listed()).containsExactly(uuid(0));
+    }
+
+    @Test
+    void gpuThatIsTakenOutAndPutBackDoesNotShortenItsDwell() {
+        var node = new NodeInHand(seen(2)).xid(1, 79).looks(oneOfTwo("0000:00:00.0"));
+
+        node.after(30).looks(seen(2));
+
+        assertThat(node.healthy()).containsExactly(uuid(0));
+        node.after(NodeInHand.DWELL.toSeconds() - 31);
+        assertThat(node.healthy()).containsExactly(uuid(0));
+        assertThat(node.after(1).healthy()).containsExactly(uuid(0), uuid(1));
+    }
+
+    @Test
+    void faultOfAGpuThatWasReplacedEndsWithIt() {
+        var node = new NodeInHand(seen(2)).xid(1, 79);
+        var other = new Gpu(
+                uuid(5),
+                gpu(5).serial(),
+                1,
+                1,
+                gpu(1).pciBusId(),
+                gpu(1).model(),
+                gpu(1).shortModel(),
+                gpu(1).family(),
+                gpu(1).computeCapability(),
+                gpu(1).memoryBytes(),
+                gpu(1).vbiosVersion(),
+                gpu(1).numaNode(),
+                gpu(1).migEnabled(),
+                gpu(1).links(),
+                gpu(1).fabricClique(),
+                gpu(1).mode(),
+                gpu(1).instances(),
+                gpu(1).pciRoute(),
+                gpu(1).vgpuHost());
+
+        node.looks(new Look.Seen("570.124.06", "12.8", List.of(gpu(0), other), List.of()));
+
+        assertThat(node.healthy()).containsExactly(uuid(0), uuid(5));
+        assertThat(node.after(NodeInHand.DWELL.toSeconds()).open()).isEmpty();
+    }
+
     @Test
     void nodeWithoutNvmlAtTheStartIsServedOnceThereIsOne() {
         var node = new NodeInHand(NOTHING);

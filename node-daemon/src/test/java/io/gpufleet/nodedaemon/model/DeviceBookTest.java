@@ -23,6 +23,31 @@ class DeviceBookTest {
                 .contains(new KnownGpu(Some.gpu(1), new KnownGpu.Presence.Missing(0, "GPU_IS_LOST", true)));
     }
 
+    private static Look.Seen twoAndOnTheBus(String... addresses) {
+        return new Look.Seen(
+                "570",
+                "12.8",
+                List.of(Some.gpu(0), Some.gpu(2)),
+                List.of(new Look.LostGpu(1, Some.gpu(1).pciBusId(), "GPU_IS_LOST")),
+                new Reading.Known<>(List.of(addresses)));
+    }
+
+    @Test
+    void aGpuThatTheKernelHasNotEitherWasTakenOut() {
+        assertThat(BEFORE.after(twoAndOnTheBus("0000:00:00.0", "0002:00:00.0"), second(1))
+                        .find(Some.uuid(1)))
+                .isEmpty();
+        assertThat(BEFORE.after(twoAndOnTheBus("0000:00:00.0", "0001:00:00.0", "0002:00:00.0"), second(1))
+                        .find(Some.uuid(1)))
+                .isPresent();
+    }
+
+    @Test
+    void aKernelThatDoesNotShowWhatAnswersIsNotBelieved() {
+        assertThat(BEFORE.after(twoAndOnTheBus("0000:00:00.0"), second(1)).find(Some.uuid(1)))
+                .isPresent();
+    }
+
     @Test
     void aLostGpuInAnotherPlaceIsNotIt() {
         DeviceBook book = BEFORE.after(withLost(new Look.LostGpu(1, "00000009:00:00.0", "GPU_IS_LOST")), second(1));

@@ -231,6 +231,25 @@ class NvmlLookIT {
     }
 
     @Test
+    void whatTheKernelHasOnTheBusIsToldBesideWhatTheDriverHas() throws IOException {
+        // Given a GPU that the driver does not have, a network card, and an NVSwitch
+        assertThat(seen().onTheBus()).isInstanceOf(Unavailable.class);
+        onTheBus("0000:07:00.0", "0x10de", "0x030200");
+        onTheBus("0008:01:00.0", "0x10de", "0x030000");
+        onTheBus("0000:05:00.0", "0x15b3", "0x020700");
+        onTheBus("0000:06:00.0", "0x10de", "0x068000");
+
+        // Then
+        assertThat(seen().onTheBus()).isEqualTo(new Known<>(List.of("0000:07:00.0", "0008:01:00.0")));
+    }
+
+    private void onTheBus(String address, String vendor, String type) throws IOException {
+        Path device = Files.createDirectories(root.resolve("sys/bus/pci/devices/" + address));
+        Files.writeString(device.resolve("vendor"), vendor + "\n");
+        Files.writeString(device.resolve("class"), type + "\n");
+    }
+
+    @Test
     void memoryThatCouldNotBeReadAtFirstIsLearnt() {
         // Given
         nvml.fail("nvmlDeviceGetMemoryInfo_v2", 0, 999).fail("nvmlDeviceGetMemoryInfo", 0, 999);
