@@ -4,7 +4,7 @@
 FROM eclipse-temurin:25-jdk AS runtime
 # What the programs use; jdeps does not see the services that are found at run time.
 RUN jlink --add-modules java.base,java.compiler,java.desktop,java.instrument,java.logging,java.management,java.naming,java.net.http,java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.crypto.ec,jdk.jfr,jdk.management,jdk.naming.dns,jdk.unsupported,jdk.zipfs \
-      --strip-debug --no-header-files --no-man-pages --compress zip-6 --output /runtime
+      --strip-java-debug-attributes --no-header-files --no-man-pages --compress zip-6 --output /runtime
 
 FROM debian:13-slim
 ARG MODULE
