@@ -35,14 +35,15 @@ public sealed interface Look {
             this(driverVersion, cudaVersion, gpus, lost, new Reading.Unavailable<>("not asked"));
         }
 
-        /** Whether the kernel has no such device any more; a kernel that does not even show what answers proves nothing. */
+        /** Whether the kernel has no such device any more; a kernel that never showed it, or not what answers, proves nothing. */
         boolean isOffTheBus(Gpu gpu) {
             Set<PciPlace> there = onTheBus.orElse(List.of()).stream()
                     .flatMap(address -> PciPlace.parse(address).stream())
                     .collect(Collectors.toSet());
-            return onTheBus instanceof Reading.Known
-                    && gpus.stream().allMatch(answers -> isAt(answers, there))
-                    && !isAt(gpu, there);
+            boolean shows = gpus.isEmpty()
+                    ? gpu.pciRoute() instanceof Reading.Known
+                    : gpus.stream().allMatch(answers -> isAt(answers, there));
+            return onTheBus instanceof Reading.Known && shows && !isAt(gpu, there);
         }
 
         private static boolean isAt(Gpu gpu, Set<PciPlace> places) {

@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.model;
 import static io.gpufleet.nodedaemon.model.Some.second;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.nodedaemon.model.preferred.Machines;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +47,17 @@ class DeviceBookTest {
     void aKernelThatDoesNotShowWhatAnswersIsNotBelieved() {
         assertThat(BEFORE.after(twoAndOnTheBus("0000:00:00.0"), second(1)).find(Some.uuid(1)))
                 .isPresent();
+    }
+
+    @Test
+    void whereNoGpuAnswersTheKernelIsBelievedOfThoseThatItOnceShowed() {
+        Gpu shown = Machines.routed(Some.gpu(1), List.of("0000:00"));
+        DeviceBook before = DeviceBook.remembering(List.of(Some.gpu(0), shown), second(0));
+
+        DeviceBook after = before.after(
+                new Look.Seen("570", "12.8", List.of(), List.of(), new Reading.Known<>(List.of())), second(1));
+
+        assertThat(after.gpus()).extracting(KnownGpu::gpu).containsExactly(Some.gpu(0));
     }
 
     @Test
