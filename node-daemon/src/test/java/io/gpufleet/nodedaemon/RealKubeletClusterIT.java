@@ -3,6 +3,8 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.nodedaemon.deviceplugin.ForeignPlugin;
+import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +24,7 @@ import org.slf4j.LoggerFactory;
 class RealKubeletClusterIT {
     private static final Logger LOG = LoggerFactory.getLogger(RealKubeletClusterIT.class);
     private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Path PLUGINS = Path.of("/var/lib/kubelet/device-plugins");
     private static final String HOLDER = "gpufleet-it-holder";
     private static final String PROBE = "gpufleet-it-probe";
 
@@ -146,6 +149,36 @@ class RealKubeletClusterIT {
                     .log("rolling update");
             allIsBack(daemon);
             assertThat(kubelet.state(HOLDER)).isEqualTo(running);
+        }
+    }
+
+    @Test
+    void pluginThatComesLaterHasTheNodeUntilItGoes() throws Exception {
+        var vertx = Vertx.vertx();
+        try (var daemon = daemon("device-plugins")) {
+            allIsBack(daemon);
+
+            try (var _ = ForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+                await().atMost(PATIENCE).until(() -> daemon.log().contains("another device plugin came"));
+                awaitGpus("3 of 3");
+
+                // When our own list changes meanwhile
+                daemon.fault(0, 79);
+                await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("fault=\"xid-79\"} 1"));
+
+                // Then the other's stays, and pods are given its devices
+                await().atMost(PATIENCE)
+                        .during(Duration.ofSeconds(3))
+                        .until(() -> kubelet.gpus().equals("3 of 3"));
+                kubelet.run(PROBE, 1, "echo devices=$NVIDIA_VISIBLE_DEVICES");
+                await().atMost(PATIENCE).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
+                assertThat(kubelet.log(PROBE)).matches("devices=GPU-0000000\\d\\s*");
+            }
+
+            awaitGpus("7 of 8");
+            assertThat(daemon.errors()).isEmpty();
+        } finally {
+            vertx.close().await();
         }
     }
 

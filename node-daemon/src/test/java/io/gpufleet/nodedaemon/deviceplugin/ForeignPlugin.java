@@ -1,6 +1,5 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
-import io.gpufleet.compose.kubelet.StandInKubelet;
 import io.gpufleet.nodedaemon.app.Counters;
 import io.gpufleet.nodedaemon.app.KubeletDesk;
 import io.gpufleet.nodedaemon.model.Allocator;
@@ -23,8 +22,9 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** NVIDIA's plugin as far as a kubelet and we can tell: its socket's name, and a registration of the same resource. */
-final class ForeignPlugin implements AutoCloseable {
-    static final String SOCKET = "nvidia-gpu.sock";
+public final class ForeignPlugin implements AutoCloseable {
+    /** As NVIDIA names it. */
+    public static final String SOCKET = "nvidia-gpu.sock";
 
     private final Path socket;
     private final HttpServer server;
@@ -34,8 +34,8 @@ final class ForeignPlugin implements AutoCloseable {
         this.server = server;
     }
 
-    /** Serves so many healthy GPUs and registers them. */
-    static ForeignPlugin register(Vertx vertx, StandInKubelet kubelet, String resource, int gpus) {
+    /** Serves so many healthy GPUs in a kubelet's device-plugins directory, and registers them. */
+    public static ForeignPlugin register(Vertx vertx, Path plugins, String resource, int gpus) {
         List<Offer> offers = IntStream.range(0, gpus)
                 .mapToObj(index -> Some.offer(index, true, ""))
                 .toList();
@@ -46,7 +46,7 @@ final class ForeignPlugin implements AutoCloseable {
                 _ -> {});
         desk.lists(Map.of(resource, new DeviceList(1, offers)), 1);
         var streams = new WatchStreams(vertx.getOrCreateContext(), desk.resource(resource)::list, () -> {}, () -> {});
-        Path socket = kubelet.devicePluginDirectory().resolve(SOCKET);
+        Path socket = plugins.resolve(SOCKET);
         HttpServer server = new PluginServer(vertx, desk.resource(resource), streams)
                 .listen(socket)
                 .await();
@@ -57,9 +57,8 @@ final class ForeignPlugin implements AutoCloseable {
                 .setResourceName(resource)
                 .build();
         client.request(
-                        SocketAddress.domainSocketAddress(kubelet.devicePluginDirectory()
-                                .resolve("kubelet.sock")
-                                .toString()),
+                        SocketAddress.domainSocketAddress(
+                                plugins.resolve("kubelet.sock").toString()),
                         RegistrationGrpcClient.Register)
                 .compose(call -> call.send(request))
                 .compose(response -> response.last())

@@ -157,7 +157,7 @@ class KubeletLinksIT {
             node.show(Map.of(GPUS, 2));
             node.awaitAllocatable(GPUS, 2);
 
-            try (var _ = ForeignPlugin.register(node.vertx(), node.kubelet(), GPUS, 3)) {
+            try (var _ = ForeignPlugin.register(node.vertx(), node.kubelet().devicePluginDirectory(), GPUS, 3)) {
                 await().until(() -> node.links().yieldsTo().equals(ForeignPlugin.SOCKET));
                 assertThat(node.links().notRegistered()).isEmpty();
 
