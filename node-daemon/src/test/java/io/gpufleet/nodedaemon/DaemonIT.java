@@ -12,7 +12,6 @@ import io.gpufleet.nodedaemon.nvml.StandInNvml;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.UnheldUse;
 import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
@@ -28,9 +27,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -105,6 +102,10 @@ class DaemonIT {
         try (var reader = new BusReader(broker.bootstrap(), "c1", node)) {
             return reader.read();
         }
+    }
+
+    private Numbering numbering() {
+        return new Numbering(read());
     }
 
     private long count(EventType type) {
@@ -272,14 +273,14 @@ class DaemonIT {
             await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == 5);
             await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connected 1"));
             await().atMost(PATIENCE).untilAsserted(() -> {
-                assertThat(gaps()).isEmpty();
-                assertThat(epochs()).isEqualTo(5);
+                assertThat(numbering().gaps()).isEmpty();
+                assertThat(numbering().epochs()).isEqualTo(5);
             });
         }
 
         // Then each start's facts are there without a gap, and one id is one event
-        assertThat(gaps()).isEmpty();
-        assertThat(overtaken()).isEmpty();
+        assertThat(numbering().gaps()).isEmpty();
+        assertThat(numbering().overtaken()).isEmpty();
         Map<String, String> jsonById = new HashMap<>();
         for (BusReader.Read read : read()) {
             String before = jsonById.putIfAbsent(read.id(), read.json());
@@ -287,50 +288,6 @@ class DaemonIT {
         }
         assertThat(jsonById.keySet().stream().filter(id -> id.contains("/health/")))
                 .hasSizeGreaterThanOrEqualTo(4 * 6);
-    }
-
-    private long epochs() {
-        return read().stream()
-                .map(read -> read.event().envelope().id().epoch())
-                .distinct()
-                .count();
-    }
-
-    /** Events that stand behind a later one although they were never seen before it: a reader would drop them. */
-    private List<String> overtaken() {
-        Map<String, Long> newest = new HashMap<>();
-        var seen = new TreeSet<String>();
-        var overtaken = new java.util.ArrayList<String>();
-        for (BusReader.Read read : read()) {
-            EventId id = read.event().envelope().id();
-            long before = newest.getOrDefault(id.topic() + "/" + id.epoch(), 0L);
-            if (seen.add(read.id()) && id.sequence() < before) {
-                overtaken.add(read.id());
-            }
-            newest.put(id.topic() + "/" + id.epoch(), Math.max(before, id.sequence()));
-        }
-        return overtaken;
-    }
-
-    /** Sequences that are missing, by topic and epoch, telemetry included. */
-    private Map<String, List<Long>> gaps() {
-        Map<String, TreeSet<Long>> seen = new TreeMap<>();
-        for (BusReader.Read read : read()) {
-            EventId id = read.event().envelope().id();
-            seen.computeIfAbsent(id.topic() + "/" + id.epoch(), _ -> new TreeSet<>())
-                    .add(id.sequence());
-        }
-        Map<String, List<Long>> gaps = new TreeMap<>();
-        seen.forEach((where, sequences) -> {
-            List<Long> missing = LongStream.rangeClosed(1, sequences.last())
-                    .boxed()
-                    .filter(sequence -> !sequences.contains(sequence))
-                    .toList();
-            if (!missing.isEmpty()) {
-                gaps.put(where, missing);
-            }
-        });
-        return gaps;
     }
 
     @Test
@@ -358,8 +315,8 @@ class DaemonIT {
             // And every fact arrives, older than the outage was long
             broker.restart();
             await().atMost(PATIENCE).until(() -> count(EventType.DEVICES_ALLOCATED) >= 1);
-            await().atMost(PATIENCE).until(() -> gaps().isEmpty());
-            assertThat(overtaken()).isEmpty();
+            await().atMost(PATIENCE).until(() -> numbering().gaps().isEmpty());
+            assertThat(numbering().overtaken()).isEmpty();
             assertThat(read())
                     .filteredOn(read -> read.event().envelope().type() == EventType.FAULT_OBSERVED)
                     .hasSizeGreaterThanOrEqualTo(2)
@@ -390,7 +347,7 @@ class DaemonIT {
             awaitAllocatable(7);
 
             await().atMost(PATIENCE).until(() -> count(EventType.FAULT_OBSERVED) == 1);
-            assertThat(gaps()).isEmpty();
+            assertThat(numbering().gaps()).isEmpty();
         }
     }
 
