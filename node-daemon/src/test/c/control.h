@@ -144,6 +144,9 @@ typedef struct {
     uint32_t samples;
     uint32_t migQueries;
     uint32_t validations;
+    /* A writer that rings the bell (a futex) after each event says so in `rings`; others are looked for every millisecond. */
+    uint32_t rings;
+    uint32_t bell;
     /* How many system events were ever posted; the newest are in their ring. */
     uint64_t systemPosted;
     uint64_t systemEvents[MAX_SYSTEM_EVENTS];

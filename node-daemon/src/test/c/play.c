@@ -10,10 +10,13 @@
 #include "control.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FIXED_TEXT(to, ...) snprintf(to, sizeof(to), __VA_ARGS__)
@@ -65,6 +68,8 @@ static void post(Control *control, unsigned gpu, unsigned code) {
     event->type = 8;
     event->data = code;
     __atomic_store_n(&control->posted, posted + 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&control->bell, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, &control->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 int main(int count, char **words) {
@@ -82,6 +87,7 @@ int main(int count, char **words) {
     FIXED_TEXT(control->driverVersion, "570.124.06");
     control->cudaVersion = 12080;
     control->gpuCount = gpus;
+    control->rings = 1;
     __atomic_store_n(&control->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
     puts("ready");
     fflush(stdout);
