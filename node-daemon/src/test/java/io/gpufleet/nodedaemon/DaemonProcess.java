@@ -61,6 +61,8 @@ final class DaemonProcess implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
+                // What the program says where it runs, and not what tests want to see of libraries.
+                "-Dlogback.configurationFile=logback.xml",
                 "-cp",
                 System.getProperty("java.class.path"),
                 "io.gpufleet.nodedaemon.NodeDaemonMain"));

@@ -1,5 +1,11 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import static io.gpufleet.nodedaemon.nvml.ControlLayout.at;
+import static io.gpufleet.nodedaemon.nvml.ControlLayout.gpuAt;
+import static io.gpufleet.nodedaemon.nvml.ControlLayout.isLong;
+import static io.gpufleet.nodedaemon.nvml.ControlLayout.migAt;
+import static io.gpufleet.nodedaemon.nvml.ControlLayout.processAt;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -11,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -32,7 +37,6 @@ public final class StandInNvml implements AutoCloseable {
     private static final int PROCESSES = 64;
     private static final Pattern PROFILE = Pattern.compile("(?:(\\d)c\\.)?(\\d)g\\.(\\d+)gb(\\+me)?");
     private static final int ALL_EVENTS = 0xff9f;
-    private static final Map<String, Integer> LAYOUT = CBuild.layouts();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
@@ -363,38 +367,6 @@ public final class StandInNvml implements AutoCloseable {
         // The file stays mapped where the library is loaded; what hangs must not hang for ever.
         clearRules();
         arena.close();
-    }
-
-    private static boolean isLong(String fact) {
-        return switch (fact) {
-            case "memoryTotal", "memoryUsed", "energy", "clockReasons", "eventTypes" -> true;
-            case "powerViolation", "thermalViolation" -> true;
-            default -> false;
-        };
-    }
-
-    private static long gpuAt(int gpu, String field) {
-        return gpuAt(gpu, at("ControlGpu." + field));
-    }
-
-    private static long gpuAt(int gpu, int offset) {
-        return at("Control.gpus") + (long) gpu * at("ControlGpu") + offset;
-    }
-
-    private static long migAt(int gpu, int slot) {
-        return gpuAt(gpu, "mig") + (long) slot * at("ControlMig");
-    }
-
-    private static long processAt(int gpu, int slot) {
-        return gpuAt(gpu, "processes") + (long) slot * at("ControlProcess");
-    }
-
-    private static int at(String name) {
-        Integer offset = LAYOUT.get(name);
-        if (offset == null) {
-            throw new IllegalArgumentException("control.h has no " + name);
-        }
-        return offset;
     }
 
     private void set(long offset, int value) {
