@@ -79,6 +79,36 @@ final class ClosedMemory {
                 .filter(interval -> interval.holding().holder().maybeSame(holding.holder()));
     }
 
+    /** Since when the holder of an open interval has the device: trust that came and went has cut it in pieces. */
+    Instant heldSince(OpenInterval interval) {
+        return sameHolding(interval.holding())
+                .filter(piece -> piece.reason() == EndReason.TRUST_CHANGED)
+                .map(ClosedInterval::from)
+                .filter(from -> from.isBefore(interval.from()))
+                .min(Comparator.naturalOrder())
+                .orElse(interval.from());
+    }
+
+    /**
+     * An interval ended before it began: a change of trust had cut it, which was known before an earlier release was. The
+     * pieces before it end there, too; only the one that holds the end may still learn of a better one.
+     */
+    void addReturned(OpenInterval interval, Instant end, boolean estimated, EndReason reason) {
+        published.add(new UsageEntry.Closed(interval.ended(end, estimated, reason)));
+        List<ClosedInterval> pieces = sameHolding(interval.holding())
+                .filter(piece ->
+                        piece.reason() == EndReason.TRUST_CHANGED && piece.to().isAfter(end))
+                .toList();
+        for (ClosedInterval piece : pieces) {
+            if (piece.from().isBefore(end)) {
+                intervals.set(intervals.indexOf(piece), adjusted(piece, end, estimated, reason));
+            } else {
+                intervals.remove(piece);
+                ClosedInterval _ = adjusted(piece, piece.from(), estimated, reason);
+            }
+        }
+    }
+
     /** What closed before the pod's end was known is brought to that end. */
     void settle(EndedPod pod) {
         for (int i = 0; i < intervals.size(); i++) {
@@ -88,9 +118,9 @@ final class ClosedMemory {
             }
             if (interval.to().isAfter(pod.finishedAt())) {
                 Instant end = pod.finishedAt().isBefore(interval.from()) ? interval.from() : pod.finishedAt();
-                intervals.set(i, adjusted(interval, end));
+                intervals.set(i, adjusted(interval, end, false, EndReason.POD_FINISHED));
             } else if (interval.estimated() && isLast(interval)) {
-                intervals.set(i, adjusted(interval, pod.finishedAt()));
+                intervals.set(i, adjusted(interval, pod.finishedAt(), false, EndReason.POD_FINISHED));
             }
         }
     }
@@ -107,10 +137,10 @@ final class ClosedMemory {
                 .noneMatch(other -> other.to().isAfter(interval.to()));
     }
 
-    private ClosedInterval adjusted(ClosedInterval interval, Instant end) {
+    private ClosedInterval adjusted(ClosedInterval interval, Instant end, boolean estimated, EndReason reason) {
         long difference =
                 GpuTime.millis(interval.to(), end, interval.holding().device().shareOf());
-        ClosedInterval next = interval.ending(end, false, EndReason.POD_FINISHED);
+        ClosedInterval next = interval.ending(end, estimated, reason);
         if (difference == 0) {
             return new ClosedInterval(
                     interval.id(),
@@ -118,8 +148,8 @@ final class ClosedMemory {
                     interval.from(),
                     end,
                     interval.quality(),
-                    false,
-                    EndReason.POD_FINISHED,
+                    estimated,
+                    reason,
                     interval.adjustments());
         }
         boolean shorter = end.isBefore(interval.to());
@@ -130,7 +160,7 @@ final class ClosedMemory {
                 shorter ? interval.to() : end,
                 interval.quality(),
                 difference,
-                EndReason.POD_FINISHED));
+                reason));
         return next;
     }
 

@@ -122,7 +122,7 @@ final class LedgerSheet {
     /** A device that was handed out again was free by then; else the snapshot is the first word of it. */
     private Instant released(OpenInterval interval, LedgerFact.Snapshot fact, EndReason reason) {
         Instant end = allocatedAt(interval.holding().device().id(), fact)
-                .filter(at -> at.isAfter(interval.from()))
+                .filter(at -> at.isAfter(closed.heldSince(interval)))
                 .orElse(fact.at());
         close(interval, end, true, reason);
         return end;
@@ -207,7 +207,11 @@ final class LedgerSheet {
 
     private void close(OpenInterval interval, Instant end, boolean estimated, EndReason reason) {
         open.remove(interval.slot());
-        closed.add(interval.ended(end, estimated, reason));
+        if (end.isBefore(interval.from())) {
+            closed.addReturned(interval, end, estimated, reason);
+        } else {
+            closed.add(interval.ended(end, estimated, reason));
+        }
     }
 
     /** One holder for each slot: a live one before one that is over, and after a new Allocate the new one. */
@@ -233,7 +237,7 @@ final class LedgerSheet {
             return 2;
         }
         boolean handedOutAgain = allocatedAt(holding.device().id(), fact)
-                .filter(at -> at.isAfter(incumbent.from()))
+                .filter(at -> at.isAfter(closed.heldSince(incumbent)))
                 .isPresent();
         return itself == handedOutAgain ? 1 : 0;
     }

@@ -333,6 +333,24 @@ class LedgerTest {
     }
 
     @Test
+    void trustThatIsToldBeforeAnEarlierReleaseAddsNoTime() {
+        // Given trust that went and came, told while the daemon's news of 30.9 s were still under way
+        scene.fold(scene.allocated(10, "g0"), scene.held(10.5, holding("a", "u1", "g0")));
+        scene.fold(
+                new LedgerFact.TrustChanged(Map.of("g0", at(20)), at(21)),
+                new LedgerFact.TrustChanged(Map.of(), at(40)));
+        // When
+        scene.fold(scene.held(30.9));
+        // Then
+        assertThat(scene.millis(Quality.ALLOCATED)).isEqualTo(10_000);
+        assertThat(scene.millis(Quality.ALLOCATED_WHILE_FAULTY)).isEqualTo(10_000);
+        // When the true end is a little earlier
+        scene.fold(ended("a", "u1", 29));
+        // Then
+        assertThat(scene.millisByPod()).isEqualTo(Map.of("a", 19_000L));
+    }
+
+    @Test
     void aFaultOfAGpuIsAFaultOfItsMigDevices() {
         // Given
         scene.fold(
