@@ -1,28 +1,30 @@
 #!/bin/sh
-# Keeps one MPS control daemon running for each resource that the node-daemon wants shared by MPS.
+# Runs one MPS control daemon for each resource that the node-daemon shares by MPS.
 #
 #   <root>/<resource>/wanted   written by the node-daemon: order=, devices=, threads=, limits=
-#   <root>/<resource>/ready    written here, anew each time that the control daemon has answered: order, process id
-#   <root>/<resource>/pipe     where clients find the control daemon
-#   <root>/<resource>/shm      what clients and server share; /dev/shm to both
+#   <root>/<resource>/ready    written here each time the control daemon has responded: order, process id
+#   <root>/<resource>/running  written here: the copy of wanted that the control daemon was started with
+#   <root>/<resource>/ending   exists while the control daemon waits for its last client
+#   <root>/<resource>/pipe     pipe directory of the control daemon
+#   <root>/<resource>/shm      shared memory of clients and server, mounted as /dev/shm
 #
-# Nothing of wanted is ever executed. Clients are never cut off: a control daemon ends when its last client has ended.
+# The content of wanted is never executed. Clients are never terminated: a control daemon ends after its last client.
 set -u
 root=${MPS_ROOT:-/run/nvidia/mps}
 pause=${MPS_PAUSE:-2}
 
-say() { echo "$(date -u +%FT%TZ) $*"; }
+log() { echo "$(date -u +%FT%TZ) $*"; }
 
 field() { sed -n "s/^$2=//p" "$1/$3" 2>/dev/null | head -n 1; }
 
-# The control daemon's answer; nothing where it does not answer.
+# The response of the control daemon; empty if there is none.
 ask() { echo "$2" | CUDA_MPS_PIPE_DIRECTORY="$1/pipe" timeout 5 nvidia-cuda-mps-control 2>/dev/null; }
 
 answers() { ask "$1" get_default_active_thread_percentage | grep -q '[0-9]'; }
 
 compute_mode() {
   for device in $(echo "$1" | tr , ' '); do
-    nvidia-smi -i "$device" -c "$2" >/dev/null || say "compute mode $2 could not be set on $device"
+    nvidia-smi -i "$device" -c "$2" >/dev/null || log "compute mode $2 could not be set on $device"
   done
 }
 
@@ -36,21 +38,21 @@ limits() {
 
 start() {
   devices=$(field "$1" devices wanted)
-  say "starts $1 on $devices"
+  log "starting $1 on $devices"
   mkdir -p "$1/pipe" "$1/log" "$1/shm"
   mountpoint -q "$1/shm" || mount -t tmpfs -o mode=1777,size=50% tmpfs "$1/shm"
   compute_mode "$devices" EXCLUSIVE_PROCESS
-  # In a mount namespace of its own, so that each resource has its own /dev/shm.
+  # In its own mount namespace, so that each resource has its own /dev/shm.
   CUDA_VISIBLE_DEVICES="$devices" CUDA_MPS_PIPE_DIRECTORY="$1/pipe" CUDA_MPS_LOG_DIRECTORY="$1/log" \
     unshare --mount sh -c 'mount --bind "$1" /dev/shm && exec nvidia-cuda-mps-control -d' sh "$1/shm" \
-    || say "the control daemon of $1 could not be started"
+    || log "the control daemon of $1 could not be started"
   limits "$1"
 }
 
-# Waits for the clients, beside the loop: other resources need not wait.
+# Waits for the clients in the background: other resources do not wait.
 stop() {
   if [ ! -e "$1/ending" ]; then
-    say "ends $1 when its last client has ended"
+    log "ending $1 after its last client"
     touch "$1/ending"
     (echo quit | CUDA_MPS_PIPE_DIRECTORY="$1/pipe" nvidia-cuda-mps-control >/dev/null 2>&1
      compute_mode "$(field "$1" devices running)" DEFAULT
@@ -74,7 +76,7 @@ serve() {
   fi
 }
 
-# The pod ends, and with it every control daemon: nobody must be told that they still answer.
+# The end of the pod ends every control daemon: ready files must not outlive them.
 leave() {
   find "$root" -maxdepth 3 -name ready -exec rm -f {} +
   find "$root" -maxdepth 3 -name running | while read -r running; do
@@ -84,9 +86,9 @@ leave() {
 }
 trap leave TERM INT
 
-# What an earlier pod left behind runs no more.
+# Control daemons of an earlier pod have ended.
 find "$root" -maxdepth 3 \( -name ready -o -name ending -o -name running \) -exec rm -f {} + 2>/dev/null
-say "looks for orders below $root every $pause s"
+log "watching $root every $pause s"
 while true; do
   for wanted in $(find "$root" -maxdepth 3 -name wanted 2>/dev/null); do
     serve "${wanted%/wanted}"

@@ -1,9 +1,9 @@
 /*
- * What a test tells the stand-in library at run time: a file "nvml.control" beside the library, mapped by both.
- * Only the test writes, except the counters at the end of the head. The program "layouts" prints where each field is.
+ * Control file of the fake NVML library: "nvml.control" beside the library, mapped by the test and by the library. Only the
+ * test writes, except the counters in Control. The program "layouts" prints the offset of each field.
  */
-#ifndef STANDIN_CONTROL_H
-#define STANDIN_CONTROL_H
+#ifndef FAKE_NVML_CONTROL_H
+#define FAKE_NVML_CONTROL_H
 
 #include <stdint.h>
 
@@ -99,9 +99,9 @@ typedef struct {
     uint32_t remapPending;
     uint32_t fabricStatus;
     uint32_t pcieGeneration;
-    uint32_t pcieGenerationMost;
+    uint32_t pcieGenerationMax;
     uint32_t pcieWidth;
-    uint32_t pcieWidthMost;
+    uint32_t pcieWidthMax;
     uint32_t encoderUtil;
     uint32_t decoderUtil;
     uint32_t infoRom;
@@ -109,7 +109,7 @@ typedef struct {
     uint32_t pcieSent;
     uint32_t pcieReceived;
     uint32_t virtualization;
-    /* Bytes of an nvmlProcessInfo_t as some drivers have it; 0 is the header's. */
+    /* Size of an nvmlProcessInfo_t in bytes, which differs by driver; 0 means that of the header. */
     uint32_t processSize;
     uint32_t link[MAX_LINKS];
     uint64_t memoryTotal;
@@ -119,7 +119,7 @@ typedef struct {
     uint64_t eventTypes;
     uint64_t powerViolation;
     uint64_t thermalViolation;
-    /* By field id; one that is asked for by link has the same value on each. */
+    /* By field id; a field that is read per link has the same value on each link. */
     uint64_t fields[MAX_FIELDS];
     /* By metric id, in percent or MiB/s. */
     double metrics[MAX_METRICS];
@@ -144,15 +144,15 @@ typedef struct {
     uint32_t samples;
     uint32_t migQueries;
     uint32_t validations;
-    /* A writer that rings the bell (a futex) after each event says so in `rings`; others are looked for every millisecond. */
-    uint32_t rings;
-    uint32_t bell;
-    /* How many system events were ever posted; the newest are in their ring. */
+    /* A test that wakes waiters by `futex` after each event sets `usesFutex`; without it the library polls every millisecond. */
+    uint32_t usesFutex;
+    uint32_t futex;
+    /* Number of system events ever posted; the newest are in the ring. */
     uint64_t systemPosted;
     uint64_t systemEvents[MAX_SYSTEM_EVENTS];
-    /* When the newest event was handed out: CLOCK_MONOTONIC, which is System.nanoTime() of every process. */
+    /* Time at which the newest event was delivered: CLOCK_MONOTONIC, which is System.nanoTime() of every process. */
     uint64_t deliveredNanos;
-    /* How many events were ever posted; the newest MAX_EVENTS of them are in the ring. */
+    /* Number of events ever posted; the newest MAX_EVENTS are in the ring. */
     uint64_t posted;
     Rule rules[MAX_RULES];
     Event events[MAX_EVENTS];

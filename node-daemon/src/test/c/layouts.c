@@ -137,9 +137,9 @@ int main(void) {
     FIELD(ControlGpu, remapPending);
     FIELD(ControlGpu, fabricStatus);
     FIELD(ControlGpu, pcieGeneration);
-    FIELD(ControlGpu, pcieGenerationMost);
+    FIELD(ControlGpu, pcieGenerationMax);
     FIELD(ControlGpu, pcieWidth);
-    FIELD(ControlGpu, pcieWidthMost);
+    FIELD(ControlGpu, pcieWidthMax);
     FIELD(ControlGpu, encoderUtil);
     FIELD(ControlGpu, decoderUtil);
     FIELD(ControlGpu, infoRom);

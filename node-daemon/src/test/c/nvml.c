@@ -1,6 +1,6 @@
 /*
- * A libnvidia-ml.so that has no GPU behind it: real names, real layouts, and answers that a test writes at run time into
- * the file nvml.control beside it (control.h). Compiled with -DOLD it lacks what a driver of the R450 line lacks.
+ * A fake libnvidia-ml.so without GPUs: real names, real layouts, and results that a test writes at run time into the file
+ * nvml.control beside it (control.h). Compiled with -DOLD it lacks what a driver of the R450 line lacks.
  */
 #define _GNU_SOURCE
 #include "nvml.h"
@@ -40,11 +40,11 @@ static void pause_briefly(void) {
     nanosleep(&millisecond, NULL);
 }
 
-/* Until the bell is heard that had rung so often, at most a tenth of a second; a real driver wakes its waiters, too. */
-static void pause_until_rung(uint32_t heard) {
-    struct timespec most = {0, 100000000};
-    if (!__atomic_load_n(&control->rings, __ATOMIC_ACQUIRE)) pause_briefly();
-    else syscall(SYS_futex, &control->bell, FUTEX_WAIT, heard, &most, NULL, 0);
+/* Waits until the futex changes from a value, at most 100 ms: a real driver wakes its waiters, too. */
+static void pause_until_posted(uint32_t seen) {
+    struct timespec longest = {0, 100000000};
+    if (!__atomic_load_n(&control->usesFutex, __ATOMIC_ACQUIRE)) pause_briefly();
+    else syscall(SYS_futex, &control->futex, FUTEX_WAIT, seen, &longest, NULL, 0);
 }
 
 static int beside(char *path, size_t size, const char *name) {
@@ -70,7 +70,7 @@ static int attach(void) {
     return 1;
 }
 
-/* What the test wants of this call; 0 is "answer". */
+/* Return code that a rule of the test sets for this call; 0 without one. */
 static nvmlReturn_t ruled(const char *call, int gpu) {
     for (int i = 0; i < MAX_RULES; i++) {
         volatile Rule *rule = &control->rules[i];
@@ -225,7 +225,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (;;) {
-        uint32_t heard = __atomic_load_n(&control->bell, __ATOMIC_ACQUIRE);
+        uint32_t seen = __atomic_load_n(&control->futex, __ATOMIC_ACQUIRE);
         uint64_t posted = __atomic_load_n(&control->posted, __ATOMIC_ACQUIRE);
         while (set->next < posted) {
             volatile Event *event = &control->events[set->next++ % MAX_EVENTS];
@@ -246,7 +246,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
         clock_gettime(CLOCK_MONOTONIC, &now);
         long waited = (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000;
         if (waited >= (long)timeout) return NVML_ERROR_TIMEOUT;
-        pause_until_rung(heard);
+        pause_until_posted(seen);
     }
 }
 
@@ -315,7 +315,7 @@ EXPORT nvmlReturn_t INIT(void) {
 }
 
 EXPORT const char *nvmlErrorString(nvmlReturn_t code) {
-    return code == NVML_SUCCESS ? "The operation was successful" : "Stand-in error";
+    return code == NVML_SUCCESS ? "The operation was successful" : "Fake NVML error";
 }
 
 EXPORT nvmlReturn_t nvmlSystemGetDriverVersion(char *version, unsigned int length) {

@@ -1,6 +1,6 @@
 /* The part of NVIDIA's management library that the daemon calls: names, values and layouts of its public C interface. */
-#ifndef STANDIN_NVML_H
-#define STANDIN_NVML_H
+#ifndef FAKE_NVML_H
+#define FAKE_NVML_H
 
 #include <stdint.h>
 

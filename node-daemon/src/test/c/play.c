@@ -1,10 +1,10 @@
 /*
- * A machine with GPUs that do not exist, for programs that load libnvidia-ml.so.1: writes the control file beside the
- * stand-in library as a healthy machine and then obeys its standard input, a word and its numbers a line.
+ * Controls the fake NVML library without Java: writes the control file of a healthy machine beside the library, and then
+ * reads commands from its standard input, one per line.
  *
- *   play DIRECTORY GPUS         H100s with NVLink switches and two NUMA nodes' worth of PCI addresses
+ *   play DIRECTORY GPUS         H100s with NVSwitches and PCI addresses of two NUMA nodes
  *   xid GPU CODE                posts an event
- *   delivered                   answers when the library last handed an event to its caller (CLOCK_MONOTONIC, ns)
+ *   delivered                   prints the time at which the library last delivered an event (CLOCK_MONOTONIC, ns)
  */
 #define _GNU_SOURCE
 #include "control.h"
@@ -40,8 +40,8 @@ static void healthy(ControlGpu *gpu, unsigned i) {
     gpu->energy = 1000000 + i;
     gpu->clockReasons = 1;
     gpu->eventTypes = 0xff9f;
-    gpu->pcieGeneration = gpu->pcieGenerationMost = 5;
-    gpu->pcieWidth = gpu->pcieWidthMost = 16;
+    gpu->pcieGeneration = gpu->pcieGenerationMax = 5;
+    gpu->pcieWidth = gpu->pcieWidthMax = 16;
     gpu->pcieSent = 4000;
     gpu->pcieReceived = 2000;
     for (int field = 0; field < MAX_FIELDS; field++) gpu->fields[field] = UNSUPPORTED_LONG;
@@ -68,8 +68,8 @@ static void post(Control *control, unsigned gpu, unsigned code) {
     event->type = 8;
     event->data = code;
     __atomic_store_n(&control->posted, posted + 1, __ATOMIC_RELEASE);
-    __atomic_add_fetch(&control->bell, 1, __ATOMIC_ACQ_REL);
-    syscall(SYS_futex, &control->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    __atomic_add_fetch(&control->futex, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, &control->futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 int main(int count, char **words) {
@@ -87,7 +87,7 @@ int main(int count, char **words) {
     FIXED_TEXT(control->driverVersion, "570.124.06");
     control->cudaVersion = 12080;
     control->gpuCount = gpus;
-    control->rings = 1;
+    control->usesFutex = 1;
     __atomic_store_n(&control->magic, CONTROL_MAGIC, __ATOMIC_RELEASE);
     puts("ready");
     fflush(stdout);

@@ -1,4 +1,4 @@
-/** The composition root of the allocation-service. */
+/** Main class of the allocation-service. */
 @NullMarked
 package io.gpufleet.allocation;
 

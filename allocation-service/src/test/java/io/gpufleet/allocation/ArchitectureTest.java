@@ -4,11 +4,11 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.ArchTests;
-import io.gpufleet.house.HouseRules;
+import io.gpufleet.architecture.ArchitectureRules;
 
-/** The house rules hold here. */
+/** Architecture rules. */
 @AnalyzeClasses(packages = "io.gpufleet.allocation", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     @ArchTest
-    static final ArchTests houseRules = ArchTests.in(HouseRules.class);
+    static final ArchTests architectureRules = ArchTests.in(ArchitectureRules.class);
 }

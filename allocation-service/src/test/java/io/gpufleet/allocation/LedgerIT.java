@@ -3,10 +3,12 @@ package io.gpufleet.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.compose.broker.BrokerProcess;
-import io.gpufleet.compose.kubeapi.KubeApi;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
+import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.testbed.testkit.TestDaemon;
+import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.TestSignals;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -21,42 +23,41 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The ledger on a real broker: the sums are the truth, whatever is told twice and whoever dies in between. */
+/** Ledger on a real broker: sums are exact under duplicates and killed replicas. */
 @NullMarked
 class LedgerIT {
-    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     static Path dir;
 
-    private static BrokerProcess broker;
-    private static KubeApi api;
+    private static TestBed bed;
     private static Map<String, String> settings;
 
     @BeforeAll
     static void open() {
-        broker = BrokerProcess.start(dir.resolve("kafka"));
-        TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-        api = KubeApi.start("127.0.0.1", 0);
-        settings = new HashMap<>(Map.of(
-                "KUBECONFIG", api.kubeconfig(dir.resolve("kubeconfig")).toString(),
-                "GPUFLEET_CLUSTER", "it",
-                "GPUFLEET_KAFKA", broker.bootstrap(),
-                "GPUFLEET_WEBHOOK_HOST", "127.0.0.1",
-                "GPUFLEET_WEBHOOK_PORT", Integer.toString(AllocationProcess.freePort())));
+        bed = TestBed.start(dir);
+        settings = new HashMap<>(bed.settings());
+        settings.put("GPUFLEET_WEBHOOK_HOST", "127.0.0.1");
+        settings.put("GPUFLEET_WEBHOOK_PORT", Integer.toString(FreePort.next()));
     }
 
     @AfterAll
     static void close() {
-        api.close();
-        broker.close();
+        bed.close();
     }
 
-    private static AllocationProcess service() {
-        return AllocationProcess.start(Path.of("target", "it-ledger.log"), settings);
+    private static ProgramProcess startReady() {
+        ProgramProcess service = ProgramProcess.of(
+                        "allocation-service", AllocationMain.class.getName(), Path.of("target"))
+                .environment(settings)
+                .freePort("GPUFLEET_GRPC_PORT")
+                .start();
+        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_quota_leader 1.0"));
+        return service;
     }
 
-    private static double allocatedSeconds(AllocationProcess service) {
+    private static double allocatedSeconds(ProgramProcess service) {
         var answer = service.get("/v1/usage");
         if (answer.status() != 200) {
             return -1;
@@ -68,7 +69,7 @@ class LedgerIT {
                 .sum();
     }
 
-    private static int open(AllocationProcess service) {
+    private static int open(ProgramProcess service) {
         var answer = service.get("/v1/holdings");
         return answer.status() == 200
                 ? new JsonObject(answer.body()).getJsonArray("holdings").size()
@@ -76,33 +77,34 @@ class LedgerIT {
     }
 
     @Test
-    void sumsAreTheTruthUnderDuplicatesKillsAndReplay() {
+    void sumsAreExactUnderDuplicatesKillsAndReplay() {
         Instant start = Instant.now().minusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS);
-        try (var daemon = new TestDaemon(broker.bootstrap(), "it", "n1")) {
-            AllocationProcess service = service().ready(true);
+        try (var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), "n1");
+                var signals = new TestSignals(bed.broker().bootstrap(), bed.codec())) {
+            ProgramProcess service = startReady();
             // Given three pods: 100 s on one GPU, 200 s on two, 50 s on one after the first
-            daemon.announce("NVIDIA A100", "A100", 4);
-            daemon.allocated(start, 0);
-            daemon.heldTwice(start.plusMillis(500), Map.of(0, "one"));
-            daemon.allocated(start.plusSeconds(10), 1, 2);
-            daemon.held(start.plusSeconds(11), Map.of(0, "one", 1, "two", 2, "two"));
-            AllocationProcess first = service;
-            await().atMost(SOON).until(() -> open(first) == 3);
-            // When the replica dies while facts go on
+            daemon.announce(TestGpus.a100(4));
+            daemon.allocate(start, 0);
+            daemon.holdTwice(start.plusMillis(500), Map.of(0, "one"));
+            daemon.allocate(start.plusSeconds(10), 1, 2);
+            daemon.hold(start.plusSeconds(11), Map.of(0, "one", 1, "two", 2, "two"));
+            ProgramProcess first = service;
+            await().atMost(TIMEOUT).until(() -> open(first) == 3);
+            // When the replica is killed while facts arrive
             service.kill();
-            daemon.podFinished("one", start.plusSeconds(100));
-            daemon.heldTwice(start.plusSeconds(103), Map.of(1, "two", 2, "two"));
-            daemon.allocated(start.plusSeconds(110), 0);
-            AllocationProcess second = service().ready(true);
-            daemon.held(start.plusSeconds(111), Map.of(0, "three", 1, "two", 2, "two"));
-            daemon.podFinished("three", start.plusSeconds(160));
+            signals.podFinished("n1", "ml", "one", start.plusSeconds(100));
+            daemon.holdTwice(start.plusSeconds(103), Map.of(1, "two", 2, "two"));
+            daemon.allocate(start.plusSeconds(110), 0);
+            ProgramProcess second = startReady();
+            daemon.hold(start.plusSeconds(111), Map.of(0, "three", 1, "two", 2, "two"));
+            signals.podFinished("n1", "ml", "three", start.plusSeconds(160));
             second.kill();
-            daemon.held(start.plusSeconds(215), Map.of());
-            AllocationProcess third = service().ready(true);
-            daemon.podFinished("two", start.plusSeconds(210));
-            daemon.podFinished("two", start.plusSeconds(210));
+            daemon.hold(start.plusSeconds(215), Map.of());
+            ProgramProcess third = startReady();
+            signals.podFinished("n1", "ml", "two", start.plusSeconds(210));
+            signals.podFinished("n1", "ml", "two", start.plusSeconds(210));
             // Then
-            await().atMost(SOON)
+            await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(allocatedSeconds(third)).isEqualTo(100 + 2 * 200 + 50));
             assertThat(open(third)).isZero();
             third.close();

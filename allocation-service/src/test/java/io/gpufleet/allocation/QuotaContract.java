@@ -13,12 +13,13 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** What a quota promises, on whatever API server the subclass brings. */
+/** Behaviour of quotas, on the API server of a subclass. */
 @NullMarked
 abstract class QuotaContract {
-    abstract QuotaGround ground();
+    abstract QuotaTestEnvironment environment();
 
-    private List<String> atOnce(List<Callable<String>> creations) throws InterruptedException, ExecutionException {
+    private List<String> concurrently(List<Callable<String>> creations)
+            throws InterruptedException, ExecutionException {
         List<String> answers = new ArrayList<>();
         try (var threads = Executors.newFixedThreadPool(12)) {
             for (Future<String> answer : threads.invokeAll(creations)) {
@@ -29,134 +30,145 @@ abstract class QuotaContract {
     }
 
     private String enforced(Map<String, Integer> limits) {
-        String namespace = ground().namespace();
-        ground().usable(namespace);
-        ground().quota(ground().unique("quota"), "Enforce", "Deny", limits, namespace);
+        String namespace = environment().namespace();
+        environment().awaitServiceAccount(namespace);
+        environment().quota(environment().uniqueName("quota"), "Enforce", "Deny", limits, namespace);
         return namespace;
     }
 
     @Test
-    void podsWithinTheQuotaAreAdmittedAndTheNextOneIsToldWhyNot() {
+    void podsWithinTheQuotaAreAdmittedAndTheNextOneIsDeniedWithReason() {
         // Given
-        String namespace = ground().namespace();
-        ground().usable(namespace);
-        String quota = ground().unique("team");
-        ground().quota(quota, "Enforce", "Deny", Map.of("A100", 3), namespace);
-        assertThat(ground().create(ground().a100(namespace, "train-1", 2))).isEmpty();
+        String namespace = environment().namespace();
+        environment().awaitServiceAccount(namespace);
+        String quota = environment().uniqueName("team");
+        environment().quota(quota, "Enforce", "Deny", Map.of("A100", 3), namespace);
+        assertThat(environment().create(environment().a100Pod(namespace, "train-1", 2)))
+                .isEmpty();
         // When
-        String refusal = ground().create(ground().a100(namespace, "train-2", 2));
+        String denial = environment().create(environment().a100Pod(namespace, "train-2", 2));
         // Then
-        assertThat(refusal)
+        assertThat(denial)
                 .contains("GpuQuota " + quota + ": limit 3 A100, used 2 (" + namespace
                         + "/train-1 2), requested 2: 1 would fit now; ask for 1, or have spec.limits of gpuquota/"
                         + quota + " raised");
-        assertThat(ground().create(ground().a100(namespace, "train-3", 1))).isEmpty();
-        await().atMost(QuotaGround.SOON)
-                .until(() -> "A100 3/3".equals(ground().status(quota).get("summary")));
+        assertThat(environment().create(environment().a100Pod(namespace, "train-3", 1)))
+                .isEmpty();
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> "A100 3/3".equals(environment().status(quota).get("summary")));
     }
 
     @Test
-    void aDeletedPodGivesItsGpusBack() {
+    void deletedPodReleasesItsGpus() {
         String namespace = enforced(Map.of("A100", 1));
-        assertThat(ground().create(ground().a100(namespace, "one", 1))).isEmpty();
-        assertThat(ground().create(ground().a100(namespace, "two", 1))).contains("nothing would fit now");
+        assertThat(environment().create(environment().a100Pod(namespace, "one", 1)))
+                .isEmpty();
+        assertThat(environment().create(environment().a100Pod(namespace, "two", 1)))
+                .contains("nothing would fit now");
         // When
-        ground().client()
+        environment()
+                .client()
                 .pods()
                 .inNamespace(namespace)
                 .withName("one")
                 .withGracePeriod(0)
                 .delete();
         // Then
-        await().atMost(QuotaGround.SOON)
-                .until(() -> ground().create(ground().a100(namespace, "two", 1)).isEmpty());
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment()
+                        .create(environment().a100Pod(namespace, "two", 1))
+                        .isEmpty());
     }
 
     @Test
     void twoNamespacesShareOneQuota() {
-        String one = ground().namespace();
-        String other = ground().namespace();
-        ground().usable(one);
-        ground().usable(other);
-        ground().quota(ground().unique("shared"), "Enforce", "Deny", Map.of("*", 2), one, other);
-        assertThat(ground().create(ground().a100(one, "a", 2))).isEmpty();
-        assertThat(ground().create(ground().a100(other, "b", 1)))
+        String one = environment().namespace();
+        String other = environment().namespace();
+        environment().awaitServiceAccount(one);
+        environment().awaitServiceAccount(other);
+        environment().quota(environment().uniqueName("shared"), "Enforce", "Deny", Map.of("*", 2), one, other);
+        assertThat(environment().create(environment().a100Pod(one, "a", 2))).isEmpty();
+        assertThat(environment().create(environment().a100Pod(other, "b", 1)))
                 .contains("limit 2 GPUs of any model, used 2 (" + one + "/a 2), requested 1");
     }
 
     @Test
-    void creationsAtOnceNeverGoBeyondTheLimit() throws Exception {
+    void concurrentCreationsNeverExceedTheLimit() throws Exception {
         String namespace = enforced(Map.of("A100", 7));
         // When
         List<Callable<String>> creations = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             String name = "pod-" + i;
-            creations.add(() -> ground().create(ground().a100(namespace, name, 1)));
+            creations.add(() -> environment().create(environment().a100Pod(namespace, name, 1)));
         }
-        List<String> answers = atOnce(creations);
+        List<String> answers = concurrently(creations);
         // Then
         assertThat(answers.stream().filter(String::isEmpty)).hasSize(7);
-        assertThat(ground().gpusIn(namespace)).isEqualTo(7);
+        assertThat(environment().gpusIn(namespace)).isEqualTo(7);
     }
 
     @Test
-    void aPodThatCouldRunOnSeveralModelsIsAskedToNameOne() {
+    void podOfSeveralModelsIsDeniedWithRequestForModel() {
         String namespace = enforced(Map.of("A100", 3));
-        assertThat(ground().create(ground().pod(namespace, "any", "1", Map.of("gpufleet.io/simulated", "true"))))
+        assertThat(environment()
+                        .create(environment().pod(namespace, "any", "1", Map.of("gpufleet.io/simulated", "true"))))
                 .contains("it could run on A100, H100: name a model: nodeSelector nvidia.com/gpu.product=");
     }
 
     @Test
-    void aWarningQuotaAdmitsAndCountsWhatIsTooMuch() {
-        String namespace = ground().namespace();
-        ground().usable(namespace);
-        String quota = ground().unique("soft");
-        ground().quota(quota, "Warn", "Deny", Map.of("A100", 1), namespace);
-        assertThat(ground().create(ground().a100(namespace, "two", 2))).isEmpty();
-        await().atMost(QuotaGround.SOON)
-                .until(() -> "A100 2/1".equals(ground().status(quota).get("summary")));
+    void warningQuotaAdmitsAndCountsPodsBeyondTheLimit() {
+        String namespace = environment().namespace();
+        environment().awaitServiceAccount(namespace);
+        String quota = environment().uniqueName("soft");
+        environment().quota(quota, "Warn", "Deny", Map.of("A100", 1), namespace);
+        assertThat(environment().create(environment().a100Pod(namespace, "two", 2)))
+                .isEmpty();
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> "A100 2/1".equals(environment().status(quota).get("summary")));
     }
 
     @Test
-    void aDryRunReservesNothing() {
+    void dryRunReservesNothing() {
         String namespace = enforced(Map.of("A100", 1));
         for (int i = 0; i < 3; i++) {
-            ground().client()
-                    .resource(ground().a100(namespace, "trial", 1))
+            environment()
+                    .client()
+                    .resource(environment().a100Pod(namespace, "trial", 1))
                     .dryRun()
                     .create();
         }
-        assertThat(ground().create(ground().a100(namespace, "real", 1))).isEmpty();
+        assertThat(environment().create(environment().a100Pod(namespace, "real", 1)))
+                .isEmpty();
     }
 
     @Test
-    void halfAGpuAndMinusOneAreRefused() {
+    void fractionalAndNegativeRequestsAreDenied() {
         String namespace = enforced(Map.of("A100", 1));
         Map<String, String> a100 = Map.of("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB");
-        assertThat(ground().create(ground().pod(namespace, "half", "1.5", a100)))
+        assertThat(environment().create(environment().pod(namespace, "half", "1.5", a100)))
                 .contains("nvidia.com/gpu");
-        assertThat(ground().create(ground().pod(namespace, "minus", "-1", a100)))
+        assertThat(environment().create(environment().pod(namespace, "minus", "-1", a100)))
                 .contains("nvidia.com/gpu");
-        assertThat(ground().gpusIn(namespace)).isZero();
+        assertThat(environment().gpusIn(namespace)).isZero();
     }
 
     @Test
-    void aReplicaKilledWhileItAnswersNeverMakesTheNextOneAdmitTooMuch() throws Exception {
+    void successorOfKilledReplicaNeverAdmitsBeyondTheLimit() throws Exception {
         String namespace = enforced(Map.of("A100", 10));
         for (int round = 0; round < 2; round++) {
             // When creations are under way
             List<Callable<String>> creations = new ArrayList<>();
             for (int i = 0; i < 12; i++) {
                 String name = "round-" + round + "-pod-" + i;
-                creations.add(() -> ground().create(ground().a100(namespace, name, 1)));
+                creations.add(() -> environment().create(environment().a100Pod(namespace, name, 1)));
             }
             creations.add(3, () -> {
-                ground().killAndRestart();
+                environment().killAndRestart();
                 return "killed";
             });
-            atOnce(creations);
+            concurrently(creations);
             // Then
-            assertThat(ground().gpusIn(namespace)).isLessThanOrEqualTo(10);
+            assertThat(environment().gpusIn(namespace)).isLessThanOrEqualTo(10);
         }
     }
 }

@@ -7,31 +7,31 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** On the API server of {@code GPUFLEET_TEST_KUBECONFIG}; what is made there is removed. */
+/** Quotas on the API server of {@code GPUFLEET_TEST_KUBECONFIG}; removes what it creates there. */
 @NullMarked
 class QuotaContractClusterIT extends QuotaContract {
     @TempDir
     static Path dir;
 
-    private static QuotaGround ground;
+    private static QuotaTestEnvironment environment;
 
     @BeforeAll
     static void open() throws Exception {
-        ground = new QuotaGround(
+        environment = new QuotaTestEnvironment(
                         Path.of(Objects.requireNonNull(
                                 System.getenv("GPUFLEET_TEST_KUBECONFIG"),
                                 "GPUFLEET_TEST_KUBECONFIG names no kubeconfig")),
                         dir)
-                .ready();
+                .awaitReady();
     }
 
     @AfterAll
     static void close() {
-        ground.close();
+        environment.close();
     }
 
     @Override
-    QuotaGround ground() {
-        return ground;
+    QuotaTestEnvironment environment() {
+        return environment;
     }
 }

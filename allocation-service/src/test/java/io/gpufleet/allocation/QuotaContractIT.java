@@ -1,35 +1,35 @@
 package io.gpufleet.allocation;
 
-import io.gpufleet.compose.kubeapi.KubeApi;
+import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** On the stand-in API. */
+/** Quotas on the fake API server. */
 @NullMarked
 class QuotaContractIT extends QuotaContract {
     @TempDir
     static Path dir;
 
-    private static KubeApi api;
-    private static QuotaGround ground;
+    private static FakeApiServer api;
+    private static QuotaTestEnvironment environment;
 
     @BeforeAll
     static void open() throws Exception {
-        api = KubeApi.start("127.0.0.1", 0);
-        ground = new QuotaGround(api.kubeconfig(dir.resolve("kubeconfig")), dir).ready();
+        api = FakeApiServer.start("127.0.0.1", 0);
+        environment = new QuotaTestEnvironment(api.kubeconfig(dir.resolve("kubeconfig")), dir).awaitReady();
     }
 
     @AfterAll
     static void close() {
-        ground.close();
+        environment.close();
         api.close();
     }
 
     @Override
-    QuotaGround ground() {
-        return ground;
+    QuotaTestEnvironment environment() {
+        return environment;
     }
 }

@@ -1,60 +1,48 @@
 package io.gpufleet.health;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.health.app.HealthCore;
-import io.gpufleet.health.app.MarksStep;
+import io.gpufleet.health.app.NodePatchStep;
+import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.http.HealthMetrics;
 import io.gpufleet.health.http.HealthRoutes;
-import io.gpufleet.health.kafka.HealthFolder;
+import io.gpufleet.health.http.ReadinessChecks;
+import io.gpufleet.health.kafka.HealthProjection;
+import io.gpufleet.health.kafka.ProjectionMetrics;
 import io.gpufleet.health.kafka.SignalSender;
-import io.gpufleet.health.kubernetes.KubernetesAuthority;
-import io.gpufleet.health.kubernetes.KubernetesDoor;
-import io.gpufleet.health.kubernetes.KubernetesNodes;
-import io.gpufleet.health.kubernetes.NodeEvents;
+import io.gpufleet.health.kafka.VerifiedTopics;
+import io.gpufleet.health.kubernetes.KubernetesAuthorizer;
+import io.gpufleet.health.kubernetes.KubernetesClients;
+import io.gpufleet.health.kubernetes.KubernetesNodeClient;
+import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.HealthMachine;
-import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
-import io.gpufleet.kit.web.HttpDoor;
+import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSender;
-import io.gpufleet.wire.Source;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
-import io.gpufleet.wire.TopicsException;
-import io.gpufleet.wire.fold.FoldEngine;
-import io.gpufleet.wire.fold.FoldMeter;
-import io.gpufleet.wire.fold.FoldSettings;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.projection.ProjectionEngine;
+import io.gpufleet.wire.projection.ProjectionSettings;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.List;
-import java.util.Objects;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The health-service: what may be trusted, and the marks that Nodes wear for it. */
+/** The health-service: decides which devices and nodes may be trusted, and patches Nodes accordingly. */
 public final class HealthMain {
     private static final Logger LOG = LoggerFactory.getLogger(HealthMain.class);
-    /** A mark missing at two looks this far apart was taken away by an operator. */
-    private static final Duration SECOND_LOOK = Duration.ofSeconds(10);
+    /** An applied taint that is missing in two reads this far apart was removed manually. */
+    private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
-    private final HealthConfig config;
-    private final Shutdown shutdown;
-    private final Clock clock = Clock.systemUTC();
-
-    private HealthMain(HealthConfig config, Shutdown shutdown) {
-        this.config = config;
-        this.shutdown = shutdown;
-    }
+    private HealthMain() {}
 
     /** Runs until SIGTERM. */
     public static void main(String[] arguments) {
@@ -62,41 +50,33 @@ public final class HealthMain {
     }
 
     private static void start(Environment environment, Shutdown shutdown) {
-        new HealthMain(HealthConfig.of(environment), shutdown).start();
-    }
+        HealthConfig config = HealthConfig.of(environment);
+        HealthConfig.Kafka kafka = config.kafka();
+        Clock clock = Clock.systemUTC();
+        var store = new NodeStateStore(new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge()));
+        Codec codec = new Codec(kafka.cluster(), VerifiedTopics.of(kafka));
 
-    private void start() {
-        var core = new HealthCore(new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge()));
-        Codec codec = new Codec(config.cluster(), topics());
-        checkTopics(codec.topics());
-        KubernetesClient client = shutdown.add(
-                "Kubernetes client", KubernetesDoor.open(Objects.requireNonNullElse(System.getenv("KUBECONFIG"), "")));
-        NodeEvents events = shutdown.add("Events", new NodeEvents(client, clock));
-        KubernetesNodes nodes = shutdown.add("watch of Nodes", new KubernetesNodes(client, events, clock));
-        EventSender sender = shutdown.add(
-                "signals",
-                EventSender.open(
-                        config.bootstrap(), codec, new Source.Service(config.cluster(), config.instance()), clock));
+        KubernetesClient client = shutdown.add("Kubernetes client", KubernetesClients.open(System.getenv()));
+        NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, clock));
+        KubernetesNodeClient nodes = shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock));
+
+        var source = new EventSource.Service(kafka.cluster(), kafka.instance());
+        EventSender sender = shutdown.add("event sender", EventSender.open(kafka.bootstrap(), codec, source, clock));
         var signals = new SignalSender(sender, clock);
-        var counters = new ReconcileCounters();
-        Reconciler reconciler = shutdown.add(
-                "reconciler",
-                new Reconciler(
-                        new MarksStep(nodes, signals, counters, clock, SECOND_LOOK),
-                        signals,
-                        config.reconcileInterval()));
-        nodes.watch(reconciler);
-        FoldEngine engine = shutdown.add(
-                "fold",
-                FoldEngine.start(
-                        new FoldSettings(
-                                "health-service", config.instance(), config.bootstrap(), "", config.sessionTimeout()),
-                        codec,
-                        new HealthFolder(core, reconciler),
-                        clock));
 
-        var metrics = new HealthMetrics(core, counters);
-        fold(metrics, engine);
+        var counters = new ReconcileCounters();
+        var step = new NodePatchStep(nodes, signals, counters, clock, OVERRIDE_CONFIRMATION);
+        Reconciler reconciler = shutdown.add("reconciler", new Reconciler(step, signals, config.reconcileInterval()));
+        nodes.watch(reconciler);
+
+        var settings = new ProjectionSettings(
+                "health-service", kafka.instance(), kafka.bootstrap(), "", kafka.sessionTimeout());
+        ProjectionEngine engine = shutdown.add(
+                "projection", ProjectionEngine.start(settings, codec, new HealthProjection(store, reconciler), clock));
+
+        var metrics = new HealthMetrics(store, counters);
+        ProjectionMetrics.register(engine, metrics);
+
         Vertx vertx = Vertx.vertx();
         shutdown.add(
                 "Vert.x",
@@ -105,47 +85,12 @@ public final class HealthMain {
         OpsRoutes.mount(
                 router,
                 () -> engine.failure().stream().toList(),
-                () -> Stream.of(engine.notReady(), nodes.notReady())
-                        .flatMap(List::stream)
-                        .toList(),
+                ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures),
                 metrics::scrape);
-        new HealthRoutes(vertx, core, reconciler, signals, new KubernetesAuthority(client)).mount(router);
-        HttpDoor door = shutdown.add(
-                "HTTP",
-                HttpDoor.open(vertx, router, config.http().host(), config.http().port(), "GPUFLEET_HTTP_PORT"));
-        LOG.atInfo().addKeyValue("port", door.port()).log("HTTP is served");
-    }
-
-    private Topics topics() {
-        try {
-            return new Topics(config.topicPrefix());
-        } catch (IllegalArgumentException unusable) {
-            throw new ConfigurationException("GPUFLEET_TOPIC_PREFIX: " + unusable.getMessage());
-        }
-    }
-
-    /** Topics that are missing or have another number of partitions stop the start; a broker that is away is waited for. */
-    private void checkTopics(Topics topics) {
-        try {
-            TopicAdmin.check(config.bootstrap(), topics)
-                    .forEach(line ->
-                            LOG.atWarn().addKeyValue("difference", line).log("topic differs from the catalogue"));
-        } catch (TopicsException unusable) {
-            String line = String.valueOf(unusable.getMessage());
-            if (!unusable.brokerIsAway()) {
-                throw new ConfigurationException(line);
-            }
-            LOG.atWarn().addKeyValue("reason", line).log("topics not checked, the broker is waited for");
-        }
-    }
-
-    private static void fold(HealthMetrics metrics, FoldEngine engine) {
-        for (FoldMeter meter : FoldMeter.ALL) {
-            if (meter.rises()) {
-                metrics.counter(meter.name(), meter.about(), engine, meter.reader()::applyAsLong);
-            } else {
-                metrics.gauge(meter.name(), meter.about(), engine, meter.reader()::applyAsLong);
-            }
-        }
+        new HealthRoutes(vertx, store, reconciler, signals, new KubernetesAuthorizer(client)).mount(router);
+        HealthConfig.Http http = config.http();
+        BoundHttpServer server = shutdown.add(
+                "HTTP", BoundHttpServer.open(vertx, router, http.host(), http.port(), "GPUFLEET_HTTP_PORT"));
+        LOG.atInfo().addKeyValue("port", server.port()).log("HTTP server started");
     }
 }

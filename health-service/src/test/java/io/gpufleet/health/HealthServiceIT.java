@@ -6,17 +6,16 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpufleet.compose.broker.BrokerProcess;
-import io.gpufleet.compose.kubeapi.KubeApi;
-import io.gpufleet.health.kafka.Daemon;
-import io.gpufleet.wire.Codec;
+import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.testbed.testkit.TestDaemon;
+import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,49 +23,43 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program, a real broker, a stand-in API server: from a fault on the log to the marks on the Node. */
+/** The program with a real broker and a fake API server: from a fault on the log to the fields of the Node. */
 class HealthServiceIT {
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static int tests;
 
     @TempDir
     private static Path dir;
 
-    private static BrokerProcess broker;
-    private static KubeApi kube;
+    private static TestBed bed;
     private static KubernetesClient client;
-    private static ServiceProcess service;
-    private static Codec codec;
+    private static ProgramProcess service;
 
     private String node = "";
-    private Daemon daemon;
+    private TestDaemon daemon;
 
     @BeforeAll
-    static void startTheFleet() throws IOException {
-        broker = BrokerProcess.start(dir.resolve("broker"));
-        TopicAdmin.apply(broker.bootstrap(), new Topics("gpu."));
-        codec = new Codec("c1", new Topics("gpu."));
-        kube = KubeApi.start("127.0.0.1", 0);
-        client = client(kube.kubeconfig(dir.resolve("kubeconfig")));
-        service = service(dir.resolve("kubeconfig"), "health-service-0");
-        await().atMost(LONG).until(() -> service.ready() && service.active());
+    static void startTheFleet() {
+        bed = TestBed.start(dir);
+        client = bed.client();
+        service = start(Map.of("GPUFLEET_INSTANCE", "health-service-0"));
+        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_active 1.0"));
     }
 
     @AfterAll
-    static void endTheFleet() {
+    static void stopAll() {
         service.close();
-        client.close();
-        kube.close();
-        broker.close();
+        bed.close();
     }
 
     @BeforeEach
-    void aNodeWithTwoGpus() {
+    void createNodeWithTwoGpus() {
         node = "node-" + tests++;
         client.nodes()
                 .resource(new NodeBuilder()
@@ -75,58 +68,58 @@ class HealthServiceIT {
                         .endMetadata()
                         .build())
                 .create();
-        daemon = new Daemon(broker.bootstrap(), codec, node).announces(2);
+        daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), node).announce(TestGpus.h100(2));
     }
 
-    @org.junit.jupiter.api.AfterEach
-    void closeTheDaemon() {
+    @AfterEach
+    void closeDaemon() {
         daemon.close();
     }
 
     @Test
-    void aFaultEndsAsTaintLabelAnnotationsConditionAndEvent() {
+    void faultBecomesTaintLabelAnnotationsConditionAndEvent() {
         // When
-        daemon.sees(0, 79);
+        daemon.observeXid(0, 79);
 
         // Then
-        await().atMost(LONG).untilAsserted(() -> {
+        await().atMost(TIMEOUT).untilAsserted(() -> {
             assertThat(taint(node)).map(Taint::getValue).contains("Xid79");
             assertThat(taint(node)).map(Taint::getEffect).contains("NoSchedule");
-            assertThat(read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "quarantined");
+            assertThat(read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "unhealthy");
             assertThat(read(node).getMetadata().getAnnotations())
-                    .containsEntry("gpufleet.io/next-step", "reboot")
-                    .containsKey("gpufleet.io/marks");
+                    .containsEntry("gpufleet.io/recommended-action", "reboot")
+                    .containsKey("gpufleet.io/applied");
             assertThat(condition(node)).isEqualTo("True Xid79");
             assertThat(eventReasons(node)).contains("Xid79");
         });
     }
 
     @Test
-    void aProvenRecoveryTakesTheMarksAway() {
+    void provenRecoveryRemovesTheTaint() {
         // Given
-        daemon.sees(0, 79);
-        await().atMost(LONG).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+        daemon.observeXid(0, 79);
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
 
         // When
-        daemon.clears(0, 79);
+        daemon.clearXid(0, 79);
 
         // Then
-        await().atMost(LONG).untilAsserted(() -> {
+        await().atMost(TIMEOUT).untilAsserted(() -> {
             assertThat(taint(node)).isEmpty();
             assertThat(read(node).getMetadata().getLabels()).doesNotContainKey("gpufleet.io/health");
             assertThat(read(node).getMetadata().getAnnotations())
-                    .doesNotContainKeys("gpufleet.io/marks", "gpufleet.io/next-step");
+                    .doesNotContainKeys("gpufleet.io/applied", "gpufleet.io/recommended-action");
             assertThat(condition(node)).isEqualTo("False GpusHealthy");
         });
     }
 
     @Test
-    void aFaultOfOneDeviceDegradesTheNodeAndLeavesItSchedulable() {
+    void faultOfOneDeviceDegradesTheNodeWithoutTaint() {
         // When
-        daemon.sees(1, 48);
+        daemon.observeXid(1, 48);
 
         // Then
-        await().atMost(LONG).untilAsserted(() -> {
+        await().atMost(TIMEOUT).untilAsserted(() -> {
             assertThat(condition(node)).isEqualTo("True Xid48");
             assertThat(read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "degraded");
         });
@@ -134,7 +127,7 @@ class HealthServiceIT {
     }
 
     @Test
-    void aTaintOfSomebodyElseStaysWhatItIs() {
+    void foreignTaintStays() {
         // Given
         var foreign = new Taint("NoSchedule", "gpufleet.io/unhealthy", null, "mine");
         var other = new Taint("NoExecute", "example.com/busy", null, "yes");
@@ -145,10 +138,10 @@ class HealthServiceIT {
                 .build());
 
         // When
-        daemon.sees(0, 79);
-        await().atMost(LONG).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
-        daemon.clears(0, 79);
-        await().atMost(LONG).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+        daemon.observeXid(0, 79);
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+        daemon.clearXid(0, 79);
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
 
         // Then
         assertThat(read(node).getSpec().getTaints())
@@ -159,40 +152,40 @@ class HealthServiceIT {
     }
 
     @Test
-    void anOperatorTakesADeviceOutAndPutsItBack() {
+    void operatorQuarantinesAndReleasesADevice() {
         // Given
-        await().atMost(LONG)
+        await().atMost(TIMEOUT)
                 .until(() -> service.get("/v1/nodes/" + node + "/why").status() == 200);
         String path = "/v1/devices/" + daemon.gpu(0);
 
         // When
-        int nameless =
+        int withoutToken =
                 service.post(path + "/quarantine", "", "{\"reason\":\"noise\"}").status();
-        int unknown = service.post(path + "/quarantine", "wrong", "{\"reason\":\"noise\"}")
+        int unknownToken = service.post(path + "/quarantine", "wrong", "{\"reason\":\"noise\"}")
                 .status();
-        int without = service.post(path + "/quarantine", "admin", "{}").status();
-        int taken = service.post(path + "/quarantine", "admin", "{\"reason\":\"noise\"}")
+        int withoutReason = service.post(path + "/quarantine", "admin", "{}").status();
+        int accepted = service.post(path + "/quarantine", "admin", "{\"reason\":\"noise\"}")
                 .status();
 
         // Then
-        assertThat(List.of(nameless, unknown, without, taken)).containsExactly(401, 401, 400, 202);
-        await().atMost(LONG)
+        assertThat(List.of(withoutToken, unknownToken, withoutReason, accepted)).containsExactly(401, 401, 400, 202);
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"QUARANTINED\"", "admin: noise"));
-        await().atMost(LONG).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Quarantined"));
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Quarantined"));
 
         assertThat(service.post(path + "/release", "admin", "{\"reason\":\"quiet\"}")
                         .status())
                 .isEqualTo(202);
-        await().atMost(LONG).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
     }
 
     @Test
-    void aTaintTakenAwayByHandStaysAwayForTheEpisode() {
+    void manuallyRemovedTaintStaysAwayForTheEpisode() {
         // Given
-        daemon.sees(0, 79);
-        await().atMost(LONG).until(() -> taint(node).isPresent());
+        daemon.observeXid(0, 79);
+        await().atMost(TIMEOUT).until(() -> taint(node).isPresent());
 
         // When
         edit(found -> new NodeBuilder(found)
@@ -202,18 +195,18 @@ class HealthServiceIT {
                 .build());
 
         // Then
-        await().atMost(LONG)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
-                        .contains("operatorsHand"));
+                        .contains("\"override\""));
         assertThat(taint(node)).isEmpty();
-        await().atMost(LONG)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(read(node).getMetadata().getLabels())
                         .containsEntry("gpufleet.io/health", "degraded"));
     }
 
     @Test
-    void aNodeThatIsOptedOutIsLeftAlone() {
+    void optedOutNodeIsLeftAlone() {
         // Given
         edit(found -> new NodeBuilder(found)
                 .editMetadata()
@@ -222,10 +215,10 @@ class HealthServiceIT {
                 .build());
 
         // When
-        daemon.sees(0, 79);
+        daemon.observeXid(0, 79);
 
         // Then
-        await().atMost(LONG)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"taint\":\"Xid79\"", "gpufleet.io/managed=false"));
@@ -233,27 +226,26 @@ class HealthServiceIT {
     }
 
     @Test
-    void aTaintStillLandsWhenTheServiceIsKilledBetweenVerdictAndPatch() throws Exception {
-        // Given: a verdict that could not be carried out, since the API server was away
+    void taintIsAppliedAfterAKillBetweenVerdictAndPatch() throws Exception {
+        // Given: a verdict that was not applied, since the API server was unavailable
         BrokerProcess own = BrokerProcess.start(dir.resolve("own-broker"));
         TopicAdmin.apply(own.bootstrap(), new Topics("gpu."));
-        KubeApi before = KubeApi.start("127.0.0.1", 0);
+        FakeApiServer before = FakeApiServer.start("127.0.0.1", 0);
         int port = java.net.URI.create(before.url()).getPort();
         Path config = before.kubeconfig(dir.resolve("own-kubeconfig"));
         before.close();
-        var first =
-                ServiceProcess.start(dir, Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
-        try (var apart = new Daemon(own.bootstrap(), codec, "apart")) {
-            apart.announces(2).sees(0, 79);
-            await().atMost(LONG)
+        var first = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
+        try (var apart = new TestDaemon(own.bootstrap(), bed.codec(), "apart")) {
+            apart.announce(TestGpus.h100(2)).observeXid(0, 79);
+            await().atMost(TIMEOUT)
                     .untilAsserted(() ->
                             assertThat(first.get("/v1/nodes/apart/why").body()).contains("\"trusted\":false"));
             assertThat(first.get("/readyz").body()).contains("Kubernetes API");
 
             // When
             first.kill();
-            KubeApi back = KubeApi.start("127.0.0.1", port);
-            try (KubernetesClient there = client(config)) {
+            FakeApiServer back = FakeApiServer.start("127.0.0.1", port);
+            try (KubernetesClient there = TestKubernetes.client(config)) {
                 there.nodes()
                         .resource(new NodeBuilder()
                                 .withNewMetadata()
@@ -261,11 +253,10 @@ class HealthServiceIT {
                                 .endMetadata()
                                 .build())
                         .create();
-                var second = ServiceProcess.start(
-                        dir, Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
+                var second = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
 
                 // Then
-                await().atMost(LONG)
+                await().atMost(TIMEOUT)
                         .untilAsserted(() -> assertThat(there.nodes()
                                         .withName("apart")
                                         .get()
@@ -285,44 +276,31 @@ class HealthServiceIT {
 
     @Test
     void aKubeconfigThatIsNotThereIsOneLine() {
-        try (var wrong = ServiceProcess.start(
-                dir, Map.of("GPUFLEET_KAFKA", broker.bootstrap(), "KUBECONFIG", "/does/not/exist"))) {
-            assertThat(wrong.join()).isEqualTo(2);
-            assertThat(wrong.said()).contains("KUBECONFIG=/does/not/exist").hasLineCount(1);
+        try (var wrong = start(Map.of("KUBECONFIG", "/does/not/exist"))) {
+            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
+            assertThat(wrong.log()).contains("KUBECONFIG=/does/not/exist").hasLineCount(1);
         }
     }
 
     @Test
     void topicsThatAreMissingAreOneLine() {
-        try (var wrong = ServiceProcess.start(
-                dir,
-                Map.of(
-                        "GPUFLEET_KAFKA", broker.bootstrap(),
-                        "GPUFLEET_TOPIC_PREFIX", "other.",
-                        "KUBECONFIG", dir.resolve("kubeconfig").toString()))) {
-            assertThat(wrong.join()).isEqualTo(2);
-            assertThat(wrong.said()).contains("other.health", "gpufleet topics apply");
+        try (var wrong = start(Map.of("GPUFLEET_TOPIC_PREFIX", "other."))) {
+            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
+            assertThat(wrong.log()).contains("other.health", "gpufleet topics apply");
         }
     }
 
-    private static ServiceProcess service(Path kubeconfig, String instance) {
-        return ServiceProcess.start(
-                dir,
-                Map.of(
-                        "GPUFLEET_KAFKA", broker.bootstrap(),
-                        "GPUFLEET_INSTANCE", instance,
-                        "KUBECONFIG", kubeconfig.toString()));
+    private static ProgramProcess start(Map<String, String> settings) {
+        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+                .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .environment(settings)
+                .start();
     }
 
-    private static KubernetesClient client(Path kubeconfig) throws IOException {
-        return new KubernetesClientBuilder()
-                .withConfig(Config.fromKubeconfig(Files.readString(kubeconfig)))
-                .build();
-    }
-
-    /** Edits the Node as a person would: again, where somebody else was faster. */
+    /** Edits the Node as a user would; retries on conflict. */
     private void edit(UnaryOperator<Node> change) {
-        await().atMost(LONG).ignoreExceptions().until(() -> {
+        await().atMost(TIMEOUT).ignoreExceptions().until(() -> {
             client.nodes().withName(node).edit(change);
             return true;
         });

@@ -8,6 +8,7 @@ import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.proto.inventory.v1.GetNodeRequest;
 import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcClient;
 import io.gpufleet.proto.inventory.v1.ListNodesRequest;
+import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
@@ -21,25 +22,25 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole service between a real broker and the stand-in Kubernetes API, two replicas of it. */
+/** Two replicas of the service against a real broker and the fake API server. */
 class InventoryIT {
     private static final Duration SOON = Duration.ofSeconds(30);
 
     @TempDir
     private static Path dir;
 
-    private static TestCity city;
+    private static TestCluster cluster;
     private static final Shutdown FIRST = new Shutdown();
     private static final Shutdown SECOND = new Shutdown();
-    private static InventoryMain.Running active;
-    private static InventoryMain.Running standby;
+    private static InventoryMain.RunningReplica active;
+    private static InventoryMain.RunningReplica standby;
 
     @BeforeAll
     static void open() throws Exception {
-        city = new TestCity(dir);
-        active = city.replica("inventory-service-0", FIRST);
+        cluster = new TestCluster(dir);
+        active = cluster.startReplica("inventory-service-0", FIRST);
         await().atMost(SOON).until(() -> active.role().get().equals("ACTIVE"));
-        standby = city.replica("inventory-service-1", SECOND);
+        standby = cluster.startReplica("inventory-service-1", SECOND);
         await().atMost(SOON).until(() -> standby.role().get().equals("STANDBY"));
     }
 
@@ -47,17 +48,17 @@ class InventoryIT {
     static void close() {
         SECOND.close();
         FIRST.close();
-        city.close();
+        cluster.close();
     }
 
     @Test
     void announcedNodeIsLabelledAndEveryReplicaShowsIt() throws Exception {
-        city.createNode("n1", Map.of());
-        try (var daemon = new TestDaemon(city.kafka(), TestCity.CLUSTER, "n1")) {
-            daemon.announce("NVIDIA A100-SXM4-40GB", "A100", "12.4", 8);
+        cluster.createNode("n1", Map.of());
+        try (var daemon = cluster.daemon("n1")) {
+            daemon.announce(TestGpus.a100(8));
 
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(city.labels("n1"))
+                    .untilAsserted(() -> assertThat(cluster.labels("n1"))
                             .containsEntry("nvidia.com/gpu.count", "8")
                             .containsEntry("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB")
                             .containsEntry("nvidia.com/cuda.runtime-version.full", "12.4")
@@ -65,74 +66,79 @@ class InventoryIT {
             for (var replica : List.of(active, standby)) {
                 await().atMost(SOON)
                         .untilAsserted(() -> assertThat(
-                                        TestCity.get(replica, "/v1/nodes/n1").path("devices"))
+                                        TestCluster.get(replica, "/v1/nodes/n1").path("devices"))
                                 .hasSize(8));
-                assertThat(TestCity.get(replica, "/v1/devices?node=n1&limit=3").get("items"))
+                assertThat(TestCluster.get(replica, "/v1/devices?node=n1&limit=3")
+                                .get("items"))
                         .hasSize(3);
-                assertThat(TestCity.get(replica, "/readyz").get("ok").asBoolean())
+                assertThat(TestCluster.get(replica, "/readyz").get("ok").asBoolean())
                         .isTrue();
             }
 
-            // What is claimed no longer goes away: this driver names no CUDA version.
-            daemon.announce("NVIDIA H100 80GB HBM3", "H100", "", 4);
+            // Labels that are no longer desired are removed: this driver has no CUDA version.
+            daemon.announce(TestGpus.h100(4).withoutCuda());
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(city.labels("n1"))
+                    .untilAsserted(() -> assertThat(cluster.labels("n1"))
                             .containsEntry("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3")
                             .containsEntry("nvidia.com/gpu.count", "4")
                             .doesNotContainKey("nvidia.com/cuda.runtime-version.full"));
 
-            daemon.depart();
+            daemon.depart("shutdown");
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(TestCity.get(standby, "/v1/nodes/n1")
+                    .untilAsserted(() -> assertThat(TestCluster.get(standby, "/v1/nodes/n1")
                                     .path("presence")
                                     .asText())
                             .isEqualTo("departed"));
-            assertThat(city.labels("n1")).containsEntry("gpu-type", "h100");
+            assertThat(cluster.labels("n1")).containsEntry("gpu-type", "h100");
         }
     }
 
     @Test
-    void labelOfSomebodyElseIsLeftAndReported() throws Exception {
-        city.createNode("n2", Map.of("accelerator", "mine"));
-        try (var daemon = new TestDaemon(city.kafka(), TestCity.CLUSTER, "n2")) {
-            daemon.announce("NVIDIA A100-SXM4-40GB", "A100", "12.4", 1);
+    void labelOfAnotherManagerIsKeptAndReported() throws Exception {
+        cluster.createNode("n2", Map.of("accelerator", "mine"));
+        try (var daemon = cluster.daemon("n2")) {
+            daemon.announce(TestGpus.a100(1));
 
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(TestCity.get(active, "/v1/nodes/n2")
+                    .untilAsserted(() -> assertThat(TestCluster.get(active, "/v1/nodes/n2")
                                     .at("/labelConflicts/0")
                                     .asText())
                             .isEqualTo("accelerator"));
-            assertThat(city.labels("n2")).containsEntry("accelerator", "mine").containsEntry("gpu-type", "a100");
+            assertThat(cluster.labels("n2"))
+                    .containsEntry("accelerator", "mine")
+                    .containsEntry("gpu-type", "a100");
         }
     }
 
     @Test
-    void nodeOfAnotherBootIsNotLabelledUntilItsDaemonSpeaks() {
-        city.createNode("n3", Map.of());
-        try (var daemon = new TestDaemon(city.kafka(), TestCity.CLUSTER, "n3")) {
-            daemon.announce("boot-of-before", "NVIDIA A100-SXM4-40GB", "A100", "12.4", 1);
+    void nodeOfAnotherBootIsNotLabelledBeforeItsAnnouncement() {
+        cluster.createNode("n3", Map.of());
+        try (var daemon = cluster.daemon("n3")) {
+            daemon.announce(daemon.announcement(TestGpus.a100(1))
+                    .setBootId("boot-previous")
+                    .build());
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(TestCity.get(active, "/v1/nodes/n3")
+                    .untilAsserted(() -> assertThat(TestCluster.get(active, "/v1/nodes/n3")
                                     .path("uid")
                                     .asText())
                             .isNotEmpty());
-            assertThat(city.labels("n3")).isNullOrEmpty();
+            assertThat(cluster.labels("n3")).isNullOrEmpty();
 
-            daemon.announce("NVIDIA A100-SXM4-40GB", "A100", "12.4", 1);
+            daemon.announce(TestGpus.a100(1));
             await().atMost(SOON)
-                    .untilAsserted(() -> assertThat(city.labels("n3")).containsEntry("gpu-type", "a100"));
+                    .untilAsserted(() -> assertThat(cluster.labels("n3")).containsEntry("gpu-type", "a100"));
         }
     }
 
     @Test
     void settingsLabelsReachTheDaemonsTopic() {
-        city.createNode("n4", Map.of("nvidia.com/device-plugin.config", "small"));
-        try (var reader = new TestReader(city.kafka(), Topic.SETTINGS, "n4")) {
-            await().atMost(SOON).until(() -> reader.newest().contains("\"devicePluginConfig\":\"small\""));
+        cluster.createNode("n4", Map.of("nvidia.com/device-plugin.config", "small"));
+        try (var reader = cluster.reader(Topic.SETTINGS, "n4")) {
+            await().atMost(SOON).until(() -> reader.latest().contains("\"devicePluginConfig\":\"small\""));
 
-            // Again, where the service was faster with labels of its own.
+            // Retries if the service updated the Node in between.
             await().atMost(SOON).ignoreExceptions().until(() -> {
-                city.kubernetes()
+                cluster.kubernetes()
                         .nodes()
                         .withName("n4")
                         .edit(node -> new NodeBuilder(node)
@@ -142,16 +148,16 @@ class InventoryIT {
                                 .build());
                 return true;
             });
-            await().atMost(SOON).until(() -> reader.newest().equals("tombstone"));
+            await().atMost(SOON).until(() -> reader.latest().equals("tombstone"));
         }
     }
 
     @Test
     void grpcAnswersOnEveryReplica() throws Exception {
-        city.createNode("n5", Map.of());
+        cluster.createNode("n5", Map.of());
         Vertx vertx = Vertx.vertx();
-        try (var daemon = new TestDaemon(city.kafka(), TestCity.CLUSTER, "n5")) {
-            daemon.announce("Tesla V100-SXM2-16GB", "V100", "12.4", 2);
+        try (var daemon = cluster.daemon("n5")) {
+            daemon.announce(new TestGpus(2, "Tesla V100-SXM2-16GB", "V100"));
             var grpc = GrpcClient.client(vertx);
             for (var replica : List.of(active, standby)) {
                 var inventory = InventoryServiceGrpcClient.create(

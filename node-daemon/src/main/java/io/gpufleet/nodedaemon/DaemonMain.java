@@ -1,46 +1,45 @@
 package io.gpufleet.nodedaemon;
 
-import io.gpufleet.nodedaemon.app.Counters;
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.app.DeviceWatch;
-import io.gpufleet.nodedaemon.app.Input;
-import io.gpufleet.nodedaemon.app.KubeletDesk;
-import io.gpufleet.nodedaemon.app.LifeSigns;
+import io.gpufleet.nodedaemon.app.AllocationHandler;
+import io.gpufleet.nodedaemon.app.CompanionWatch;
+import io.gpufleet.nodedaemon.app.LivenessChecks;
+import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.app.NodeLoop;
-import io.gpufleet.nodedaemon.app.PreparedLooks;
-import io.gpufleet.nodedaemon.app.TimedSource;
+import io.gpufleet.nodedaemon.app.NodeLoopInput;
+import io.gpufleet.nodedaemon.app.NodeOutputs;
+import io.gpufleet.nodedaemon.app.VerdictSettings;
 import io.gpufleet.nodedaemon.app.XidPolicy;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.app.device.CdiPreparingSource;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.app.device.DeviceWatch;
+import io.gpufleet.nodedaemon.app.device.TimedDeviceSource;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.deviceplugin.KubeletLinks;
-import io.gpufleet.nodedaemon.disk.BreakGlass;
-import io.gpufleet.nodedaemon.disk.Host;
-import io.gpufleet.nodedaemon.disk.RestartMark;
-import io.gpufleet.nodedaemon.disk.StateFile;
-import io.gpufleet.nodedaemon.holdfiles.HoldFiles;
-import io.gpufleet.nodedaemon.http.DcgmPage;
-import io.gpufleet.nodedaemon.http.MetricsPage;
-import io.gpufleet.nodedaemon.http.OfferPage;
-import io.gpufleet.nodedaemon.http.OpsDoor;
-import io.gpufleet.nodedaemon.http.ProcessPage;
-import io.gpufleet.nodedaemon.kafka.Bus;
-import io.gpufleet.nodedaemon.kafka.BusSettings;
-import io.gpufleet.nodedaemon.kafka.Epoch;
-import io.gpufleet.nodedaemon.kafka.Verdicts;
+import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
+import io.gpufleet.nodedaemon.hold.HoldFiles;
+import io.gpufleet.nodedaemon.host.HostInfoReader;
+import io.gpufleet.nodedaemon.http.OpsServer;
+import io.gpufleet.nodedaemon.installer.InstallerStatusFile;
+import io.gpufleet.nodedaemon.kafka.EpochFile;
+import io.gpufleet.nodedaemon.kafka.EventPublisher;
+import io.gpufleet.nodedaemon.kafka.KafkaSettings;
+import io.gpufleet.nodedaemon.kafka.VerdictConsumer;
 import io.gpufleet.nodedaemon.kmsg.KernelLog;
-import io.gpufleet.nodedaemon.model.DeviceList;
-import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.FaultPolicy;
-import io.gpufleet.nodedaemon.model.HostFacts;
-import io.gpufleet.nodedaemon.model.Moment;
-import io.gpufleet.nodedaemon.model.MpsOrder;
-import io.gpufleet.nodedaemon.model.SettingsChoice;
-import io.gpufleet.nodedaemon.model.settings.SharePlan;
+import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.nodedaemon.model.allocation.MpsDaemonSpec;
+import io.gpufleet.nodedaemon.model.device.HostInfo;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
+import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
+import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
-import io.gpufleet.nodedaemon.nvml.binding.ProcessEnd;
-import io.gpufleet.nodedaemon.podresources.PodResources;
-import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
-import io.gpufleet.nodedaemon.settings.SettingsDesk;
-import io.gpufleet.nodedaemon.sides.SidesWatch;
+import io.gpufleet.nodedaemon.mps.MpsDirectories;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
+import io.gpufleet.nodedaemon.podresources.PodResourcesClient;
+import io.gpufleet.nodedaemon.state.IgnoreVerdictsFile;
+import io.gpufleet.nodedaemon.state.RestartRateLimit;
+import io.gpufleet.nodedaemon.state.StateFile;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.nio.file.FileSystems;
@@ -48,167 +47,169 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
-import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The daemon put together: every room is made here, and only here do they meet. */
+/** The daemon: creates its parts, connects them and starts them. */
 final class DaemonMain implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DaemonMain.class);
     private static final String VERSION = "0.1.0";
-    /** What must be closed before a driver can be unloaded begins so. */
-    private static final String GPU_NODES = "/dev/nvidia";
+    /** Prefix of the files that must be closed before a driver can be unloaded. */
+    private static final String GPU_DEVICE_PREFIX = "/dev/nvidia";
 
-    private static final Duration FAREWELL = Duration.ofMillis(50);
+    private static final Duration DRAIN_TIMEOUT = Duration.ofMillis(50);
 
-    /** Clients of Kafka take a second of processor time to make; the kubelet's first list goes before them. */
-    private static final Duration KUBELET_FIRST = Duration.ofMillis(500);
+    /** Creating clients of Kafka takes a second of processor time; the kubelet's first list is sent before. */
+    private static final Duration KAFKA_START_DELAY = Duration.ofMillis(500);
 
-    /** Set where the virtual machine is to write an archive of its classes at its end, which a quick end would skip. */
-    private static final String KEEP_CLASS_DATA = "gpufleet.keep-class-data";
-
-    private final Counters counters = new Counters();
-    private final StateFile store;
-    private final Bus bus;
-    private final Verdicts verdicts;
-    private final KubeletLinks kubelet;
-    private final PodResources podResources;
+    private final DaemonCounters counters = new DaemonCounters();
+    private final StateFile stateFile;
+    private final EventPublisher publisher;
+    private final VerdictConsumer verdictConsumer;
+    private final DevicePluginEndpoints devicePlugins;
+    private final PodResourcesClient podResources;
     private final NodeLoop loop;
-    private final PreparedLooks looks;
-    private final TimedSource timed;
-    private final DeviceWatch devices;
-    private final SettingsDesk chosen;
-    private final SidesWatch sides;
-    private final OpsDoor http;
+    private final CdiPreparingSource preparingSource;
+    private final TimedDeviceSource timedSource;
+    private final DeviceWatch deviceWatch;
+    private final SettingsWatcher settingsWatcher;
+    private final CompanionWatch companionWatch;
+    private final OpsServer opsServer;
     private final LongSupplier kernelLogOverruns;
-    private final BreakGlass breakGlass;
-    private volatile IntConsumer end = Runtime.getRuntime()::halt;
+    private final IgnoreVerdictsFile ignoreVerdictsFile;
+    private final ProcessExit exit = new ProcessExit();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
-        DeviceSource source = Sources.open(config.devices(), node);
-        timed = new TimedSource(source, counters, System::nanoTime);
-        HostFacts host = Host.facts(config.state().bootIdFile(), source.name(), VERSION);
-        BlockingQueue<Input> inbox = NodeLoop.inbox();
+        DeviceSource source = DeviceSources.open(config.devices(), node);
+        timedSource = new TimedDeviceSource(source, counters, System::nanoTime);
+        HostInfo host = HostInfoReader.read(config.state().bootIdFile(), source.name(), VERSION);
+        BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
         var vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
         Path stateDirectory = config.state().stateDirectory();
-        long epoch = Epoch.next(stateDirectory, System.currentTimeMillis());
-        var settings = busSettings(config, host);
-        store = new StateFile(stateDirectory);
-        bus = new Bus(vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new Input.BacklogSent(lost)));
-        bus.connectAfter(KUBELET_FIRST);
-        verdicts = new Verdicts(settings, overlay -> inbox.add(new Input.OverlayRead(overlay)));
-        breakGlass = new BreakGlass(
-                config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new Input.VerdictsIgnored(ignored)));
-        chosen = settingsDesk(config, environment, inbox);
-        var allocator = Sources.allocator(chosen.choice().otherwise().settings());
-        var desk = new KubeletDesk(allocator, DaemonMain::now, counters, inbox::add);
-        kubelet = links(vertx, config, epoch, desk, inbox);
-        sides = sidesWatch(config, desk, inbox);
+        long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
+        var settings = kafkaSettings(config, host);
+        stateFile = new StateFile(stateDirectory);
+        publisher = new EventPublisher(
+                vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
+        publisher.connectAfter(KAFKA_START_DELAY);
+        verdictConsumer =
+                new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));
+        ignoreVerdictsFile = new IgnoreVerdictsFile(
+                config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new NodeLoopInput.VerdictsIgnored(ignored)));
+        settingsWatcher = settingsWatcher(config, environment, inbox);
+        var allocator =
+                DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
+        var allocationHandler = new AllocationHandler(allocator, DaemonMain::now, counters, inbox::add);
+        devicePlugins = devicePlugins(vertx, config, epoch, allocationHandler, inbox);
+        companionWatch = companionWatch(config, allocationHandler, inbox);
         podResources = podResources(vertx, config);
         loop = new NodeLoop(
-                new NodeLoop.Parts(
+                new NodeLoop.Dependencies(
                         host,
                         new FaultPolicy(XidPolicy.withdrawing(), config.timing().recoveryDwell(), XidOverrides.NONE),
-                        verdicts.kept(),
-                        config.kafka().obeyVerdicts(),
-                        bus,
-                        store,
-                        desk,
-                        this::show,
+                        new VerdictSettings(
+                                verdictConsumer.storedOverlay(), config.kafka().applyVerdicts()),
+                        new NodeOutputs(publisher, stateFile, allocationHandler, this::publish, counters),
                         podResources,
-                        counters,
-                        new FreshStart(
-                                new RestartMark(config.state().runDirectory()),
-                                store,
-                                bus,
-                                status -> end.accept(status))),
+                        new ProcessRestart(
+                                new RestartRateLimit(config.state().runDirectory()), stateFile, publisher, exit)),
                 inbox,
                 DaemonMain::now);
-        http = OpsDoor.open(vertx, config.httpHost(), config.httpPort(), answers(node));
-        looks = Sources.prepared(timed, config, chosen.choice(), inbox::add);
-        var holds = new HoldFiles(config.state().runDirectory(), GPU_NODES);
-        devices = new DeviceWatch(looks, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
+        var metrics = new DaemonMetrics(
+                node,
+                counters,
+                loop,
+                publisher,
+                verdictConsumer,
+                ignoreVerdictsFile,
+                devicePlugins,
+                this::kernelLogOverruns);
+        opsServer = OpsServer.open(vertx, config.http().host(), config.http().port(), responses(metrics));
+        preparingSource = DeviceSources.preparingSource(timedSource, config, settingsWatcher.selector(), inbox::add);
+        var holds = new HoldFiles(config.state().runDirectory(), GPU_DEVICE_PREFIX);
+        deviceWatch = new DeviceWatch(
+                preparingSource, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
         kernelLogOverruns = followKernelLog(config, host, inbox);
-        vertx.setTimer(KUBELET_FIRST.toMillis(), _ -> verdicts.start());
-        breakGlass.start();
-        chosen.start();
-        prepareEnd(source);
+        vertx.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
+        ignoreVerdictsFile.start();
+        settingsWatcher.start();
+        exit.prepare(source.name());
+        logStart(config, epoch, opsServer.port());
+    }
+
+    private static void logStart(DaemonConfig config, long epoch, int httpPort) {
         LOG.atInfo()
-                .addKeyValue("node", node)
+                .addKeyValue("node", config.kafka().node())
                 .addKeyValue("devices", config.devices().source())
                 .addKeyValue("epoch", epoch)
-                .addKeyValue("http", http.port())
-                .log("daemon runs");
+                .addKeyValue("http", httpPort)
+                .log("daemon started");
     }
 
-    /** What containers need under other settings is there before anybody answers by them. */
-    private void settle(SettingsChoice choice, BlockingQueue<Input> inbox) {
-        looks.settle(choice);
-        inbox.add(new Input.SettingsChosen(choice));
+    /** Prepares the host for the settings before they are applied to Allocate. */
+    private void applySettings(SettingsSelector selector, BlockingQueue<NodeLoopInput> inbox) {
+        preparingSource.prepareFor(selector);
+        inbox.add(new NodeLoopInput.SettingsChanged(selector));
     }
 
-    /**
-     * Where native code is loaded in any case, its quicker end costs next to nothing. Simulated and recorded GPUs load
-     * none: thousands of such daemons would pay for 300 ms at the end of each.
-     */
-    private void prepareEnd(DeviceSource source) {
-        if (source.name().equals("nvml") && !Boolean.getBoolean(KEEP_CLASS_DATA)) {
-            Thread.ofPlatform().name("process-end").daemon(true).start(() -> end = ProcessEnd.load()::now);
-        }
-    }
-
-    private static SidesWatch sidesWatch(DaemonConfig config, KubeletDesk desk, BlockingQueue<Input> inbox) {
-        return new SidesWatch(
-                config.state().runDirectory(),
-                Path.of("/proc"),
+    private static CompanionWatch companionWatch(
+            DaemonConfig config, AllocationHandler handler, BlockingQueue<NodeLoopInput> inbox) {
+        return new CompanionWatch(
+                new MpsDirectories(Path.of("/proc"), Clock.systemUTC()),
+                new InstallerStatusFile(config.state().runDirectory()),
                 () -> {
-                    SharePlan sharing = desk.allocator().settings().sharing();
-                    return new SidesWatch.Orders(Path.of(sharing.mpsRoot()), MpsOrder.of(desk.offers(), sharing));
+                    SharingSettings sharing = handler.allocator().settings().sharing();
+                    return new CompanionWatch.MpsDaemonSpecs(
+                            Path.of(sharing.mpsRoot()), MpsDaemonSpec.of(handler.offers(), sharing));
                 },
-                said -> inbox.add(new Input.SidesSaid(said)),
-                Clock.systemUTC());
+                status -> inbox.add(new NodeLoopInput.CompanionStatusChanged(status)));
     }
 
-    /** The kubelet first: it waits for the list, MPS control daemons look for their orders when they like. */
-    private void show(Map<String, DeviceList> lists) {
-        kubelet.show(lists);
-        sides.look();
+    /** Publishes to the kubelet first, which waits for the list; MPS control daemons poll. */
+    private void publish(Map<String, DeviceList> lists) {
+        devicePlugins.publish(lists);
+        companionWatch.wake();
     }
 
-    private SettingsDesk settingsDesk(
-            DaemonConfig config, Map<String, String> environment, BlockingQueue<Input> inbox) {
-        var settings = new SettingsDesk(
-                Sources.places(config), new NvidiaEnvironment(environment), choice -> settle(choice, inbox));
-        inbox.add(new Input.SettingsChosen(settings.choice()));
-        if (!config.choice().directory().isEmpty()) {
-            verdicts.alsoLabel(settings::labelled);
+    private SettingsWatcher settingsWatcher(
+            DaemonConfig config, Map<String, String> environment, BlockingQueue<NodeLoopInput> inbox) {
+        var settings = new SettingsWatcher(
+                DeviceSources.settingsSources(config),
+                new NvidiaEnvironment(environment),
+                selector -> applySettings(selector, inbox));
+        inbox.add(new NodeLoopInput.SettingsChanged(settings.selector()));
+        if (!config.pluginConfig().directory().isEmpty()) {
+            verdictConsumer.alsoFollowLabel(settings::labelChanged);
         }
         return settings;
     }
 
-    private KubeletLinks links(
-            Vertx vertx, DaemonConfig config, long epoch, KubeletDesk desk, BlockingQueue<Input> inbox) {
+    private DevicePluginEndpoints devicePlugins(
+            Vertx vertx,
+            DaemonConfig config,
+            long epoch,
+            AllocationHandler handler,
+            BlockingQueue<NodeLoopInput> inbox) {
         var kubelet = config.kubelet();
-        return new KubeletLinks(
+        return new DevicePluginEndpoints(
                 vertx,
-                new KubeletLinks.LinkSettings(
+                new DevicePluginEndpoints.KubeletConnectionSettings(
                         kubelet.devicePluginDirectory(),
                         kubelet.pluginsRegistry(),
-                        kubelet.manners(),
+                        kubelet.registration(),
                         epoch,
                         () -> FileSystems.getDefault().newWatchService(),
-                        () -> inbox.add(new Input.CheckpointChanged())),
-                desk,
+                        () -> inbox.add(new NodeLoopInput.CheckpointChanged())),
+                handler,
                 counters,
                 System::nanoTime);
     }
 
-    private static PodResources podResources(Vertx vertx, DaemonConfig config) {
-        return new PodResources(
+    private static PodResourcesClient podResources(Vertx vertx, DaemonConfig config) {
+        return new PodResourcesClient(
                 vertx,
                 config.kubelet().podResourcesSocket(),
                 config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
@@ -216,24 +217,28 @@ final class DaemonMain implements AutoCloseable {
                 Clock.systemUTC());
     }
 
-    private LongSupplier followKernelLog(DaemonConfig config, HostFacts host, BlockingQueue<Input> inbox) {
+    private LongSupplier followKernelLog(DaemonConfig config, HostInfo host, BlockingQueue<NodeLoopInput> inbox) {
         return config.devices()
-                .kernelMessages()
+                .kernelLogFile()
                 .<LongSupplier>map(file -> new KernelLog(
-                        new KernelLog.Settings(
+                        new KernelLog.KernelLogSettings(
                                 file,
                                 config.state().stateDirectory(),
                                 host.bootId(),
                                 () -> host.uptime().toNanos() / 1_000),
-                        report -> {
-                            inbox.add(new Input.KernelSaid(report));
-                            devices.pollSoon();
+                        fault -> {
+                            inbox.add(new NodeLoopInput.KernelFaultLogged(fault));
+                            deviceWatch.pollSoon();
                         })::overruns)
                 .orElse(() -> 0);
     }
 
-    private static BusSettings busSettings(DaemonConfig config, HostFacts host) {
-        return new BusSettings(
+    private long kernelLogOverruns() {
+        return kernelLogOverruns.getAsLong();
+    }
+
+    private static KafkaSettings kafkaSettings(DaemonConfig config, HostInfo host) {
+        return new KafkaSettings(
                 config.kafka().bootstrap(),
                 config.kafka().cluster(),
                 config.kafka().topicPrefix(),
@@ -247,57 +252,32 @@ final class DaemonMain implements AutoCloseable {
         return new Moment(Clock.systemUTC().instant(), System.nanoTime());
     }
 
-    private OpsDoor.Answers answers(String node) {
-        return new OpsDoor.Answers(
-                () -> lifeSigns().notAlive(), () -> lifeSigns().notReady(), () -> metrics(node));
+    private OpsServer.OpsResponses responses(DaemonMetrics metrics) {
+        return new OpsServer.OpsResponses(
+                () -> livenessChecks().livenessFailures(),
+                () -> livenessChecks().readinessFailures(),
+                metrics::text);
     }
 
-    private LifeSigns lifeSigns() {
-        return new LifeSigns(
-                loop.sinceLastTurn(),
-                timed.underWay(),
-                kubelet.stuckServer(),
-                loop.snapshot().looked(),
-                kubelet.notRegistered());
+    private LivenessChecks livenessChecks() {
+        return new LivenessChecks(
+                loop.sinceLastIteration(),
+                timedSource.callInFlight(),
+                devicePlugins.stuckReason(),
+                loop.status().scanned(),
+                devicePlugins.notRegisteredReason());
     }
 
-    private String metrics(String node) {
-        Bus.BusView view = bus.view();
-        Map<String, Long> gauges = new TreeMap<>();
-        gauges.put("gpufleet_daemon_bus_connected", view.connected() ? 1L : 0L);
-        gauges.put("gpufleet_daemon_bus_connects_total", view.attempts());
-        gauges.put("gpufleet_daemon_bus_events_sent_total", view.sent());
-        gauges.put("gpufleet_daemon_bus_events_refused_total", view.refused());
-        gauges.put("gpufleet_daemon_outbox_bytes", view.outboxBytes());
-        gauges.put("gpufleet_daemon_outbox_events_lost_total", view.lost());
-        gauges.put("gpufleet_daemon_outbox_disk_broken", view.diskBroken() ? 1L : 0L);
-        gauges.put("gpufleet_daemon_verdicts_caught_up", verdicts.caughtUp() ? 1L : 0L);
-        gauges.put("gpufleet_daemon_verdicts_ignored", breakGlass.broken() ? 1L : 0L);
-        gauges.put("gpufleet_daemon_kernel_log_overruns_total", kernelLogOverruns.getAsLong());
-        gauges.put("gpufleet_daemon_kubelet_streams", (long) kubelet.openStreams());
-        NodeLoop.Snapshot snapshot = loop.snapshot();
-        long nanos = System.nanoTime();
-        String own = new MetricsPage()
-                .counters(counters)
-                .node(snapshot, nanos)
-                .gauges(gauges)
-                .text();
-        return DcgmPage.of(snapshot.readout(), counters.tally(), node, nanos)
-                + OfferPage.of(snapshot.readout(), counters.tally(), nanos)
-                + ProcessPage.of(snapshot.readout(), nanos)
-                + own;
-    }
-
-    /** Says farewell where that takes no time, and ends: everything else is made to survive a kill. */
+    /** Removes the sockets, publishes the departure if that takes no time, and exits; all else survives a kill. */
     @Override
     public void close() {
-        kubelet.leave();
+        devicePlugins.removeSockets();
         try {
-            bus.publish(new Fact.Departed("shutdown"), now());
-            bus.drain(FAREWELL);
-        } catch (InterruptedException impatient) {
+            publisher.publish(new NodeFact.Departed("shutdown"), now());
+            publisher.drain(DRAIN_TIMEOUT);
+        } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
-        end.accept(0);
+        exit.accept(0);
     }
 }

@@ -2,22 +2,22 @@ package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.app.DoctorReport;
+import io.gpufleet.nodedaemon.app.DoctorFinding;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.cli.DoctorReport;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletCheck;
-import io.gpufleet.nodedaemon.doctor.DaemonCheck;
-import io.gpufleet.nodedaemon.doctor.KernelCheck;
-import io.gpufleet.nodedaemon.doctor.PlaceCheck;
+import io.gpufleet.nodedaemon.host.DaemonCheck;
+import io.gpufleet.nodedaemon.host.DirectoryCheck;
+import io.gpufleet.nodedaemon.host.KernelCheck;
 import io.gpufleet.nodedaemon.kafka.BrokerCheck;
-import io.gpufleet.nodedaemon.model.Finding;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.settings.Strategy;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
-import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
-import io.gpufleet.nodedaemon.settings.SettingsDesk;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,21 +31,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
-/** The command {@code doctor}: everything that the daemon needs, looked at one thing after the other. */
+/** The command {@code doctor}: checks everything that the daemon needs. */
 final class DoctorMain {
-    private static final int WELL = 0;
-    private static final int ILL = 1;
-    /** A driver that hangs is given up after 20 s by the source itself. */
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int EXIT_OK = 0;
+    private static final int EXIT_FAILED = 1;
+    /** Longer than the 20 s after which the source itself abandons a call of a hanging driver. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    private static final Set<Strategy> CDI = Set.of(Strategy.CDI_ANNOTATIONS, Strategy.CDI_CRI);
-    private static final long FEW_BYTES = 1 << 20;
+    private static final Set<DeviceListStrategy> CDI_STRATEGIES =
+            Set.of(DeviceListStrategy.CDI_ANNOTATIONS, DeviceListStrategy.CDI_CRI);
+    private static final long MIN_FREE_BYTES = 1 << 20;
 
     private final Map<String, String> environment;
     private final DaemonConfig config;
 
-    private interface Check {
-        List<Finding> findings();
+    private interface DoctorCheck {
+        List<DoctorFinding> findings();
     }
 
     private DoctorMain(Map<String, String> environment) {
@@ -53,181 +54,188 @@ final class DoctorMain {
         this.config = DaemonConfig.from(Environment.read(environment, DaemonConfig.SETTINGS));
     }
 
-    /** Prints the report; answers the exit status: 0 nothing fails, 1 something does. */
+    /** Prints the report; returns the exit status: 0 no check fails, 1 a check fails. */
     static int examine(Map<String, String> environment, boolean json) {
         var doctor = new DoctorMain(environment);
         var set = new TreeMap<>(environment);
         set.keySet().removeIf(name -> !name.startsWith("GPUFLEET_"));
         var report = new DoctorReport(doctor.findings(), set);
         System.out.print(json ? report.json() : report.table());
-        return report.well() ? WELL : ILL;
+        return report.healthy() ? EXIT_OK : EXIT_FAILED;
     }
 
-    /** The checks run side by side; their findings stand in the order in which a person would look. */
-    private List<Finding> findings() {
-        var checks = new TreeMap<String, Check>(Map.of(
+    /** Runs the checks concurrently; their findings are in the order in which an operator would check. */
+    private List<DoctorFinding> findings() {
+        var checks = new TreeMap<String, DoctorCheck>(Map.of(
                 "1 settings", this::settings,
                 "2 devices", this::devices,
                 "3 host", this::host,
                 "4 kubelet", this::kubelet,
-                "5 places", this::places,
+                "5 directories", this::directories,
                 "6 Kafka",
                         () -> new BrokerCheck(
                                         config.kafka().bootstrap(),
                                         config.kafka().topicPrefix(),
                                         config.kafka().node())
                                 .examine(),
-                "7 daemon", () -> List.of(DaemonCheck.ready(config.httpHost(), config.httpPort()))));
-        var running = new TreeMap<String, FutureTask<List<Finding>>>();
+                "7 daemon",
+                        () -> List.of(DaemonCheck.ready(
+                                config.http().host(), config.http().port()))));
+        var running = new TreeMap<String, FutureTask<List<DoctorFinding>>>();
         checks.forEach((name, check) -> {
             var task = new FutureTask<>(check::findings);
             running.put(name, task);
             Thread.ofPlatform().name("check-" + name).daemon(true).start(task);
         });
-        var findings = new ArrayList<Finding>();
+        var findings = new ArrayList<DoctorFinding>();
         running.forEach((name, task) -> findings.addAll(await(name.substring(2), task)));
         return findings;
     }
 
-    private static List<Finding> await(String name, FutureTask<List<Finding>> task) {
+    private static List<DoctorFinding> await(String name, FutureTask<List<DoctorFinding>> task) {
         try {
-            return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return task.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException hangs) {
-            return List.of(Finding.fail(
+            return List.of(DoctorFinding.fail(
                     name,
-                    "no answer for " + PATIENCE.toSeconds() + " s",
+                    "no response for " + TIMEOUT.toSeconds() + " s",
                     "a driver, a disk or a socket hangs: see dmesg"));
         } catch (ExecutionException failed) {
-            return List.of(Finding.fail(name, "could not be examined: " + failed.getCause(), "report this"));
+            return List.of(DoctorFinding.fail(name, "check failed: " + failed.getCause(), "report this"));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             return List.of();
         }
     }
 
-    private List<Finding> settings() {
-        try (var desk = new SettingsDesk(Sources.places(config), new NvidiaEnvironment(environment), _ -> {})) {
-            var findings = new ArrayList<Finding>();
-            findings.add(Finding.ok(
+    private List<DoctorFinding> settings() {
+        try (var watcher = new SettingsWatcher(
+                DeviceSources.settingsSources(config), new NvidiaEnvironment(environment), _ -> {})) {
+            var findings = new ArrayList<DoctorFinding>();
+            findings.add(DoctorFinding.ok(
                     "settings",
-                    "devices are offered as " + desk.choice().otherwise().origin() + " says"));
-            desk.ignored()
+                    "devices are offered by settings of "
+                            + watcher.selector().fallback().origin()));
+            watcher.ignored()
                     .forEach(line -> findings.add(
-                            Finding.warn("settings", "not honoured: " + line, "harmless; remove it to silence this")));
-            if (desk.choice().otherwise().settings().allocate().strategies().stream()
-                    .anyMatch(CDI::contains)) {
-                findings.add(PlaceCheck.writable(
+                            DoctorFinding.warn("settings", "ignored: " + line, "harmless; remove it to silence this")));
+            if (watcher.selector().fallback().settings().allocate().strategies().stream()
+                    .anyMatch(CDI_STRATEGIES::contains)) {
+                findings.add(DirectoryCheck.writable(
                         "CDI directory",
                         "GPUFLEET_CDI_DIR",
                         config.containers().cdiDirectory(),
-                        FEW_BYTES,
-                        "no container with a GPU could be started"));
+                        MIN_FREE_BYTES,
+                        "containers with a GPU cannot start"));
             }
             return findings;
-        } catch (ConfigurationException bad) {
-            return List.of(
-                    Finding.fail("settings", String.valueOf(bad.getMessage()), "correct it; a start would stop"));
+        } catch (ConfigurationException invalid) {
+            return List.of(DoctorFinding.fail(
+                    "settings", String.valueOf(invalid.getMessage()), "correct it; the daemon would not start"));
         }
     }
 
-    private List<Finding> devices() {
+    private List<DoctorFinding> devices() {
         boolean real = config.devices().source().equals("nvml");
         var kernel = new KernelCheck(Path.of("/"));
         if (real && config.devices().nvmlLibrary().isEmpty() && kernel.pciDevices() == 0) {
-            return List.of(Finding.ok("GPUs", "none: this machine has no PCI device of NVIDIA, the daemon idles"));
+            return List.of(
+                    DoctorFinding.ok("GPUs", "none: this machine has no PCI device of NVIDIA, the daemon idles"));
         }
-        try (DeviceSource source = Sources.open(config.devices(), config.kafka().node())) {
-            Look look = source.look();
-            var findings = new ArrayList<Finding>();
+        try (DeviceSource source =
+                DeviceSources.open(config.devices(), config.kafka().node())) {
+            DeviceScan scan = source.scan();
+            var findings = new ArrayList<DoctorFinding>();
             if (real) {
-                findings.add(kernel.driver(look));
+                findings.add(kernel.driver(scan));
                 findings.add(library());
             }
-            findings.add(gpus(look));
+            findings.add(gpus(scan));
             if (real) {
                 String devRoot = config.containers().devRoot();
                 findings.add(new KernelCheck(Path.of(devRoot.isEmpty() ? "/" : devRoot))
-                        .nodes(look instanceof Look.Seen seen ? seen.gpus() : List.<Gpu>of()));
+                        .nodes(scan instanceof DeviceScan.ScanSucceeded succeeded ? succeeded.gpus() : List.<Gpu>of()));
             }
             return findings;
         }
     }
 
-    private Finding library() {
+    private DoctorFinding library() {
         String found = NvmlSource.library(
-                NvmlSettings.of(config.devices().nvmlLibrary(), config.devices().seenDriverRoot()));
+                NvmlSettings.of(config.devices().nvmlLibrary(), config.devices().localDriverRoot()));
         return found.startsWith("/")
-                ? Finding.ok("NVML library", found)
-                : Finding.fail(
+                ? DoctorFinding.ok("NVML library", found)
+                : DoctorFinding.fail(
                         "NVML library",
                         found,
-                        "set GPUFLEET_DRIVER_ROOT to its directory on the host, and GPUFLEET_HOST_ROOT to where the pod has"
-                                + " the host's root mounted");
+                        "set GPUFLEET_DRIVER_ROOT to its directory on the host, and GPUFLEET_HOST_ROOT to the mount of"
+                                + " the host's root in the pod");
     }
 
-    private Finding gpus(Look look) {
-        return switch (look) {
-            case Look.Blind(Look.DriverTrouble trouble, String reason) ->
-                Finding.fail("GPUs", trouble + ": " + reason, "the daemon looks again by itself, no restart is needed");
-            case Look.Seen seen
-            when !seen.lost().isEmpty() ->
-                Finding.fail(
+    private DoctorFinding gpus(DeviceScan scan) {
+        return switch (scan) {
+            case DeviceScan.ScanFailed(DeviceScan.DriverProblem problem, String reason) ->
+                DoctorFinding.fail(
+                        "GPUs", problem + ": " + reason, "the daemon scans again by itself, no restart is needed");
+            case DeviceScan.ScanSucceeded succeeded
+            when !succeeded.lost().isEmpty() ->
+                DoctorFinding.fail(
                         "GPUs",
-                        seen.lost().size() + " of "
-                                + (seen.gpus().size() + seen.lost().size()) + " do not answer: "
-                                + seen.lost().getFirst().reason(),
-                        "reset or replace them; the others are offered all the same");
-            case Look.Seen seen
-            when seen.gpus().isEmpty() ->
-                Finding.warn("GPUs", "the driver answers and has none", "check lspci -d 10de: on the host");
-            case Look.Seen seen ->
-                Finding.ok(
+                        succeeded.lost().size() + " of "
+                                + (succeeded.gpus().size() + succeeded.lost().size()) + " do not respond: "
+                                + succeeded.lost().getFirst().reason(),
+                        "reset or replace them; the others are still offered");
+            case DeviceScan.ScanSucceeded succeeded
+            when succeeded.gpus().isEmpty() ->
+                DoctorFinding.warn("GPUs", "the driver responds and has none", "check lspci -d 10de: on the host");
+            case DeviceScan.ScanSucceeded succeeded ->
+                DoctorFinding.ok(
                         "GPUs",
-                        models(seen) + ", driver " + seen.driverVersion() + " ("
+                        models(succeeded) + ", driver " + succeeded.driverVersion() + " ("
                                 + config.devices().source() + ")");
         };
     }
 
-    private static String models(Look.Seen seen) {
-        return seen.gpus().stream()
-                .collect(Collectors.groupingBy(Gpu::shortModel, TreeMap::new, Collectors.counting()))
+    private static String models(DeviceScan.ScanSucceeded succeeded) {
+        return succeeded.gpus().stream()
+                .collect(Collectors.groupingBy(gpu -> gpu.product().shortModel(), TreeMap::new, Collectors.counting()))
                 .entrySet()
                 .stream()
                 .map(model -> model.getValue() + " x " + model.getKey())
                 .collect(Collectors.joining(", "));
     }
 
-    private List<Finding> host() {
+    private List<DoctorFinding> host() {
         var kernel = new KernelCheck(Path.of("/"));
-        var findings = new ArrayList<Finding>();
-        config.devices().kernelMessages().ifPresent(log -> findings.add(kernel.kernelLog(log)));
+        var findings = new ArrayList<DoctorFinding>();
+        config.devices().kernelLogFile().ifPresent(log -> findings.add(kernel.kernelLog(log)));
         findings.add(kernel.inotify());
         if (config.devices().source().equals("nvml")) {
-            findings.add(kernel.rights());
+            findings.add(kernel.privileges());
             findings.add(kernel.processView());
         }
         return findings;
     }
 
-    private List<Finding> kubelet() {
-        DaemonConfig.Kubelet its = config.kubelet();
-        return new KubeletCheck(its.devicePluginDirectory(), its.pluginsRegistry(), its.manners())
+    private List<DoctorFinding> kubelet() {
+        DaemonConfig.KubeletConfig its = config.kubelet();
+        return new KubeletCheck(its.devicePluginDirectory(), its.pluginsRegistry(), its.registration())
                 .examine(its.podResourcesSocket());
     }
 
-    private List<Finding> places() {
+    private List<DoctorFinding> directories() {
         return List.of(
-                PlaceCheck.writable(
+                DirectoryCheck.writable(
                         "state directory",
                         "GPUFLEET_STATE_DIR",
                         config.state().stateDirectory(),
                         config.state().outboxBytes(),
-                        "events and open faults would not outlive a restart"),
-                PlaceCheck.writable(
+                        "events and open faults would be lost by a restart"),
+                DirectoryCheck.writable(
                         "run directory",
                         "GPUFLEET_RUN_DIR",
                         config.state().runDirectory(),
-                        FEW_BYTES,
-                        "no driver installer could ask for the GPUs"));
+                        MIN_FREE_BYTES,
+                        "driver installers could not request the release of GPUs"));
     }
 }

@@ -4,27 +4,29 @@ import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.nodedaemon.cli.CommandLine;
+import io.gpufleet.nodedaemon.cli.ManualRenderer;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 
-/** The node-daemon's commands: {@code run}, which is also what no command means, and those for people. */
+/** The node-daemon's commands: {@code run}, the default, and those for operators. */
 public final class NodeDaemonMain {
-    private static final int BAD_COMMAND = 2;
+    private static final int EXIT_USAGE = 2;
 
     private NodeDaemonMain() {}
 
     /** Runs a command. */
     public static void main(String[] arguments) {
         try {
-            obey(CommandLine.parse(arguments));
-        } catch (ConfigurationException wrong) {
-            System.err.println("node-daemon: " + wrong.getMessage());
-            System.exit(BAD_COMMAND);
+            execute(CommandLine.parse(arguments));
+        } catch (ConfigurationException invalid) {
+            System.err.println("node-daemon: " + invalid.getMessage());
+            System.exit(EXIT_USAGE);
         }
     }
 
-    private static void obey(CommandLine line) {
+    private static void execute(CommandLine line) {
         if (line.help()) {
-            System.out.print(Manual.page(line));
+            System.out.print(ManualRenderer.page(line));
             return;
         }
         switch (line.command()) {

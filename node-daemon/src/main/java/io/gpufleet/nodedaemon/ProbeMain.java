@@ -2,68 +2,68 @@ package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.app.ProbeReport;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.cli.ProbeReport;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.model.KnownGpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.ResourcePlan;
-import io.gpufleet.nodedaemon.model.Vitals;
-import io.gpufleet.nodedaemon.settings.NvidiaEnvironment;
-import io.gpufleet.nodedaemon.settings.SettingsDesk;
+import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.KnownGpu;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The command {@code probe}: what the devices say of themselves, once. Needs neither Kafka nor a kubelet. */
+/** The command {@code probe}: prints one scan and sample of the devices. Needs neither Kafka nor a kubelet. */
 final class ProbeMain {
-    private static final int SEEN = 0;
-    private static final int BLIND = 1;
-    private static final int BAD_CONFIGURATION = 2;
+    private static final int EXIT_OK = 0;
+    private static final int EXIT_SCAN_FAILED = 1;
+    private static final int EXIT_INVALID_CONFIGURATION = 2;
 
-    private static final Map<String, String> STAND_INS =
+    private static final Map<String, String> PLACEHOLDERS =
             Map.of("GPUFLEET_CLUSTER", "none", "GPUFLEET_KAFKA", "none:9092", "GPUFLEET_NODE", "probe");
 
     private ProbeMain() {}
 
-    /** Prints the report; answers the exit status: 0 seen, 1 the driver does not answer, 2 bad configuration. */
+    /** Prints the report; returns the exit status: 0 scanned, 1 the driver does not respond, 2 invalid configuration. */
     static int probe(Map<String, String> environment, boolean json) {
         try (DeviceSource source = open(environment)) {
-            Look look = source.look();
-            var report = report(environment, look, source.vitals());
-            System.out.println(json ? report.json() : report.table());
-            return look instanceof Look.Seen ? SEEN : BLIND;
-        } catch (ConfigurationException wrong) {
-            System.err.println("node-daemon probe: " + wrong.getMessage());
-            return BAD_CONFIGURATION;
+            DeviceScan scan = source.scan();
+            var report = report(environment, scan, source.sample());
+            System.out.print(json ? report.json() : report.table());
+            return scan instanceof DeviceScan.ScanSucceeded ? EXIT_OK : EXIT_SCAN_FAILED;
+        } catch (ConfigurationException invalid) {
+            System.err.println("node-daemon probe: " + invalid.getMessage());
+            return EXIT_INVALID_CONFIGURATION;
         }
     }
 
-    private static ProbeReport report(Map<String, String> environment, Look look, List<Vitals> vitals) {
-        List<KnownGpu> gpus = switch (look) {
-            case Look.Seen seen ->
-                seen.gpus().stream()
+    private static ProbeReport report(Map<String, String> environment, DeviceScan scan, List<GpuSample> samples) {
+        List<KnownGpu> gpus = switch (scan) {
+            case DeviceScan.ScanSucceeded succeeded ->
+                succeeded.gpus().stream()
                         .map(gpu -> new KnownGpu(gpu, new KnownGpu.Presence.Answering()))
                         .toList();
-            case Look.Blind _ -> List.of();
+            case DeviceScan.ScanFailed _ -> List.of();
         };
-        var places = Sources.places(configured(environment));
-        try (var desk = new SettingsDesk(places, new NvidiaEnvironment(environment), _ -> {})) {
-            var chosen = desk.choice().on(gpus);
-            return new ProbeReport(look, vitals, ResourcePlan.of(gpus, chosen.settings()), chosen.origin());
+        var sources = DeviceSources.settingsSources(configured(environment));
+        try (var settings = new SettingsWatcher(sources, new NvidiaEnvironment(environment), _ -> {})) {
+            var selected = settings.selector().select(gpus);
+            return new ProbeReport(scan, samples, ResourcePlan.of(gpus, selected.settings()), selected.origin());
         }
     }
 
-    /** The devices that the environment names, with no other setting needed. */
+    /** Opens the devices of the environment; no other setting is required. */
     static DeviceSource open(Map<String, String> environment) {
         DaemonConfig config = configured(environment);
-        return Sources.open(config.devices(), config.kafka().node());
+        return DeviceSources.open(config.devices(), config.kafka().node());
     }
 
-    /** The daemon's settings; what only a daemon must be told has a stand-in. */
+    /** Reads the daemon's settings, with placeholders for those that only a daemon requires. */
     static DaemonConfig configured(Map<String, String> environment) {
-        var told = new HashMap<>(STAND_INS);
-        told.putAll(environment);
-        return DaemonConfig.from(Environment.read(told, DaemonConfig.SETTINGS));
+        var values = new HashMap<>(PLACEHOLDERS);
+        values.putAll(environment);
+        return DaemonConfig.from(Environment.read(values, DaemonConfig.SETTINGS));
     }
 }

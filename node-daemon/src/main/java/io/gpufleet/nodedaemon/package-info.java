@@ -1,4 +1,4 @@
-/** The composition root of the node's daemon: reads the configuration, news the rooms, starts and stops them. */
+/** The composition root of the daemon: reads the configuration, creates the parts of the daemon, starts and stops them. */
 @NullMarked
 package io.gpufleet.nodedaemon;
 

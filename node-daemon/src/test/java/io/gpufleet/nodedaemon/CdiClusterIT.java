@@ -17,11 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A real kubelet and a real container runtime make of our CDI spec what it says. */
+/** Our CDI spec with a real kubelet and a real container runtime. */
 class CdiClusterIT {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String POD = "gpufleet-it-cdi";
-    /** Where the runtime of the cluster reads specs. */
+    /** The spec in the directory of the cluster's container runtime. */
     private static final Path SPEC = Path.of("/var/run/cdi/gpufleet.io-gpu.json");
 
     @TempDir
@@ -35,19 +35,19 @@ class CdiClusterIT {
 
     private static String run(List<String> command) throws Exception {
         var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (process.waitFor() != 0) {
-            throw new AssertionError(command + " said " + said);
+            throw new AssertionError(command + " printed " + output);
         }
-        return said;
+        return output;
     }
 
-    private static List<String> kubectl(String... words) {
+    private static List<String> kubectl(String... arguments) {
         var command = new ArrayList<>(List.of(
                 Optional.ofNullable(System.getenv("GPUFLEET_TEST_CLUSTER"))
-                        .orElseThrow(() -> new AssertionError("GPUFLEET_TEST_CLUSTER names no cluster tool")),
+                        .orElseThrow(() -> new AssertionError("GPUFLEET_TEST_CLUSTER has no cluster tool")),
                 "kubectl"));
-        command.addAll(List.of(words));
+        command.addAll(List.of(arguments));
         return command;
     }
 
@@ -55,7 +55,7 @@ class CdiClusterIT {
         return run(kubectl("get", "nodes", "-o", "jsonpath={.items[0]" + path + "}"));
     }
 
-    /** A driver whose libraries say that they are it, and device nodes that are the null device's. */
+    /** Creates a driver with text files as libraries, and device nodes of the null device. */
     private Map<String, String> host(int gpus) throws Exception {
         Path libraries = Files.createDirectories(directory.resolve("driver/lib64"));
         Path cuda = Files.writeString(libraries.resolve("libcuda.so.570.124.06"), "this is libcuda\n");
@@ -111,13 +111,13 @@ class CdiClusterIT {
         run(kubectl("apply", "-f", manifest.toString()));
     }
 
-    // Another number of devices each time, so that the node can not be taken for the one of the time before.
+    // A different number of devices each time, so that the Node's previous capacity does not match.
     @ParameterizedTest
     @CsvSource({"cdi-cri, 2", "cdi-annotations, 3"})
-    void podSeesTheDeviceAndTheDriverThatTheSpecNames(String strategy, int gpus) throws Exception {
+    void podHasTheDeviceAndTheDriverOfTheSpec(String strategy, int gpus) throws Exception {
         // Given
         try (var daemon = daemon(gpus, strategy)) {
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(node(".status.allocatable.nvidia\\.com/gpu"))
                             .as(daemon.log())
                             .isEqualTo(Integer.toString(gpus)));
@@ -126,7 +126,7 @@ class CdiClusterIT {
             createPod();
 
             // Then
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(run(kubectl("get", "pod", POD, "-o", "jsonpath={.status.phase}")))
                             .as(() -> describe(daemon))
                             .isEqualTo("Succeeded"));
@@ -142,8 +142,8 @@ class CdiClusterIT {
     private static String describe(DaemonProcess daemon) {
         try {
             return run(kubectl("describe", "pod", POD)) + daemon.log();
-        } catch (Exception gone) {
-            return gone + daemon.log();
+        } catch (Exception failed) {
+            return failed + daemon.log();
         }
     }
 }

@@ -3,15 +3,17 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.compose.broker.BrokerProcess;
-import io.gpufleet.compose.kubelet.Allocation;
-import io.gpufleet.compose.kubelet.PodKey;
-import io.gpufleet.compose.kubelet.ResourceView;
-import io.gpufleet.compose.kubelet.StandInKubelet;
-import io.gpufleet.nodedaemon.nvml.StandInNvml;
+import io.gpufleet.nodedaemon.nvml.FakeNvml;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
-import io.gpufleet.proto.allocation.v1.UnheldUse;
+import io.gpufleet.proto.allocation.v1.UnallocatedUse;
 import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.testbed.fakekubelet.DeviceAllocation;
+import io.gpufleet.testbed.fakekubelet.FakeKubelet;
+import io.gpufleet.testbed.fakekubelet.PodKey;
+import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.EventReader;
+import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
@@ -36,10 +38,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The daemon as a process, between a kubelet and a real broker. */
+/** A daemon process with a kubelet and a real broker. */
 class DaemonIT {
     private static final String GPUS = "nvidia.com/gpu";
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     static Path brokerDirectory;
@@ -51,7 +53,7 @@ class DaemonIT {
     Path directory;
 
     private Path kubeletDirectory = Path.of("");
-    private StandInKubelet kubelet;
+    private FakeKubelet kubelet;
     private String node = "";
 
     @BeforeAll
@@ -70,9 +72,9 @@ class DaemonIT {
     @BeforeEach
     void startKubelet(TestInfo test) throws IOException {
         node = "n-" + Integer.toHexString(test.getDisplayName().hashCode());
-        // A socket's path has 107 bytes at most.
+        // The path of a socket has at most 107 bytes.
         kubeletDirectory = Files.createTempDirectory("k");
-        kubelet = StandInKubelet.start(vertx, kubeletDirectory);
+        kubelet = FakeKubelet.start(vertx, kubeletDirectory);
     }
 
     @AfterEach
@@ -95,17 +97,18 @@ class DaemonIT {
     }
 
     private void awaitAllocatable(int devices) {
-        await().atMost(PATIENCE).until(() -> allocatable() == devices);
+        await().atMost(TIMEOUT).until(() -> allocatable() == devices);
     }
 
-    private List<BusReader.Read> read() {
-        try (var reader = new BusReader(broker.bootstrap(), "c1", node)) {
+    private List<EventReader.ReadEvent> read() {
+        try (var reader =
+                EventReader.ofNode(broker.bootstrap(), new Codec("c1", new Topics(Topics.DEFAULT_PREFIX)), node)) {
             return reader.read();
         }
     }
 
-    private Numbering numbering() {
-        return new Numbering(read());
+    private EventNumbering numbering() {
+        return new EventNumbering(read());
     }
 
     private long count(EventType type) {
@@ -115,11 +118,11 @@ class DaemonIT {
     }
 
     @Test
-    void podGetsItsGpusAndTheBusLearnsOfIt() throws Exception {
+    void podGetsItsGpusAndAllocationIsPublished() throws Exception {
         try (var daemon = daemon(Map.of())) {
             awaitAllocatable(8);
 
-            Allocation allocation = kubelet.allocate("team-a", "train-0", "main", GPUS, 2);
+            DeviceAllocation allocation = kubelet.allocate("team-a", "train-0", "main", GPUS, 2);
 
             assertThat(allocation.response().getEnvsMap())
                     .containsOnlyKeys("NVIDIA_VISIBLE_DEVICES")
@@ -127,7 +130,7 @@ class DaemonIT {
                             "NVIDIA_VISIBLE_DEVICES",
                             value -> assertThat(value.split(","))
                                     .containsExactlyInAnyOrderElementsOf(allocation.deviceIds()));
-            await().atMost(PATIENCE).until(() -> holders().contains("team-a/train-0/main"));
+            await().atMost(TIMEOUT).until(() -> holders().contains("team-a/train-0/main"));
             assertThat(read())
                     .extracting(read -> read.event().envelope().type())
                     .contains(
@@ -136,7 +139,7 @@ class DaemonIT {
                             EventType.DEVICES_ALLOCATED,
                             EventType.DEVICES_HELD,
                             EventType.TELEMETRY_SAMPLED);
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
             assertThat(daemon.page("/livez")).startsWith("200");
             assertThat(daemon.page("/metrics"))
@@ -146,9 +149,9 @@ class DaemonIT {
     }
 
     @Test
-    void processesAreJoinedWithHoldersAndStrangersAreTold() throws Exception {
-        // Given a pod that computes on its GPU, one that computes there without holding it, and a process of the node
-        try (var nvml = StandInNvml.install(directory.resolve("driver"), 2);
+    void processesAreJoinedWithHoldersAndUnallocatedUseIsReported() throws Exception {
+        // Given a pod that uses process GPU, one that uses it without an allocation, and a process of the host
+        try (var nvml = FakeNvml.install(directory.resolve("driver"), 2);
                 var daemon = daemon(Map.of(
                         "GPUFLEET_DEVICES",
                         "nvml",
@@ -161,23 +164,24 @@ class DaemonIT {
             awaitAllocatable(2);
             var pod = new PodKey("team-a", "train-0", "11111111-2222-3333-4444-555555555555");
             String held = kubelet.allocate(pod, "main", GPUS, 1).deviceIds().getFirst();
-            int gpu = held.equals(StandInNvml.uuid(0)) ? 0 : 1;
-            String intruder = "99999999-2222-3333-4444-555555555555";
+            int gpu = held.equals(FakeNvml.uuid(0)) ? 0 : 1;
+            String otherPod = "99999999-2222-3333-4444-555555555555";
             process(
                     1001,
                     "/kubepods.slice/kubepods-pod" + pod.uid().replace('-', '_') + ".slice/cri-containerd-1.scope");
-            process(1002, "/kubepods/besteffort/pod" + intruder + "/2");
+            process(1002, "/kubepods/besteffort/pod" + otherPod + "/2");
             process(1003, "/user.slice/user-1000.slice/session-1.scope");
 
             // When
             nvml.process(gpu, 1001, 3000).process(gpu, 1002, 200).process(1 - gpu, 1003, 10);
 
             // Then
-            await().atMost(PATIENCE).until(() -> unheld().size() == 2);
-            assertThat(unheld())
-                    .containsExactlyInAnyOrder(unheld(held, intruder, 200), unheld(StandInNvml.uuid(1 - gpu), "", 10));
+            await().atMost(TIMEOUT).until(() -> unallocated().size() == 2);
+            assertThat(unallocated())
+                    .containsExactlyInAnyOrder(
+                            unallocated(held, otherPod, 200), unallocated(FakeNvml.uuid(1 - gpu), "", 10));
             assertThat(daemon.page("/metrics"))
-                    .containsPattern("gpufleet_gpu_unheld_processes\\{gpu=\"0\",UUID=\"[^\"]+\"\\} 1\n")
+                    .containsPattern("gpufleet_gpu_unallocated_processes\\{gpu=\"0\",UUID=\"[^\"]+\"\\} 1\n")
                     .containsPattern("gpufleet_gpu_pod_memory_used_bytes\\{gpu=\"" + gpu
                             + "\",UUID=\"[^\"]+\",namespace=\"team-a\",pod=\"train-0\",pod_uid=\"" + pod.uid()
                             + "\"\\} 3000\n");
@@ -186,18 +190,18 @@ class DaemonIT {
             nvml.noProcesses(0).noProcesses(1);
 
             // Then
-            await().atMost(PATIENCE).until(() -> unheld().isEmpty());
+            await().atMost(TIMEOUT).until(() -> unallocated().isEmpty());
         }
     }
 
     private void process(int pid, String cgroup) throws IOException {
-        Path its = Files.createDirectories(directory.resolve("proc/" + pid));
-        Files.writeString(its.resolve("comm"), "python3\n");
-        Files.writeString(its.resolve("cgroup"), "0::" + cgroup + "\n");
+        Path process = Files.createDirectories(directory.resolve("proc/" + pid));
+        Files.writeString(process.resolve("comm"), "python3\n");
+        Files.writeString(process.resolve("cgroup"), "0::" + cgroup + "\n");
     }
 
-    private static UnheldUse unheld(String device, String podUid, long bytes) {
-        return UnheldUse.newBuilder()
+    private static UnallocatedUse unallocated(String device, String podUid, long bytes) {
+        return UnallocatedUse.newBuilder()
                 .setDeviceUuid(device)
                 .setPodUid(podUid)
                 .setProcesses(1)
@@ -205,10 +209,10 @@ class DaemonIT {
                 .build();
     }
 
-    private List<UnheldUse> unheld() {
+    private List<UnallocatedUse> unallocated() {
         return read().stream()
                 .filter(read -> read.event().payload() instanceof DevicesHeld)
-                .map(read -> ((DevicesHeld) read.event().payload()).getUnheldList())
+                .map(read -> ((DevicesHeld) read.event().payload()).getUnallocatedList())
                 .reduce(List.of(), (_, later) -> later);
     }
 
@@ -230,12 +234,12 @@ class DaemonIT {
         try (var daemon = daemon(Map.of("GPUFLEET_RECOVERY_DWELL", "500ms"))) {
             awaitAllocatable(8);
             kubelet.allocate("team-a", "train-0", "main", GPUS, 8);
-            await().atMost(PATIENCE).until(() -> holders().contains("team-a/train-0/main"));
+            await().atMost(TIMEOUT).until(() -> holders().contains("team-a/train-0/main"));
 
             daemon.fault(3, 79);
 
             awaitAllocatable(7);
-            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_OBSERVED) == 1);
+            await().atMost(TIMEOUT).until(() -> count(EventType.FAULT_OBSERVED) == 1);
             assertThat(read())
                     .filteredOn(read -> read.event().payload() instanceof FaultObserved)
                     .singleElement()
@@ -244,21 +248,21 @@ class DaemonIT {
             daemon.clear(3);
 
             awaitAllocatable(8);
-            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_CLEARED) == 1);
+            await().atMost(TIMEOUT).until(() -> count(EventType.FAULT_CLEARED) == 1);
         }
     }
 
     @Test
-    void killsLoseNothingAndNumberNothingTwice() throws Exception {
+    void killsLoseNoEventAndReuseNoSequence() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_TELEMETRY_INTERVAL", "100ms"))) {
-            // Given a daemon that is killed again and again while faults happen
+            // Given a daemon that is killed repeatedly while faults occur
             for (int round = 0; round < 4; round++) {
                 int expected = round + 1;
-                await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == expected && allocatable() > 0);
+                await().atMost(TIMEOUT).until(() -> kubelet.registrations(GPUS) == expected && allocatable() > 0);
                 for (int gpu = 0; gpu < 6; gpu++) {
                     daemon.fault(gpu, 31);
                 }
-                await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("fault=\"xid-31\"} 6"));
+                await().atMost(TIMEOUT).until(() -> daemon.page("/metrics").contains("fault=\"xid-31\"} 6"));
                 daemon.kill();
                 if (round < 3) {
                     for (int gpu = 0; gpu < 6; gpu++) {
@@ -268,21 +272,21 @@ class DaemonIT {
                 }
             }
 
-            // When a last start has sent what was left
+            // When the last start has sent all remaining events
             daemon.restart();
-            await().atMost(PATIENCE).until(() -> kubelet.registrations(GPUS) == 5);
-            await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connected 1"));
-            await().atMost(PATIENCE).untilAsserted(() -> {
+            await().atMost(TIMEOUT).until(() -> kubelet.registrations(GPUS) == 5);
+            await().atMost(TIMEOUT).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_broker_connected 1"));
+            await().atMost(TIMEOUT).untilAsserted(() -> {
                 assertThat(numbering().gaps()).isEmpty();
                 assertThat(numbering().epochs()).isEqualTo(5);
             });
         }
 
-        // Then each start's facts are there without a gap, and one id is one event
+        // Then the events of each start have no gap, and each id has one event
         assertThat(numbering().gaps()).isEmpty();
         assertThat(numbering().overtaken()).isEmpty();
         Map<String, String> jsonById = new HashMap<>();
-        for (BusReader.Read read : read()) {
+        for (EventReader.ReadEvent read : read()) {
             String before = jsonById.putIfAbsent(read.id(), read.json());
             assertThat(before == null || before.equals(read.json())).isTrue();
         }
@@ -291,37 +295,37 @@ class DaemonIT {
     }
 
     @Test
-    void allocateAnswersWhileTheBrokerIsGoneAndEveryFactArrives() throws Exception {
+    void allocateSucceedsWhileTheBrokerIsDownAndEveryFactArrives() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_RECOVERY_DWELL", "200ms"))) {
             awaitAllocatable(8);
-            await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connected 1"));
-            await().atMost(PATIENCE).until(() -> count(EventType.FAULTS_OPEN) >= 1);
+            await().atMost(TIMEOUT).until(() -> daemon.page("/metrics").contains("gpufleet_daemon_broker_connected 1"));
+            await().atMost(TIMEOUT).until(() -> count(EventType.FAULTS_OPEN) >= 1);
 
-            // Given a broker that is gone
-            long before = timesSaidAway(daemon);
+            // Given a broker that is down
+            long before = brokerUnavailableWarnings(daemon);
             broker.kill();
             daemon.fault(0, 79);
             awaitAllocatable(7);
             daemon.fault(1, 31);
 
-            // Then pods get their devices all the same
+            // Then pods still get their devices
             assertThat(kubelet.allocate("team-a", "train-0", "main", GPUS, 4).deviceIds())
                     .hasSize(4);
-            // The next producer is begun once the one before is dead.
-            await().atMost(PATIENCE)
-                    .until(() -> daemon.page("/metrics").contains("gpufleet_daemon_bus_connects_total 2"));
-            assertThat(timesSaidAway(daemon)).isEqualTo(before + 1);
+            // The next producer is created once the previous one is closed.
+            await().atMost(TIMEOUT)
+                    .until(() -> daemon.page("/metrics").contains("gpufleet_daemon_broker_connects_total 2"));
+            assertThat(brokerUnavailableWarnings(daemon)).isEqualTo(before + 1);
 
-            // And every fact arrives, older than the outage was long
+            // And every fact arrives, with an age greater than the outage
             broker.restart();
-            await().atMost(PATIENCE).until(() -> count(EventType.DEVICES_ALLOCATED) >= 1);
-            await().atMost(PATIENCE).until(() -> numbering().gaps().isEmpty());
+            await().atMost(TIMEOUT).until(() -> count(EventType.DEVICES_ALLOCATED) >= 1);
+            await().atMost(TIMEOUT).until(() -> numbering().gaps().isEmpty());
             assertThat(numbering().overtaken()).isEmpty();
             assertThat(read())
                     .filteredOn(read -> read.event().envelope().type() == EventType.FAULT_OBSERVED)
                     .hasSizeGreaterThanOrEqualTo(2)
                     .allMatch(read -> read.event().envelope().ageMillis() >= 5_000);
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .until(() -> read().stream()
                             .filter(read -> read.event().envelope().type() == EventType.FAULTS_OPEN)
                             .reduce((a, b) -> b)
@@ -331,46 +335,46 @@ class DaemonIT {
         }
     }
 
-    /** A slow machine may let a broker look gone at the start too. */
-    private static long timesSaidAway(DaemonProcess daemon) {
+    /** On a slow machine the broker may also seem unreachable at the start. */
+    private static long brokerUnavailableWarnings(DaemonProcess daemon) {
         return daemon.log()
                 .lines()
-                .filter(line -> line.contains("the broker does not answer"))
+                .filter(line -> line.contains("broker unreachable"))
                 .count();
     }
 
     @Test
-    void diskThatCanNotBeWrittenStopsNothing() throws Exception {
+    void daemonServesDevicesWithoutAWritableDisk() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_STATE_DIR", "/proc/no-such-place"))) {
             awaitAllocatable(8);
             daemon.fault(0, 79);
             awaitAllocatable(7);
 
-            await().atMost(PATIENCE).until(() -> count(EventType.FAULT_OBSERVED) == 1);
+            await().atMost(TIMEOUT).until(() -> count(EventType.FAULT_OBSERVED) == 1);
             assertThat(numbering().gaps()).isEmpty();
         }
     }
 
     @Test
-    void livePluginOfSomebodyElseIsLeftInPeace() throws Exception {
+    void daemonDefersToALiveForeignPlugin() throws Exception {
         Path socket = kubelet.devicePluginDirectory().resolve("nvidia-gpu.sock");
         try (var foreign = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             foreign.bind(UnixDomainSocketAddress.of(socket));
             try (var daemon = daemon(Map.of())) {
-                await().atMost(PATIENCE).until(() -> daemon.log().contains("plugin=nvidia-gpu.sock"));
+                await().atMost(TIMEOUT).until(() -> daemon.log().contains("plugin=nvidia-gpu.sock"));
 
                 assertThat(daemon.page("/readyz")).startsWith("200");
-                await().atMost(PATIENCE).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
+                await().atMost(TIMEOUT).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
                 assertThat(kubelet.registrations(GPUS)).isZero();
             }
         }
     }
 
     @Test
-    void terminatedDaemonSaysFarewell() throws Exception {
+    void terminatedDaemonPublishesItsDeparture() throws Exception {
         try (var daemon = daemon(Map.of())) {
             awaitAllocatable(8);
-            await().atMost(PATIENCE).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
+            await().atMost(TIMEOUT).until(() -> count(EventType.NODE_ANNOUNCED) >= 1);
 
             assertThat(daemon.terminate()).isZero();
         }
@@ -383,15 +387,16 @@ class DaemonIT {
     }
 
     @Test
-    void doctorFindsARunningDaemonWell() throws Exception {
+    void doctorReportsARunningDaemonHealthy() throws Exception {
         try (var daemon = daemon(Map.of())) {
             awaitAllocatable(8);
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
 
             assertThat(daemon.command("doctor", "--json"))
                     .startsWith("0 ")
-                    .contains("\"well\": true", "\"found\": \"ready, at 127.0.0.1:", "8 x H100", "none serves GPUs")
+                    .contains(
+                            "\"healthy\" : true", "\"found\" : \"ready, at 127.0.0.1:", "8 x H100", "none serves GPUs")
                     .doesNotContain("FAIL");
         }
     }

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.nodedaemon.deviceplugin.ForeignPlugin;
+import io.gpufleet.nodedaemon.deviceplugin.FakeForeignPlugin;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The daemon under a real kubelet, whichever of the two goes first. */
+/** The daemon with a real kubelet, restarted in any order. */
 class RealKubeletClusterIT {
     private static final Logger LOG = LoggerFactory.getLogger(RealKubeletClusterIT.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration TIMEOUT = Duration.ofSeconds(90);
     private static final Path PLUGINS = Path.of("/var/lib/kubelet/device-plugins");
     private static final String HOLDER = "gpufleet-it-holder";
     private static final String PROBE = "gpufleet-it-probe";
@@ -45,74 +45,74 @@ class RealKubeletClusterIT {
         kubelet.close();
     }
 
-    private DaemonProcess daemon(String way) throws IOException {
+    private DaemonProcess daemon(String transport) throws IOException {
         var settings = new HashMap<>(Map.of(
                 "GPUFLEET_NODE",
                 kubelet.node(),
                 "GPUFLEET_KAFKA",
                 "127.0.0.1:1",
                 "GPUFLEET_KUBELET_REGISTRATION",
-                way));
+                transport));
         return new DaemonProcess(directory, settings);
     }
 
     private void awaitGpus(String gpus) {
-        await().atMost(PATIENCE).until(() -> kubelet.gpus().equals(gpus));
+        await().atMost(TIMEOUT).until(() -> kubelet.gpus().equals(gpus));
     }
 
-    /** The kubelet has the devices, keeps them, and hands them out. */
-    private void allIsBack(DaemonProcess daemon) {
-        await().atMost(PATIENCE)
+    /** Waits until the kubelet has the devices, keeps them, and allocates them. */
+    private void awaitDevicesBack(DaemonProcess daemon) {
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
-        await().atMost(PATIENCE)
+        await().atMost(TIMEOUT)
                 .during(Duration.ofSeconds(3))
                 .until(() -> kubelet.gpus().equals("8 of 8"));
         kubelet.run(PROBE, 1, "echo devices=$NVIDIA_VISIBLE_DEVICES");
-        await().atMost(PATIENCE).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
+        await().atMost(TIMEOUT).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
         assertThat(kubelet.log(PROBE)).matches("devices=GPU-[0-9a-f-]{36}\\s*");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"device-plugins", "plugins-registry"})
-    void whoeverRestartsTheDevicesComeBackAndThePodNeverNotices(String way) throws Exception {
-        try (var daemon = daemon(way)) {
-            allIsBack(daemon);
+    void devicesComeBackAfterEveryRestartAndRunningPodsAreUntouched(String transport) throws Exception {
+        try (var daemon = daemon(transport)) {
+            awaitDevicesBack(daemon);
             kubelet.run(HOLDER, 2, "while true; do sleep 1; done");
-            await().atMost(PATIENCE).until(() -> kubelet.state(HOLDER).startsWith("Running"));
+            await().atMost(TIMEOUT).until(() -> kubelet.state(HOLDER).startsWith("Running"));
             String running = kubelet.state(HOLDER);
 
             LOG.info("the kubelet alone");
             kubelet.stop();
             kubelet.start();
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
             LOG.info("the kubelet, then the daemon");
             kubelet.stop();
             kubelet.start();
             daemon.terminate();
             daemon.restart();
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
             LOG.info("the daemon, then the kubelet");
             daemon.kill();
             daemon.restart();
             kubelet.stop();
             kubelet.start();
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
-            LOG.info("the kubelet while the daemon is away");
+            LOG.info("the kubelet while the daemon is down");
             daemon.terminate();
             kubelet.stop();
             kubelet.start();
             daemon.restart();
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
             LOG.info("both at once");
             kubelet.stop();
             daemon.kill();
             daemon.restart();
             kubelet.start();
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
             assertThat(kubelet.state(HOLDER)).isEqualTo(running);
             assertThat(daemon.errors()).isEmpty();
@@ -121,11 +121,11 @@ class RealKubeletClusterIT {
     }
 
     @Test
-    void rollingUpdateIsAShortGap() throws Exception {
+    void rollingUpdateInterruptsTheServiceBriefly() throws Exception {
         try (var daemon = daemon("device-plugins")) {
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
             kubelet.run(HOLDER, 1, "while true; do sleep 1; done");
-            await().atMost(PATIENCE).until(() -> kubelet.state(HOLDER).startsWith("Running"));
+            await().atMost(TIMEOUT).until(() -> kubelet.state(HOLDER).startsWith("Running"));
             String running = kubelet.state(HOLDER);
 
             // When another process follows with the same state directory
@@ -133,13 +133,13 @@ class RealKubeletClusterIT {
             daemon.terminate();
             long ended = System.nanoTime();
             daemon.restart();
-            await().atMost(PATIENCE)
+            await().atMost(TIMEOUT)
                     .pollInterval(Duration.ofMillis(10))
-                    .until(() -> daemon.log().contains("the kubelet holds our stream"));
+                    .until(() -> daemon.log().contains("registered with the kubelet"));
             long streamed = System.nanoTime();
             awaitGpus("8 of 8");
 
-            // Then the figures are told, and nobody noticed
+            // Then the durations are logged, and the pod is unaffected
             LOG.atInfo()
                     .addKeyValue(
                             "endMillis", Duration.ofNanos(ended - terminated).toMillis())
@@ -147,31 +147,31 @@ class RealKubeletClusterIT {
                             "startToStreamMillis",
                             Duration.ofNanos(streamed - ended).toMillis())
                     .log("rolling update");
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
             assertThat(kubelet.state(HOLDER)).isEqualTo(running);
         }
     }
 
     @Test
-    void pluginThatComesLaterHasTheNodeUntilItGoes() throws Exception {
+    void pluginThatRegistersLaterServesTheNodeUntilItEnds() throws Exception {
         var vertx = Vertx.vertx();
         try (var daemon = daemon("device-plugins")) {
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
 
-            try (var _ = ForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
-                await().atMost(PATIENCE).until(() -> daemon.log().contains("another device plugin came"));
+            try (var _ = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+                await().atMost(TIMEOUT).until(() -> daemon.log().contains("superseded by another device plugin"));
                 awaitGpus("3 of 3");
 
                 // When our own list changes meanwhile
                 daemon.fault(0, 79);
-                await().atMost(PATIENCE).until(() -> daemon.page("/metrics").contains("fault=\"xid-79\"} 1"));
+                await().atMost(TIMEOUT).until(() -> daemon.page("/metrics").contains("fault=\"xid-79\"} 1"));
 
-                // Then the other's stays, and pods are given its devices
-                await().atMost(PATIENCE)
+                // Then the other plugin's list stays, and pods get its devices
+                await().atMost(TIMEOUT)
                         .during(Duration.ofSeconds(3))
                         .until(() -> kubelet.gpus().equals("3 of 3"));
                 kubelet.run(PROBE, 1, "echo devices=$NVIDIA_VISIBLE_DEVICES");
-                await().atMost(PATIENCE).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
+                await().atMost(TIMEOUT).until(() -> kubelet.state(PROBE).startsWith("Succeeded"));
                 assertThat(kubelet.log(PROBE)).matches("devices=GPU-0000000\\d\\s*");
             }
 
@@ -183,9 +183,9 @@ class RealKubeletClusterIT {
     }
 
     @Test
-    void letGoEmptiesTheNodeAndBringsItBack() throws Exception {
+    void holdWithdrawsAllDevicesAndItsEndRestoresThem() throws Exception {
         try (var daemon = daemon("device-plugins")) {
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
             Path run = directory.resolve("run");
 
             Files.writeString(run.resolve("hold"), "reason: reset\ndeadline: 10m\n");
@@ -195,7 +195,7 @@ class RealKubeletClusterIT {
 
             Files.delete(run.resolve("hold"));
 
-            allIsBack(daemon);
+            awaitDevicesBack(daemon);
         }
     }
 }

@@ -14,56 +14,90 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * CloudEvents 1.0 in Kafka's binary mode: attributes as headers, payload as proto3 JSON. One codec for every topic;
- * it refuses a type that may not stand on a topic, a record of another cluster, and a source that is not its key.
+ * Encodes and decodes events as CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the
+ * payload as proto3 JSON. One codec for every topic. It refuses a type that is not allowed on its topic, a record of
+ * another cluster, a type that its writer may not write, and a node's event under the key of another node.
+ *
+ * <p>Headers, all UTF-8 text, in the order in which they are written:
+ *
+ * <pre>{@code
+ * header           value                                                   required
+ * content-type     application/json                                        yes
+ * ce_specversion   1.0                                                     yes
+ * ce_id            <writer>/<epoch>/<topic>/<sequence>            EventId  yes
+ * ce_source        /clusters/<cluster>/nodes/<node>           EventSource  yes
+ *                  /clusters/<cluster>/services/<instance>
+ * ce_type          io.gpufleet.<subject>.<verb>.v<n>            EventType  yes
+ * ce_time          ISO 8601 UTC: event happened, writer's clock            yes
+ * ce_recordedtime  ISO 8601 UTC: event sent, writer's clock                yes
+ * ce_agems         decimal: ms from observation to sending,                yes
+ *                  by the writer's monotonic clock
+ * ce_partitionkey  the record key                                          written, not read
+ * ce_sequence      sequence of ce_id, 20 digits, for text order            written, not read
+ * ce_dataschema    gpufleet:<full name of the protobuf message>            written, not read
+ * ce_subject       device UUID                                             no
+ * ce_traceparent   W3C trace context                                       no
+ * }</pre>
+ *
+ * <p>A tombstone, on compacted topics only, has a key, no value and no headers.
  */
 public final class Codec {
     private static final JsonFormat.Printer PRINTER = JsonFormat.printer().omittingInsignificantWhitespace();
     private static final JsonFormat.Parser PARSER = JsonFormat.parser().ignoringUnknownFields();
+    private static final JsonFormat.Parser STRICT_PARSER = JsonFormat.parser();
     private static final String JSON = "application/json";
     private static final int MAX_KEY_BYTES = 512;
 
     private final String cluster;
     private final Topics topics;
 
-    /** A codec for one fleet. */
+    /** Creates a codec for one fleet. */
     public Codec(String cluster, Topics topics) {
         this.cluster = cluster;
         this.topics = topics;
     }
 
-    /** The topics that this codec writes and reads. */
+    /** Returns the topics that this codec writes and reads. */
     public Topics topics() {
         return topics;
     }
 
-    /** The cluster whose events this codec accepts. */
+    /** Returns the cluster whose events this codec accepts. */
     public String cluster() {
         return cluster;
     }
 
-    /** The payload as proto3 JSON; as everywhere in proto3, a field at its default is left out. */
+    /** Encodes a payload as proto3 JSON. Fields with their default value are omitted, as always in proto3. */
     public static byte[] toJson(Message payload) {
         try {
             return PRINTER.print(payload).getBytes(UTF_8);
-        } catch (InvalidProtocolBufferException impossible) {
-            throw new IllegalStateException("a payload without Any can always be printed", impossible);
+        } catch (InvalidProtocolBufferException unprintable) {
+            throw new IllegalArgumentException(
+                    "payload cannot be printed as JSON: " + unprintable.getMessage(), unprintable);
         }
     }
 
-    /** Reads proto3 JSON of a known type; unknown fields and unknown enum values are no error. */
+    /** Parses proto3 JSON of a known type. Unknown fields and unknown enum values are ignored. */
     public static Message fromJson(byte[] json, Message prototype) throws InvalidProtocolBufferException {
+        return parse(json, prototype, PARSER);
+    }
+
+    private static Message parse(byte[] json, Message prototype, JsonFormat.Parser parser)
+            throws InvalidProtocolBufferException {
         Message.Builder builder = prototype.newBuilderForType();
-        PARSER.merge(new String(json, UTF_8), builder);
+        parser.merge(new String(json, UTF_8), builder);
         return builder.build();
     }
 
-    /** The record of an event; refuses what the catalogue does not allow with {@link IllegalArgumentException}. */
+    /**
+     * Encodes an event; throws {@link IllegalArgumentException} where the catalogue does not allow the type on the
+     * topic.
+     */
     public ProducerRecord<String, byte[]> encode(Envelope envelope, Message payload) {
         return encode(envelope, toJson(payload));
     }
 
-    /** The record of an event whose payload is JSON already, as an outbox keeps it. */
+    /** Encodes an event whose payload is JSON already, as stored in an outbox. */
     public ProducerRecord<String, byte[]> encode(Envelope envelope, byte[] json) {
         Topic topic = envelope.id().topic();
         if (!envelope.type().topics().contains(topic)) {
@@ -95,7 +129,7 @@ public final class Codec {
         return rec;
     }
 
-    /** The record that gives up a key of a compacted topic. */
+    /** Creates the record that deletes a key of a compacted topic. */
     public ProducerRecord<String, byte[]> tombstone(Topic topic, String key) {
         if (!topic.compacted()) {
             throw new IllegalArgumentException("topic " + topics.name(topic) + " is not compacted: no tombstones");
@@ -103,8 +137,20 @@ public final class Codec {
         return new ProducerRecord<>(topics.name(topic), key, null);
     }
 
-    /** What a record is; never throws. */
-    public Decoded decode(ConsumerRecord<String, byte[]> rec) {
+    /** What a record is; never throws. Unknown fields and enum values of the payload are no error. */
+    public DecodedRecord decode(ConsumerRecord<String, byte[]> rec) {
+        return decode(rec, PARSER);
+    }
+
+    /**
+     * What a record of one's own changelog is; never throws. A field or enum value that this program does not know is
+     * poison: a state that is read in part would be written back in part.
+     */
+    public DecodedRecord decodeState(ConsumerRecord<String, byte[]> rec) {
+        return decode(rec, STRICT_PARSER);
+    }
+
+    private DecodedRecord decode(ConsumerRecord<String, byte[]> rec, JsonFormat.Parser parser) {
         try {
             Topic topic = topics.byName(rec.topic())
                     .orElseThrow(() -> new IllegalArgumentException("topic is not in the catalogue"));
@@ -114,13 +160,15 @@ public final class Codec {
                 if (!topic.compacted()) {
                     throw new IllegalArgumentException("no value on a topic that is not compacted");
                 }
-                return new Decoded.Tombstone(key, appendedAt);
+                return new DecodedRecord.Tombstone(key, appendedAt);
             }
             Envelope envelope = envelope(rec.headers(), topic, key);
-            return new Decoded.Event(
-                    envelope, fromJson(rec.value(), envelope.type().prototype()), appendedAt);
+            EnvelopeBounds.check(envelope, appendedAt);
+            Message payload = parse(rec.value(), envelope.type().prototype(), parser);
+            EnvelopeBounds.check(payload);
+            return new DecodedRecord.Event(envelope, payload, appendedAt);
         } catch (IllegalArgumentException | DateTimeException | InvalidProtocolBufferException unreadable) {
-            return new Decoded.Poison(String.valueOf(unreadable.getMessage()));
+            return new DecodedRecord.Poison(String.valueOf(unreadable.getMessage()));
         }
     }
 
@@ -131,7 +179,7 @@ public final class Codec {
         EventType type = EventType.byName(typeName)
                 .orElseThrow(() -> new IllegalArgumentException("ce_type '" + typeName + "' is not in the catalogue"));
         EventId id = EventId.parse(get(headers, "ce_id"));
-        Source source = Source.parse(get(headers, "ce_source"));
+        EventSource source = EventSource.parse(get(headers, "ce_source"));
         if (id.topic() != topic || !type.topics().contains(topic)) {
             throw new IllegalArgumentException(typeName + " with id " + id + " may not stand on this topic");
         }
@@ -142,13 +190,14 @@ public final class Codec {
                 type,
                 optional(headers, "ce_subject"),
                 key,
-                Instant.parse(get(headers, "ce_time")),
-                Instant.parse(get(headers, "ce_recordedtime")),
-                age(headers),
-                optional(headers, "ce_traceparent"));
+                new EventTime(
+                        Instant.parse(get(headers, "ce_time")),
+                        Instant.parse(get(headers, "ce_recordedtime")),
+                        age(headers)),
+                EnvelopeBounds.traceparent(trace(headers)));
     }
 
-    private void checkWriter(Source source, EventType type, EventId id, String key) {
+    private void checkWriter(EventSource source, EventType type, EventId id, String key) {
         if (!source.cluster().equals(cluster)) {
             throw new IllegalArgumentException("record of cluster '" + source.cluster() + "', this is '" + cluster
                     + "': two clusters on one Kafka need different GPUFLEET_TOPIC_PREFIX");
@@ -157,7 +206,7 @@ public final class Codec {
             throw new IllegalArgumentException("ce_id names writer '" + id.writer() + "', ce_source " + source);
         }
         switch (source) {
-            case Source.Node node -> {
+            case EventSource.Node node -> {
                 if (type.writer() != EventType.Writer.DAEMON) {
                     throw new IllegalArgumentException(type.ceType() + " may not be written by a node");
                 }
@@ -165,7 +214,7 @@ public final class Codec {
                     throw new IllegalArgumentException("key '" + key + "' is not the node of " + source);
                 }
             }
-            case Source.Service service -> {
+            case EventSource.Service service -> {
                 if (type.writer() == EventType.Writer.DAEMON) {
                     throw new IllegalArgumentException(type.ceType() + " may not be written by " + service);
                 }
@@ -204,7 +253,22 @@ public final class Codec {
 
     private static String optional(Headers headers, String name) {
         Header header = headers.lastHeader(name);
-        return header == null || header.value() == null ? "" : new String(header.value(), UTF_8);
+        if (header == null || header.value() == null) {
+            return "";
+        }
+        if (header.value().length > EnvelopeBounds.MAX_HEADER_BYTES) {
+            throw new IllegalArgumentException("header " + name + " has " + header.value().length + " bytes, more than "
+                    + EnvelopeBounds.MAX_HEADER_BYTES);
+        }
+        return new String(header.value(), UTF_8);
+    }
+
+    /** A trace is a help, never a reason to refuse an event. */
+    private static String trace(Headers headers) {
+        Header header = headers.lastHeader("ce_traceparent");
+        return header == null || header.value() == null || header.value().length > EnvelopeBounds.MAX_HEADER_BYTES
+                ? ""
+                : new String(header.value(), UTF_8);
     }
 
     private static void put(Headers headers, String name, String value) {

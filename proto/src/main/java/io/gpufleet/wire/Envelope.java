@@ -6,22 +6,33 @@ import java.time.Instant;
  * The CloudEvents attributes of one event.
  *
  * @param id identity; carries topic, epoch and sequence
- * @param source who wrote it
- * @param type what it is
- * @param subject device UUID, or empty where the event is not about one device
+ * @param source writer
+ * @param type event type
+ * @param subject device UUID; empty when the event is not about one device
  * @param key Kafka key
- * @param time when it happened, by the writer's clock
- * @param recordedTime when it was sent, by the writer's clock
- * @param ageMillis milliseconds from observation to this sending, by the writer's monotonic clock
+ * @param eventTime times of the event and of its sending
  * @param traceparent W3C trace context, or empty
  */
 public record Envelope(
         EventId id,
-        Source source,
+        EventSource source,
         EventType type,
         String subject,
         String key,
-        Instant time,
-        Instant recordedTime,
-        long ageMillis,
-        String traceparent) {}
+        EventTime eventTime,
+        String traceparent) {
+    /** Returns the time of the event, by the writer's clock. */
+    public Instant time() {
+        return eventTime.occurred();
+    }
+
+    /** Returns the time of sending, by the writer's clock. */
+    public Instant recordedTime() {
+        return eventTime.recorded();
+    }
+
+    /** Returns the milliseconds from observation to sending, by the writer's monotonic clock. */
+    public long ageMillis() {
+        return eventTime.ageMillis();
+    }
+}

@@ -1,15 +1,15 @@
 package io.gpufleet.wire;
 
 /**
- * The identity of an event, {@code <writer>/<epoch>/<topic>/<sequence>}: never repeated for one source.
+ * Identity of an event, {@code <writer>/<epoch>/<topic>/<sequence>}, unique for one source.
  *
  * @param writer node name or instance name, as in the source
  * @param epoch Unix milliseconds of the writer's start, or one more than its last epoch, whichever is later
- * @param topic topic on which the event stands
+ * @param topic topic of the event
  * @param sequence counts from 1 within (writer, epoch, topic)
  */
 public record EventId(String writer, long epoch, Topic topic, long sequence) implements Comparable<EventId> {
-    /** Refuses a sequence below 1 and a writer that would make the text ambiguous. */
+    /** Refuses a sequence below 1, a negative epoch, and a writer that is empty or contains a slash. */
     public EventId {
         if (sequence < 1 || epoch < 0 || writer.isEmpty() || writer.contains("/")) {
             throw new IllegalArgumentException(
@@ -17,7 +17,7 @@ public record EventId(String writer, long epoch, Topic topic, long sequence) imp
         }
     }
 
-    /** Order of writing, within one writer and topic. */
+    /** Compares by order of writing within one writer and topic. */
     @Override
     public int compareTo(EventId other) {
         int byEpoch = Long.compare(epoch, other.epoch);
@@ -29,7 +29,7 @@ public record EventId(String writer, long epoch, Topic topic, long sequence) imp
         return writer + "/" + epoch + "/" + topic.suffix() + "/" + sequence;
     }
 
-    /** Reads a {@code ce_id}; refuses other forms with {@link IllegalArgumentException}. */
+    /** Parses a {@code ce_id}; throws {@link IllegalArgumentException} for any other form. */
     public static EventId parse(String text) {
         String[] parts = text.split("/", -1);
         if (parts.length == 4) {

@@ -13,22 +13,22 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Sends single events of a service at once, outside any transaction: what it observed and what operators said. Not for
- * topics that the same instance writes by its fold: their sequences would meet.
+ * Sends single events of a service at once, outside any transaction: observations and operators' commands. Must not be
+ * used for topics to which the projection of the same instance writes, since both number their events from 1.
  */
 public final class EventSender implements AutoCloseable {
-    private static final Duration CLOSE = Duration.ofSeconds(5);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private final KafkaProducer<String, byte[]> producer;
-    private final Stamp stamp;
+    private final EventSequencer sequencer;
 
-    private EventSender(KafkaProducer<String, byte[]> producer, Stamp stamp) {
+    private EventSender(KafkaProducer<String, byte[]> producer, EventSequencer sequencer) {
         this.producer = producer;
-        this.stamp = stamp;
+        this.sequencer = sequencer;
     }
 
-    /** Opens a sender; a broker that does not answer yet is no error. The epoch is the clock's milliseconds now. */
-    public static EventSender open(String bootstrap, Codec codec, Source.Service source, Clock clock) {
+    /** Opens a sender with the current time as epoch. The broker need not be reachable yet. */
+    public static EventSender open(String bootstrap, Codec codec, EventSource.Service source, Clock clock) {
         var settings = new Properties();
         settings.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
         settings.put(ProducerConfig.CLIENT_ID_CONFIG, source.name() + "-signals");
@@ -38,18 +38,19 @@ public final class EventSender implements AutoCloseable {
         settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "5000");
         settings.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Integer.toString(4 * 1024 * 1024));
         var producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
-        return new EventSender(producer, new Stamp(codec, source, clock.millis(), clock));
+        return new EventSender(producer, new EventSequencer(codec, source, clock.millis(), clock));
     }
 
     /**
-     * Sends; completes when the event is on the log, exceptionally when it was not taken within 2 min. Blocks at most 5 s
-     * while the broker is not known yet. Events of one caller keep their order.
+     * Sends an event. The result completes when the event is on the log, and exceptionally when the broker has not
+     * accepted it within 2 min. Blocks for at most 5 s while the broker is unreachable. Events of one caller keep their
+     * order.
      */
-    public CompletionStage<Void> send(Draft event) {
+    public CompletionStage<Void> send(EventDraft event) {
         var acknowledged = new CompletableFuture<Void>();
         try {
-            synchronized (stamp) {
-                ProducerRecord<String, byte[]> rec = stamp.next(event);
+            synchronized (sequencer) {
+                ProducerRecord<String, byte[]> rec = sequencer.next(event);
                 producer.send(rec, (_, failure) -> {
                     if (failure == null) {
                         acknowledged.complete(null);
@@ -66,6 +67,6 @@ public final class EventSender implements AutoCloseable {
 
     @Override
     public void close() {
-        producer.close(CLOSE);
+        producer.close(CLOSE_TIMEOUT);
     }
 }

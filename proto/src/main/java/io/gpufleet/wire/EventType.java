@@ -7,13 +7,14 @@ import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.UsageDay;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.proto.bus.v1.CommittedOffsets;
 import io.gpufleet.proto.bus.v1.EventsLost;
-import io.gpufleet.proto.bus.v1.Positions;
+import io.gpufleet.proto.bus.v1.WriterIncarnation;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.health.v1.NodeHealth;
+import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
@@ -21,7 +22,7 @@ import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.inventory.v1.NodeSettings;
 import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.OperatorWord;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
 import java.util.Arrays;
 import java.util.Map;
@@ -30,27 +31,27 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** The catalogue of events: what each carries, on which topics it may stand, and who writes it. */
+/** Catalogue of event types: the payload of each, the topics on which it is allowed, and its writer. */
 public enum EventType {
-    /** What a node has. */
+    /** Devices and resources of a node. */
     NODE_ANNOUNCED("node.announced", NodeAnnounced.getDefaultInstance(), Writer.DAEMON, Topic.INVENTORY),
-    /** A daemon stopped in good order. */
+    /** A daemon stopped gracefully. */
     NODE_DEPARTED("node.departed", NodeDeparted.getDefaultInstance(), Writer.DAEMON, Topic.INVENTORY),
-    /** A fault was seen. */
+    /** A fault was observed. */
     FAULT_OBSERVED("fault.observed", FaultObserved.getDefaultInstance(), Writer.DAEMON, Topic.HEALTH),
-    /** A fault is proven gone. */
+    /** A fault has ended. */
     FAULT_CLEARED("fault.cleared", FaultCleared.getDefaultInstance(), Writer.DAEMON, Topic.HEALTH),
-    /** Every fault that is open now. */
+    /** All open faults of a node. */
     FAULTS_OPEN("faults.open", OpenFaults.getDefaultInstance(), Writer.DAEMON, Topic.HEALTH),
-    /** What the kubelet is told now. */
+    /** The health of a device as reported to the kubelet changed. */
     DEVICE_OFFERED("device.offered", DeviceOfferChanged.getDefaultInstance(), Writer.DAEMON, Topic.HEALTH),
-    /** Allocate was answered. */
+    /** An Allocate call was answered. */
     DEVICES_ALLOCATED("devices.allocated", DevicesAllocated.getDefaultInstance(), Writer.DAEMON, Topic.ALLOCATION),
-    /** Who holds what on a node. */
+    /** Holders of devices on a node. */
     DEVICES_HELD("devices.held", DevicesHeld.getDefaultInstance(), Writer.DAEMON, Topic.ALLOCATION),
     /** Samples of every device. */
     TELEMETRY_SAMPLED("telemetry.sampled", TelemetrySampled.getDefaultInstance(), Writer.DAEMON, Topic.TELEMETRY),
-    /** A full outbox had to drop events. */
+    /** An outbox that was full or broken dropped events. */
     EVENTS_LOST(
             "events.lost",
             EventsLost.getDefaultInstance(),
@@ -59,49 +60,57 @@ public enum EventType {
             Topic.HEALTH,
             Topic.ALLOCATION,
             Topic.TELEMETRY),
-    /** An operator spoke. */
-    OPERATOR_SPOKE("operator.spoke", OperatorWord.getDefaultInstance(), Writer.ANY_SERVICE, Topic.SIGNALS),
-    /** Something of Kubernetes was observed. */
+    /** An operator issued a command. */
+    COMMAND_ISSUED("command.issued", OperatorCommand.getDefaultInstance(), Writer.ANY_SERVICE, Topic.SIGNALS),
+    /** An observation of Kubernetes. */
     KUBERNETES_OBSERVED("kubernetes.observed", KubernetesFact.getDefaultInstance(), Writer.ANY_SERVICE, Topic.SIGNALS),
     /** A verdict was reached. */
     VERDICT_REACHED("verdict.reached", NodeVerdict.getDefaultInstance(), Writer.HEALTH_SERVICE, Topic.VERDICTS),
     /** A decision was taken or held back. */
     DECISION_TAKEN("decision.taken", DecisionTaken.getDefaultInstance(), Writer.HEALTH_SERVICE, Topic.DECISIONS),
-    /** The machine state of a node changed. */
-    HEALTH_CHANGED("health.changed", NodeHealth.getDefaultInstance(), Writer.HEALTH_SERVICE, Topic.HEALTH_STATE),
-    /** The joined view of a node. */
+    /** The health state of a node changed. */
+    HEALTH_CHANGED("health.changed", NodeHealthState.getDefaultInstance(), Writer.HEALTH_SERVICE, Topic.HEALTH_STATE),
+    /** The joined view of a node changed. */
     NODE_VIEWED(
             "node.viewed", NodeView.getDefaultInstance(), Writer.INVENTORY_SERVICE, Topic.NODES, Topic.NODES_HISTORY),
-    /** Settings were chosen by Node labels. */
+    /** Settings of a node were chosen by Node labels. */
     SETTINGS_CHOSEN("settings.chosen", NodeSettings.getDefaultInstance(), Writer.INVENTORY_SERVICE, Topic.SETTINGS),
-    /** The ledger of a node changed. */
+    /** The ledger state of a node changed. */
     HOLDINGS_CHANGED("holdings.changed", NodeHoldings.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.HOLDINGS),
-    /** An interval ended. */
+    /** A usage interval ended. */
     USAGE_CLOSED("usage.closed", UsageInterval.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE),
-    /** An ended interval is corrected by a difference. */
+    /** An ended usage interval is corrected by a difference. */
     USAGE_ADJUSTED("usage.adjusted", UsageInterval.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE),
-    /** The sum of a day changed. */
+    /** A daily sum changed. */
     USAGE_SUMMED("usage.summed", UsageDay.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE_DAILY),
-    /** Up to where a service has read. */
-    POSITIONS_KEPT(
-            "positions.kept",
-            Positions.getDefaultInstance(),
+    /** Offsets up to which a service has applied its inputs. */
+    OFFSETS_COMMITTED(
+            "offsets.committed",
+            CommittedOffsets.getDefaultInstance(),
             Writer.ANY_SERVICE,
             Topic.HEALTH_STATE,
             Topic.NODES,
             Topic.HOLDINGS),
-    /** Where the active replica of a service answers. */
+    /** The active replica of a service changed. */
     ACTIVE_CHANGED(
             "active.changed",
             ActiveReplica.getDefaultInstance(),
             Writer.ANY_SERVICE,
             Topic.HEALTH_STATE,
             Topic.NODES,
+            Topic.HOLDINGS),
+    /** A service instance began to send events outside of transactions. */
+    WRITER_STARTED(
+            "writer.started",
+            WriterIncarnation.getDefaultInstance(),
+            Writer.ANY_SERVICE,
+            Topic.HEALTH_STATE,
+            Topic.NODES,
             Topic.HOLDINGS);
 
-    /** Who may write an event. */
+    /** Programs that may write an event. */
     public enum Writer {
-        /** The node-daemon of the node that is the key. */
+        /** The node-daemon of the node whose name is the key. */
         DAEMON,
         /** Any of the three services. */
         ANY_SERVICE,
@@ -128,32 +137,32 @@ public enum EventType {
         this.topics = Set.of(topics);
     }
 
-    /** The CloudEvents type, for example {@code io.gpufleet.fault.observed.v1}. */
+    /** Returns the CloudEvents type, for example {@code io.gpufleet.fault.observed.v1}. */
     public String ceType() {
         return ceType;
     }
 
-    /** An empty payload of this type. */
+    /** Returns the default instance of the payload. */
     public Message prototype() {
         return prototype;
     }
 
-    /** The CloudEvents dataschema: {@code gpufleet:} and the full name of the message. */
+    /** Returns the CloudEvents dataschema: {@code gpufleet:} and the full name of the message. */
     public String dataSchema() {
         return "gpufleet:" + prototype.getDescriptorForType().getFullName();
     }
 
-    /** Who may write it. */
+    /** Returns the program that may write it. */
     public Writer writer() {
         return writer;
     }
 
-    /** Topics on which it may stand. */
+    /** Returns the topics on which it is allowed. */
     public Set<Topic> topics() {
         return topics;
     }
 
-    /** The type with the CloudEvents name. */
+    /** Finds a type by its CloudEvents name. */
     public static Optional<EventType> byName(String ceType) {
         return Optional.ofNullable(BY_NAME.get(ceType));
     }

@@ -1,72 +1,75 @@
 package io.gpufleet.wire;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.kafka.common.utils.Utils;
 
 /**
- * The catalogue of topics: how many partitions, what is kept, for how long, how it is compressed. The full name is the
- * prefix of the fleet (default {@code gpu.}) and {@link #suffix()}; {@link Topics} joins them.
+ * Catalogue of topics with their partitions, retention and compression. The full name is the prefix of the fleet
+ * (default {@code gpu.}) followed by {@link #suffix()}; see {@link Topics}.
  */
 public enum Topic {
-    /** What a node has. */
-    INVENTORY("inventory", Key.NODE, 32, Kept.forDays(90), Compression.GZIP),
-    /** Faults seen and cleared, what the kubelet was told. */
-    HEALTH("health", Key.NODE, 32, Kept.forDays(90), Compression.NONE),
-    /** Answers to Allocate, and who holds what. */
-    ALLOCATION("allocation", Key.NODE, 32, Kept.forDays(90), Compression.NONE),
+    /** Devices and resources of a node. */
+    INVENTORY("inventory", Key.NODE, 32, Retention.forDays(90), Compression.GZIP),
+    /** Faults observed and cleared, and the health reported to the kubelet. */
+    HEALTH("health", Key.NODE, 32, Retention.forDays(90), Compression.NONE),
+    /** Answered Allocate calls, and holders of devices. */
+    ALLOCATION("allocation", Key.NODE, 32, Retention.forDays(90), Compression.NONE),
     /** Samples every 10 s; also the heartbeat. */
-    TELEMETRY("telemetry", Key.NODE, 32, Kept.deleteAfter(Duration.ofHours(6)), Compression.GZIP),
-    /** Operators' words and what was observed of Kubernetes. */
-    SIGNALS("signals", Key.NODE, 32, Kept.forDays(365), Compression.NONE),
-    /** May a node and its devices be trusted. More partitions, since each daemon reads exactly one. */
-    VERDICTS("verdicts", Key.NODE, 128, Kept.newest(), Compression.NONE),
+    TELEMETRY("telemetry", Key.NODE, 32, Retention.deleteAfter(Duration.ofHours(6)), Compression.GZIP),
+    /** Operators' commands and observations of Kubernetes. */
+    SIGNALS("signals", Key.NODE, 32, Retention.forDays(365), Compression.NONE),
+    /** Whether a node and its devices are trusted. More partitions, since each daemon reads exactly one. */
+    VERDICTS("verdicts", Key.NODE, 128, Retention.compacted(), Compression.NONE),
     /** Changelog of the health-service. */
-    HEALTH_STATE("health-state", Key.NODE, 32, Kept.newest(), Compression.ZSTD),
-    /** Every decision, also those held back. */
-    DECISIONS("decisions", Key.NODE, 32, Kept.forDays(365), Compression.NONE),
-    /** Changelog of the inventory-service and everybody's current view. */
-    NODES("nodes", Key.NODE, 32, Kept.newest(), Compression.ZSTD),
-    /** Every changed view, and a keyframe of each node every 2 h. */
-    NODES_HISTORY("nodes-history", Key.NODE, 32, Kept.forDays(90), Compression.GZIP),
+    HEALTH_STATE("health-state", Key.NODE, 32, Retention.compacted(), Compression.ZSTD),
+    /** Every decision, including those held back. */
+    DECISIONS("decisions", Key.NODE, 32, Retention.forDays(365), Compression.NONE),
+    /** Changelog of the inventory-service and public current view of each node. */
+    NODES("nodes", Key.NODE, 32, Retention.compacted(), Compression.ZSTD),
+    /** Every changed view, and a snapshot of each node every 2 h. */
+    NODES_HISTORY("nodes-history", Key.NODE, 32, Retention.forDays(90), Compression.GZIP),
     /** Settings of a node chosen by Node labels. */
-    SETTINGS("settings", Key.NODE, 32, Kept.newest(), Compression.NONE),
+    SETTINGS("settings", Key.NODE, 32, Retention.compacted(), Compression.NONE),
     /** Changelog of the allocation-service: open intervals. */
-    HOLDINGS("holdings", Key.NODE, 32, Kept.newest(), Compression.ZSTD),
+    HOLDINGS("holdings", Key.NODE, 32, Retention.compacted(), Compression.ZSTD),
     /** Closed intervals and adjustments. */
-    USAGE("usage", Key.NODE, 32, Kept.forDays(400), Compression.NONE),
-    /** Sums of a day. */
-    USAGE_DAILY("usage-daily", Key.DAY, 32, Kept.newest(), Compression.NONE),
-    /** Empty; its group assignment names the active replica of a service. */
-    ELECTION("election", Key.NONE, 1, Kept.forDays(1), Compression.NONE),
-    /** What could not be read, byte for byte. */
-    DEADLETTER("deadletter", Key.AS_FOUND, 32, Kept.forDays(30), Compression.NONE);
+    USAGE("usage", Key.NODE, 32, Retention.forDays(400), Compression.NONE),
+    /** Daily sums of usage. */
+    USAGE_DAILY("usage-daily", Key.DAY, 32, Retention.compacted(), Compression.NONE),
+    /** Empty; the assignment of its partition names the active replica of a service. */
+    ELECTION("election", Key.NONE, 1, Retention.forDays(1), Compression.NONE),
+    /** Records that could not be decoded or applied, byte for byte. */
+    DEADLETTER("deadletter", Key.AS_FOUND, 32, Retention.forDays(30), Compression.NONE);
 
-    /** What the key of a record is. */
+    /** Key of the records. */
     public enum Key {
         /** The node name. */
         NODE,
         /** {@code <day>/<namespace>/<model>/<quality>}. */
         DAY,
-        /** Whatever the broken record had. */
+        /** The key of the record found. */
         AS_FOUND,
-        /** There are no records. */
+        /** The topic has no records. */
         NONE
     }
 
     /**
-     * How the log is compressed: gzip where others read and it pays, zstd on our own changelogs. The broker is told,
-     * since a producer knows one compression only and a transaction one producer.
+     * Compression of the log: gzip on large topics that others read, zstd on changelogs. It is a setting of the topic,
+     * since a producer has one compression only and a transaction one producer.
      */
     public enum Compression {
-        /** Not at all. */
+        /** As the producer sends it. */
         NONE,
-        /** Every client library reads it. */
+        /** Readable by every client library. */
         GZIP,
-        /** Smaller and faster; for logs that only we read. */
+        /** Smaller and faster; for logs that only our own services read. */
         ZSTD;
 
-        /** The name that Kafka knows. */
+        /** Returns Kafka's name of the compression. */
         public String kafkaName() {
             return switch (this) {
                 case NONE -> "none";
@@ -76,86 +79,94 @@ public enum Topic {
         }
     }
 
-    /** What the broker keeps of a topic. */
-    public sealed interface Kept {
-        /** Everything, for a while. */
-        record DeleteAfter(Duration age) implements Kept {}
+    /** Retention of a topic. */
+    public sealed interface Retention {
+        /** All records up to an age. */
+        record DeleteAfter(Duration age) implements Retention {}
 
-        /** The newest record of each key; a tombstone stays for 7 d. */
-        record NewestOfEachKey() implements Kept {}
+        /** The newest record of each key; a tombstone is kept for 7 d. */
+        record Compacted() implements Retention {}
 
-        private static Kept forDays(int days) {
+        private static Retention forDays(int days) {
             return new DeleteAfter(Duration.ofDays(days));
         }
 
-        private static Kept deleteAfter(Duration age) {
+        private static Retention deleteAfter(Duration age) {
             return new DeleteAfter(age);
         }
 
-        private static Kept newest() {
-            return new NewestOfEachKey();
+        private static Retention compacted() {
+            return new Compacted();
         }
     }
 
     private final String suffix;
     private final Key key;
     private final int partitions;
-    private final Kept kept;
+    private final Retention retention;
     private final Compression compression;
 
-    Topic(String suffix, Key key, int partitions, Kept kept, Compression compression) {
+    Topic(String suffix, Key key, int partitions, Retention retention, Compression compression) {
         this.suffix = suffix;
         this.key = key;
         this.partitions = partitions;
-        this.kept = kept;
+        this.retention = retention;
         this.compression = compression;
     }
 
-    /** The name without the prefix; also the topic's name inside event ids and applied marks. */
+    /** Returns the name without the prefix; also the topic in event ids and applied sequences. */
     public String suffix() {
         return suffix;
     }
 
-    /** What its keys are. */
+    /** Returns the key of its records. */
     public Key key() {
         return key;
     }
 
-    /** Number of partitions, fixed for the life of a prefix. */
+    /** Returns the number of partitions, fixed for the life of a prefix. */
     public int partitions() {
         return partitions;
     }
 
-    /** What the broker keeps. */
-    public Kept kept() {
-        return kept;
+    /** Returns the retention. */
+    public Retention retention() {
+        return retention;
     }
 
-    /** How the log is compressed. */
+    /** Returns the compression. */
     public Compression compression() {
         return compression;
     }
 
-    /** True when only the newest record of a key is kept. */
-    public boolean compacted() {
-        return kept instanceof Kept.NewestOfEachKey;
+    /** Largest record that the broker takes, in bytes with key and headers. */
+    public int maxMessageBytes() {
+        // A record of another topic gets headers in the dead letters that say where it was found.
+        return this == DEADLETTER ? 2 * 1024 * 1024 : 1024 * 1024;
     }
 
-    /** The settings that the broker holds for this topic, by Kafka's names. */
+    /** Partition of a key: Kafka's default partitioner, murmur2 of the UTF-8 bytes. */
+    public int partitionOf(String key) {
+        return Utils.toPositive(Utils.murmur2(key.getBytes(UTF_8))) % partitions;
+    }
+
+    /** True when only the newest record of a key is kept. */
+    public boolean compacted() {
+        return retention instanceof Retention.Compacted;
+    }
+
+    /** Returns the topic settings by Kafka's names. */
     public Map<String, String> brokerSettings() {
         var settings = new LinkedHashMap<String, String>();
         settings.put("message.timestamp.type", "LogAppendTime");
         settings.put("compression.type", compression == Compression.NONE ? "producer" : compression.kafkaName());
-        if (this == DEADLETTER) {
-            // A record of the default greatest size gets headers there that say where it was found.
-            settings.put("max.message.bytes", Integer.toString(2 * 1024 * 1024));
-        }
-        switch (kept) {
-            case Kept.DeleteAfter(Duration age) -> {
+        settings.put("max.message.bytes", Integer.toString(maxMessageBytes()));
+        switch (retention) {
+            case Retention.DeleteAfter(Duration age) -> {
                 settings.put("cleanup.policy", "delete");
                 settings.put("retention.ms", Long.toString(age.toMillis()));
             }
-            case Kept.NewestOfEachKey() -> {
+            case Retention.Compacted() -> {
                 settings.put("cleanup.policy", "compact");
                 settings.put("segment.bytes", Integer.toString(32 * 1024 * 1024));
                 settings.put("segment.ms", Long.toString(Duration.ofHours(1).toMillis()));

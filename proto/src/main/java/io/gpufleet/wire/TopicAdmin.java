@@ -23,12 +23,15 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TopicExistsException;
 
-/** Creates the topics of the catalogue and holds them against it. Every method blocks, at most about 10 s. */
+/**
+ * Creates the topics of the catalogue and compares existing topics with it. Every method blocks, for at most about 10
+ * s.
+ */
 public final class TopicAdmin {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-    private static final Duration VISIBLE_PACE = Duration.ofMillis(50);
-    private static final int VISIBLE_ATTEMPTS = 200;
+    private static final Duration VISIBILITY_POLL_INTERVAL = Duration.ofMillis(50);
+    private static final int VISIBILITY_POLL_ATTEMPTS = 200;
 
     private final Admin admin;
     private final Topics topics;
@@ -38,18 +41,23 @@ public final class TopicAdmin {
         this.topics = topics;
     }
 
-    /** {@link #apply(String, Topics, short)} for a single broker. */
+    /** {@link #apply(KafkaClients, Topics, short)} for a single broker. */
+    public static List<String> apply(KafkaClients kafka, Topics topics) {
+        return apply(kafka, topics, (short) 1);
+    }
+
+    /** {@link #apply(KafkaClients, Topics, short)} for a single broker without authentication. */
     public static List<String> apply(String bootstrap, Topics topics) {
         return apply(bootstrap, topics, (short) 1);
     }
 
     /**
-     * Creates the topics that are missing, then checks all. Changes nothing of one that exists.
+     * Creates the missing topics, then checks all of them. Existing topics are not changed.
      *
      * @return one line for each topic created and for each setting that differs from the catalogue
      */
-    public static List<String> apply(String bootstrap, Topics topics, short replicationFactor) {
-        return withAdmin(bootstrap, topics, it -> {
+    public static List<String> apply(KafkaClients kafka, Topics topics, short replicationFactor) {
+        return withAdmin(kafka, topics, it -> {
             List<String> lines = new ArrayList<>(it.create(replicationFactor));
             lines.addAll(it.check());
             return lines;
@@ -57,25 +65,44 @@ public final class TopicAdmin {
     }
 
     /**
-     * Holds the topics against the catalogue; {@link TopicsException} when one is missing or has another partition count.
+     * Compares the topics with the catalogue; throws {@link TopicsException} when a topic is missing or has another
+     * partition count.
      *
      * @return one line for each setting that differs
      */
+    public static List<String> check(KafkaClients kafka, Topics topics) {
+        return withAdmin(kafka, topics, TopicAdmin::check);
+    }
+
+    /** {@link #apply(KafkaClients, Topics, short)} for a broker without authentication. */
+    public static List<String> apply(String bootstrap, Topics topics, short replicationFactor) {
+        return apply(plain(bootstrap), topics, replicationFactor);
+    }
+
+    /** {@link #check(KafkaClients, Topics)} for a broker without authentication. */
     public static List<String> check(String bootstrap, Topics topics) {
-        return withAdmin(bootstrap, topics, TopicAdmin::check);
+        return check(plain(bootstrap), topics);
     }
 
-    private interface Work {
-        List<String> in(TopicAdmin admin) throws ExecutionException, InterruptedException;
+    private static KafkaClients plain(String bootstrap) {
+        try {
+            return KafkaClients.plain(bootstrap);
+        } catch (IllegalArgumentException malformed) {
+            throw TopicsException.unusable("GPUFLEET_KAFKA: " + malformed.getMessage());
+        }
     }
 
-    private static List<String> withAdmin(String bootstrap, Topics topics, Work work) {
-        var settings = new Properties();
-        settings.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
-        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(PATIENCE.toMillis()));
-        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, Long.toString(PATIENCE.toMillis() / 2));
+    private interface AdminTask {
+        List<String> run(TopicAdmin admin) throws ExecutionException, InterruptedException;
+    }
+
+    private static List<String> withAdmin(KafkaClients kafka, Topics topics, AdminTask task) {
+        String bootstrap = kafka.bootstrap();
+        Properties settings = kafka.properties("topics");
+        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(TIMEOUT.toMillis()));
+        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, Long.toString(TIMEOUT.toMillis() / 2));
         try (Admin admin = Admin.create(settings)) {
-            return work.in(new TopicAdmin(admin, topics));
+            return task.run(new TopicAdmin(admin, topics));
         } catch (ExecutionException failed) {
             throw unreachable(bootstrap, failed.getCause() == null ? failed : failed.getCause());
         } catch (KafkaException failed) {
@@ -87,7 +114,7 @@ public final class TopicAdmin {
     }
 
     private static TopicsException unreachable(String bootstrap, Throwable cause) {
-        return TopicsException.brokerAway("Kafka at '" + bootstrap + "' could not be asked for its topics ("
+        return TopicsException.brokerUnavailable("Kafka at '" + bootstrap + "' could not list its topics ("
                 + cause.getMessage() + "): check that the broker runs and that GPUFLEET_KAFKA names it as host:port");
     }
 
@@ -114,12 +141,12 @@ public final class TopicAdmin {
         return lines;
     }
 
-    /** The controller acknowledges a topic before every broker tells of it; who comes next may ask any of them. */
+    /** Waits until the topics are listed: the controller acknowledges a topic before every broker lists it. */
     private void awaitVisible(List<String> names) throws ExecutionException, InterruptedException {
-        var pace = new CountDownLatch(1);
-        for (int attempt = 0; attempt < VISIBLE_ATTEMPTS; attempt++) {
+        var interval = new CountDownLatch(1);
+        for (int attempt = 0; attempt < VISIBILITY_POLL_ATTEMPTS; attempt++) {
             if (admin.listTopics().names().get().containsAll(names)
-                    || pace.await(VISIBLE_PACE.toMillis(), TimeUnit.MILLISECONDS)) {
+                    || interval.await(VISIBILITY_POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
                 return;
             }
         }
@@ -127,46 +154,47 @@ public final class TopicAdmin {
 
     private List<String> check() throws ExecutionException, InterruptedException {
         Set<String> present = admin.listTopics().names().get();
-        List<String> wanted = Arrays.stream(Topic.values()).map(topics::name).toList();
+        List<String> expected = Arrays.stream(Topic.values()).map(topics::name).toList();
         List<String> missing =
-                wanted.stream().filter(name -> !present.contains(name)).toList();
+                expected.stream().filter(name -> !present.contains(name)).toList();
         if (!missing.isEmpty()) {
             throw TopicsException.unusable("topics " + String.join(", ", missing)
                     + " are missing: create them with 'gpufleet topics apply', or check GPUFLEET_TOPIC_PREFIX ('"
                     + topics.prefix() + "')");
         }
         Map<String, TopicDescription> found =
-                admin.describeTopics(wanted).allTopicNames().get();
+                admin.describeTopics(expected).allTopicNames().get();
         for (Topic topic : Topic.values()) {
             int partitions = Objects.requireNonNull(found.get(topics.name(topic)))
                     .partitions()
                     .size();
             if (partitions != topic.partitions()) {
-                throw wrongCount(topics, topic, partitions);
+                throw partitionCountMismatch(topics, topic, partitions);
             }
         }
-        return differing();
+        return differingSettings();
     }
 
-    /** The line about a topic whose partition count is not the catalogue's. */
-    public static TopicsException wrongCount(Topics topics, Topic topic, int partitions) {
+    /** Creates the error for a topic whose partition count differs from the catalogue. */
+    public static TopicsException partitionCountMismatch(Topics topics, Topic topic, int partitions) {
         return TopicsException.unusable("topic " + topics.name(topic) + " has " + partitions + " partitions instead of "
                 + topic.partitions() + ", which is fixed for the life of a prefix: delete the topic and run"
                 + " 'gpufleet topics apply', or choose another GPUFLEET_TOPIC_PREFIX");
     }
 
-    private List<String> differing() throws ExecutionException, InterruptedException {
+    private List<String> differingSettings() throws ExecutionException, InterruptedException {
         Map<ConfigResource, Topic> resources = Arrays.stream(Topic.values())
                 .collect(Collectors.toMap(
                         topic -> new ConfigResource(ConfigResource.Type.TOPIC, topics.name(topic)), topic -> topic));
         Map<ConfigResource, Config> configs =
                 admin.describeConfigs(resources.keySet()).all().get();
         List<String> lines = new ArrayList<>();
-        resources.forEach((resource, topic) -> topic.brokerSettings().forEach((name, wanted) -> {
+        resources.forEach((resource, topic) -> topic.brokerSettings().forEach((name, expected) -> {
             ConfigEntry entry = Objects.requireNonNull(configs.get(resource)).get(name);
             String value = entry == null ? "nothing" : String.valueOf(entry.value());
-            if (!value.equals(wanted)) {
-                lines.add("topic " + resource.name() + " has " + name + "=" + value + ", the catalogue says " + wanted);
+            if (!value.equals(expected)) {
+                lines.add(
+                        "topic " + resource.name() + " has " + name + "=" + value + ", the catalogue says " + expected);
             }
         }));
         return lines.stream().sorted().toList();

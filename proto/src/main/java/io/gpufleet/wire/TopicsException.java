@@ -1,28 +1,28 @@
 package io.gpufleet.wire;
 
-/** The topics can not be used as they are; the message is one line that says what to do. */
+/** The topics cannot be used; the message is one line that names the remedy. */
 public final class TopicsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final boolean brokerAway;
+    private final boolean brokerUnavailable;
 
-    private TopicsException(String line, boolean brokerAway) {
+    private TopicsException(String line, boolean brokerUnavailable) {
         super(line);
-        this.brokerAway = brokerAway;
+        this.brokerUnavailable = brokerUnavailable;
     }
 
-    /** The broker answered, and what it has is not usable: waiting does not help. */
+    /** Creates the error for topics that exist in an unusable form or not at all; retrying does not help. */
     public static TopicsException unusable(String line) {
         return new TopicsException(line, false);
     }
 
-    /** The broker did not answer: it may later. */
-    public static TopicsException brokerAway(String line) {
+    /** Creates the error for a broker that does not respond; retrying may help. */
+    public static TopicsException brokerUnavailable(String line) {
         return new TopicsException(line, true);
     }
 
-    /** True when waiting may help. */
-    public boolean brokerIsAway() {
-        return brokerAway;
+    /** Returns whether retrying may help. */
+    public boolean isBrokerUnavailable() {
+        return brokerUnavailable;
     }
 }

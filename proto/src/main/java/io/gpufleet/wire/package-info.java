@@ -1,6 +1,6 @@
 /**
- * The bus contract in Java: topics, event types, the envelope and its codec. What two programs must read alike
- * stands here; a business rule, a configuration reader or a string tool may not enter.
+ * The bus contract in Java: topics, event types, the envelope and its codec. Contains only what several programs must
+ * read in the same way; no business rules, configuration or utilities.
  */
 @NullMarked
 package io.gpufleet.wire;

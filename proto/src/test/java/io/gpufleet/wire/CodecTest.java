@@ -28,13 +28,13 @@ class CodecTest {
     @Property(tries = 1500)
     void everyEventIsReadAsItWasWritten(@ForAll EventType type, @ForAll long seed) {
         var random = new java.util.Random(seed);
-        var payload = new AnyMessage(random).like(type.prototype());
+        var payload = new RandomMessages(random).ofType(type.prototype());
         for (Topic topic : type.topics()) {
             Envelope envelope = envelope(type, topic, "n1");
 
-            Decoded decoded = codec.decode(received(codec.encode(envelope, payload)));
+            DecodedRecord decoded = codec.decode(received(codec.encode(envelope, payload)));
 
-            assertThat(decoded).isEqualTo(new Decoded.Event(envelope, payload, APPENDED));
+            assertThat(decoded).isEqualTo(new DecodedRecord.Event(envelope, payload, APPENDED));
         }
     }
 
@@ -85,7 +85,7 @@ class CodecTest {
 
         assertThat(codec.decode(received(rec)))
                 .isInstanceOfSatisfying(
-                        Decoded.Poison.class,
+                        DecodedRecord.Poison.class,
                         poison -> assertThat(poison.reason()).contains(reason));
     }
 
@@ -95,7 +95,7 @@ class CodecTest {
         ProducerRecord<String, byte[]> rec = fault();
         rec.headers().remove(header);
 
-        assertThat(codec.decode(received(rec))).isEqualTo(new Decoded.Poison("header " + header + " is missing"));
+        assertThat(codec.decode(received(rec))).isEqualTo(new DecodedRecord.Poison("header " + header + " is missing"));
     }
 
     @Test
@@ -104,7 +104,7 @@ class CodecTest {
         var stray = new ProducerRecord<>(rec.topic(), null, "n2", rec.value(), rec.headers());
 
         assertThat(codec.decode(received(stray)))
-                .isEqualTo(new Decoded.Poison("key 'n2' is not the node of /clusters/c1/nodes/n1"));
+                .isEqualTo(new DecodedRecord.Poison("key 'n2' is not the node of /clusters/c1/nodes/n1"));
     }
 
     @Test
@@ -114,7 +114,7 @@ class CodecTest {
                 {"bootId":"b1","fault":{"kind":"FAULT_KIND_MELTED","xid":79,"colour":"red"},"mood":[1,2]}""".getBytes(UTF_8);
         var newer = new ProducerRecord<>(rec.topic(), null, rec.key(), later, rec.headers());
 
-        assertThat(codec.decode(received(newer))).isInstanceOfSatisfying(Decoded.Event.class, event -> {
+        assertThat(codec.decode(received(newer))).isInstanceOfSatisfying(DecodedRecord.Event.class, event -> {
             var fault = ((FaultObserved) event.payload()).getFault();
             assertThat(fault.getXid()).isEqualTo(79);
             assertThat(fault.getKind()).isEqualTo(FaultKind.FAULT_KIND_UNSPECIFIED);
@@ -126,19 +126,19 @@ class CodecTest {
         ProducerRecord<String, byte[]> rec = fault();
         var broken = new ProducerRecord<>(rec.topic(), null, rec.key(), "{".getBytes(UTF_8), rec.headers());
 
-        assertThat(codec.decode(received(broken))).isInstanceOf(Decoded.Poison.class);
+        assertThat(codec.decode(received(broken))).isInstanceOf(DecodedRecord.Poison.class);
     }
 
     @Test
     void tombstoneBelongsToCompactedTopicsOnly() {
         assertThat(codec.decode(received(codec.tombstone(Topic.VERDICTS, "n1"))))
-                .isEqualTo(new Decoded.Tombstone("n1", APPENDED));
+                .isEqualTo(new DecodedRecord.Tombstone("n1", APPENDED));
         assertThatThrownBy(() -> codec.tombstone(Topic.HEALTH, "n1")).hasMessageContaining("not compacted");
-        assertThat(codec.decode(received("gpu.health", "n1", null))).isInstanceOf(Decoded.Poison.class);
+        assertThat(codec.decode(received("gpu.health", "n1", null))).isInstanceOf(DecodedRecord.Poison.class);
     }
 
     @Test
-    void typeOnATopicWhereItMayNotStandIsNotWritten() {
+    void typeIsNotWrittenToATopicThatDoesNotAllowIt() {
         assertThatThrownBy(() -> codec.encode(
                         envelope(EventType.FAULT_OBSERVED, Topic.INVENTORY, "n1"), FaultObserved.getDefaultInstance()))
                 .hasMessage("io.gpufleet.fault.observed.v1 may not stand on topic gpu.inventory");
@@ -153,18 +153,16 @@ class CodecTest {
     }
 
     private static Envelope envelope(EventType type, Topic topic, String node) {
-        Source source = type.writer() == EventType.Writer.DAEMON
-                ? new Source.Node("c1", node)
-                : new Source.Service("c1", "some-service-0");
+        EventSource source = type.writer() == EventType.Writer.DAEMON
+                ? new EventSource.Node("c1", node)
+                : new EventSource.Service("c1", "some-service-0");
         return new Envelope(
                 new EventId(source.name(), 1000, topic, 12),
                 source,
                 type,
                 "GPU-1",
                 node,
-                Instant.parse("2026-11-20T22:00:00Z"),
-                Instant.parse("2026-11-20T22:00:01Z"),
-                1000,
+                new EventTime(Instant.parse("2026-11-20T22:00:00Z"), Instant.parse("2026-11-20T22:00:01Z"), 1000),
                 "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     }
 

@@ -2,9 +2,9 @@ package io.gpufleet.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.compose.broker.BrokerProcess;
-import io.gpufleet.proto.signal.v1.OperatorWord;
-import io.gpufleet.wire.fold.Outbound;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.wire.projection.Outbound;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -28,12 +28,14 @@ class EventSenderIT {
             var topics = new Topics("gpu.");
             var codec = new Codec("c1", topics);
             TopicAdmin.apply(broker.bootstrap(), topics);
-            var source = new Source.Service("c1", "health-service-0");
+            var source = new EventSource.Service("c1", "health-service-0");
             try (var sender = EventSender.open(broker.bootstrap(), codec, source, Clock.systemUTC())) {
                 for (int i = 1; i <= 20; i++) {
-                    var word =
-                            OperatorWord.newBuilder().setReason("reason " + i).build();
-                    sender.send(Outbound.Event.of(Topic.SIGNALS, EventType.OPERATOR_SPOKE, "n1", word, Instant.now()))
+                    var command = OperatorCommand.newBuilder()
+                            .setReason("reason " + i)
+                            .build();
+                    sender.send(Outbound.Event.of(
+                                    Topic.SIGNALS, EventType.COMMAND_ISSUED, "n1", command, Instant.now()))
                             .toCompletableFuture()
                             .get();
                 }
@@ -46,10 +48,10 @@ class EventSenderIT {
         }
     }
 
-    private static List<Decoded.Event> read(String bootstrap, Codec codec) {
+    private static List<DecodedRecord.Event> read(String bootstrap, Codec codec) {
         var config = new Properties();
         config.put("bootstrap.servers", bootstrap);
-        List<Decoded.Event> found = new ArrayList<>();
+        List<DecodedRecord.Event> found = new ArrayList<>();
         try (var consumer = new KafkaConsumer<>(config, new StringDeserializer(), new ByteArrayDeserializer())) {
             var partition = new TopicPartition("gpu.signals", Topics.partition(Topic.SIGNALS, "n1"));
             consumer.assign(List.of(partition));
@@ -58,7 +60,7 @@ class EventSenderIT {
                     consumer.endOffsets(List.of(partition)).values().iterator().next();
             while (consumer.position(partition) < end) {
                 consumer.poll(Duration.ofMillis(100)).forEach(rec -> {
-                    if (codec.decode(rec) instanceof Decoded.Event event) {
+                    if (codec.decode(rec) instanceof DecodedRecord.Event event) {
                         found.add(event);
                     }
                 });

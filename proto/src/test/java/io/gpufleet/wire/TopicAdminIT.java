@@ -3,7 +3,7 @@ package io.gpufleet.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpufleet.compose.broker.BrokerProcess;
+import io.gpufleet.testbed.kafka.BrokerProcess;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
@@ -17,23 +17,23 @@ import org.junit.jupiter.api.io.TempDir;
 @NullMarked
 class TopicAdminIT {
     @Test
-    void topicsAreCreatedOnceAndHeldAgainstTheCatalogue(@TempDir Path dir) throws Exception {
+    void topicsAreCreatedOnceAndComparedWithTheCatalogue(@TempDir Path dir) throws Exception {
         try (var broker = BrokerProcess.start(dir)) {
-            // Missing ones are named
+            // Missing topics are named
             var topics = new Topics("a.");
             assertThatThrownBy(() -> TopicAdmin.check(broker.bootstrap(), topics))
                     .isInstanceOf(TopicsException.class)
                     .hasMessageContaining("a.inventory")
                     .hasMessageContaining("gpufleet topics apply");
 
-            // Created, and nothing to do the second time
+            // Created once; nothing is left to do the second time
             assertThat(TopicAdmin.apply(broker.bootstrap(), topics))
                     .hasSize(Topic.values().length)
                     .contains("created topic a.health");
             assertThat(TopicAdmin.apply(broker.bootstrap(), topics)).isEmpty();
             assertThat(TopicAdmin.check(broker.bootstrap(), topics)).isEmpty();
 
-            // One of another partition count and one of another setting
+            // One topic with another setting and one with another partition count
             var config = new Properties();
             config.put("bootstrap.servers", broker.bootstrap());
             try (var admin = Admin.create(config)) {
@@ -54,7 +54,7 @@ class TopicAdminIT {
     }
 
     @Test
-    void brokerThatDoesNotAnswerIsSaidInOneLine() {
+    void unreachableBrokerIsReportedInOneLine() {
         assertThatThrownBy(() -> TopicAdmin.check("127.0.0.1:1", new Topics("gpu.")))
                 .isInstanceOf(TopicsException.class)
                 .hasMessageContaining("Kafka at '127.0.0.1:1'")

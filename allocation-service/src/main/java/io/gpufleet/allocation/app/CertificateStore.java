@@ -3,19 +3,22 @@ package io.gpufleet.allocation.app;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where replicas share the webhook's certificate. All calls block. */
+/** Store in which the replicas share the webhook's certificate. All calls block. */
 public interface CertificateStore {
     /**
-     * What is stored.
+     * Content of the store.
      *
      * @param files PEM texts by file name
-     * @param version to be named by the next save
+     * @param resourceVersion version to pass to the next save
      */
-    record Stored(Map<String, String> files, String version) {}
+    record StoredCertificate(Map<String, String> files, String resourceVersion) {}
 
-    /** What is stored, if anything. */
-    Optional<Stored> load() throws ClusterException;
+    /** Reads the store; empty when nothing is stored. */
+    Optional<StoredCertificate> load() throws ApiServerException;
 
-    /** Stores, unless somebody else did since the version was read (empty: since there was nothing); false then. */
-    boolean save(Map<String, String> files, String version) throws ClusterException;
+    /**
+     * Saves the files unless the store changed since {@code resourceVersion} (empty: since nothing was stored); false when
+     * it did.
+     */
+    boolean save(Map<String, String> files, String resourceVersion) throws ApiServerException;
 }

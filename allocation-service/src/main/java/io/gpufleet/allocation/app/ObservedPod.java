@@ -1,19 +1,19 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.quota.PodAsk;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod that asks for GPUs, as Kubernetes shows it.
+ * A pod that requests GPUs, as the API server shows it.
  *
  * @param phase {@code status.phase}
- * @param finishedAt latest finishedAt of all its containers by the node's clock; null until the pod is over
+ * @param finishedAt latest finishedAt of all its containers by the node's clock; null until the pod finished
  * @param owner kind and name of the controlling owner, or empty
  */
 public record ObservedPod(
-        PodAsk ask, String phase, @Nullable Instant finishedAt, String owner, Map<String, String> labels) {
+        GpuPod gpuPod, String phase, @Nullable Instant finishedAt, String owner, Map<String, String> labels) {
     /** Copies. */
     public ObservedPod {
         labels = Map.copyOf(labels);

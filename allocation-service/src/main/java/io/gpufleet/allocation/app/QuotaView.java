@@ -1,10 +1,14 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.quota.Used;
+import io.gpufleet.allocation.model.quota.QuotaUsage;
 import java.util.List;
 
-/** A quota with what is used of it, for reading. */
-public record QuotaView(String name, String mode, boolean decidedHere, List<Row> limits) {
+/**
+ * A quota with its usage, for reading.
+ *
+ * @param leader whether this replica leads the quota
+ */
+public record QuotaView(String name, String mode, boolean leader, List<LimitView> limits) {
     /** One limit. */
-    public record Row(String model, int limit, Used used, int escrow) {}
+    public record LimitView(String model, int limit, QuotaUsage used, int escrow) {}
 }

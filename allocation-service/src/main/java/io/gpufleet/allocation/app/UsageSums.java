@@ -4,17 +4,17 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 
-/** Sums of what the ledger published. */
+/** Sums over the entries that the ledger published. */
 public interface UsageSums {
     /**
      * One sum.
      *
-     * @param quality how it counts, in lower case
-     * @param gpuSeconds whole and parts of GPU-seconds
-     * @param intervals number of intervals and adjustments in it
+     * @param quality quality of the intervals, in lower case
+     * @param gpuSeconds GPU-seconds, with fractions
+     * @param intervals number of intervals and adjustments in the sum
      */
-    record Row(String namespace, String model, String quality, double gpuSeconds, long intervals) {}
+    record UsageSum(String namespace, String model, String quality, double gpuSeconds, long intervals) {}
 
-    /** Sums of everything published from one append time to another; reads the log, so it blocks. */
-    List<Row> between(Instant from, Instant to) throws IOException;
+    /** Sums of the entries from one append time to another. Reads the log, so it blocks. */
+    List<UsageSum> between(Instant from, Instant to) throws IOException;
 }

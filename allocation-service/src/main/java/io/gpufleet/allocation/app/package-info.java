@@ -1,4 +1,4 @@
-/** The two single writers, ledger and quota desk, and the ports through which they reach the world. */
+/** The two single writers, ledger and quota decider, and their ports. */
 @NullMarked
 package io.gpufleet.allocation.app;
 

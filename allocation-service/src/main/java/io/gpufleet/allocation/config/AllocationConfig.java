@@ -6,69 +6,77 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 
-/**
- * Settings of the allocation-service.
- *
- * @param webhookUrl where the API server calls us; empty: by the Service {@code allocation-service}
- * @param namespace our own namespace
- */
-public record AllocationConfig(
-        String cluster,
-        String kafka,
-        String topicPrefix,
-        String instance,
-        String host,
-        int httpPort,
-        int grpcPort,
-        String webhookHost,
-        int webhookPort,
-        String webhookUrl,
-        String namespace,
-        Duration sessionTimeout) {
+/** Settings of the allocation-service. */
+public record AllocationConfig(String cluster, String instance, Kafka kafka, Servers servers, Webhook webhook) {
     private static final int MAX_PORT = 65_535;
+
+    /**
+     * Settings of the bus.
+     *
+     * @param bootstrap bootstrap servers, host:port, comma-separated
+     * @param sessionTimeout how long a dead active replica keeps its role
+     */
+    public record Kafka(String bootstrap, String topicPrefix, Duration sessionTimeout) {}
+
+    /** Address of the HTTP and gRPC servers, and their ports. */
+    public record Servers(String host, int httpPort, int grpcPort) {}
+
+    /**
+     * Settings of the webhook.
+     *
+     * @param url URL by which the API server calls it; empty: by the Service {@code allocation-service}
+     * @param namespace namespace of the Service and of the Secret with the certificate
+     */
+    public record Webhook(String host, int port, String url, String namespace) {}
 
     /** All settings, with their defaults. */
     public static final List<Setting> SETTINGS = List.of(
-            Setting.required("GPUFLEET_CLUSTER", "name of the cluster; records of another one are refused"),
+            Setting.required("GPUFLEET_CLUSTER", "name of the cluster; records of another one are rejected"),
             Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port, comma-separated"),
             Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "first part of every topic name"),
             Setting.optional("GPUFLEET_INSTANCE", "allocation-service-0", "name of this replica, stable over restarts"),
             Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead active replica keeps its role"),
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of /livez, /readyz, /metrics and /v1"),
-            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port by which replicas ask each other"),
+            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port by which standbys reach the quota leader"),
             Setting.optional("GPUFLEET_WEBHOOK_HOST", "", "address of the webhook; GPUFLEET_HTTP_HOST where empty"),
             Setting.optional("GPUFLEET_WEBHOOK_PORT", "8443", "port of the webhook"),
             Setting.optional(
                     "GPUFLEET_WEBHOOK_URL",
                     "",
                     "https URL by which the API server calls the webhook; empty in a cluster"),
-            Setting.optional("GPUFLEET_NAMESPACE", "gpufleet-system", "our own namespace: Secret and Service"),
+            Setting.optional(
+                    "GPUFLEET_NAMESPACE",
+                    "gpufleet-system",
+                    "namespace of the Service and of the Secret with the certificate"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
-            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "least level that is logged"));
+            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged"));
 
-    /** Reads and checks. */
+    /** Reads and validates the settings. */
     public static AllocationConfig from(Environment environment) {
         String url = environment.text("GPUFLEET_WEBHOOK_URL");
         if (!url.isEmpty() && !usable(url)) {
-            throw environment.wrong(
+            throw environment.invalid(
                     "GPUFLEET_WEBHOOK_URL",
                     "an https URL that the API server reaches, for example https://127.0.0.1:8443/admit");
         }
         String webhookHost = environment.text("GPUFLEET_WEBHOOK_HOST");
         return new AllocationConfig(
                 environment.text("GPUFLEET_CLUSTER"),
-                environment.text("GPUFLEET_KAFKA"),
-                environment.text("GPUFLEET_TOPIC_PREFIX"),
                 environment.text("GPUFLEET_INSTANCE"),
-                environment.text("GPUFLEET_HTTP_HOST"),
-                environment.integer("GPUFLEET_HTTP_PORT", 0, MAX_PORT),
-                environment.integer("GPUFLEET_GRPC_PORT", 0, MAX_PORT),
-                webhookHost.isEmpty() ? environment.text("GPUFLEET_HTTP_HOST") : webhookHost,
-                environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),
-                url,
-                environment.text("GPUFLEET_NAMESPACE"),
-                environment.duration("GPUFLEET_SESSION_TIMEOUT"));
+                new Kafka(
+                        environment.text("GPUFLEET_KAFKA"),
+                        environment.text("GPUFLEET_TOPIC_PREFIX"),
+                        environment.duration("GPUFLEET_SESSION_TIMEOUT")),
+                new Servers(
+                        environment.text("GPUFLEET_HTTP_HOST"),
+                        environment.integer("GPUFLEET_HTTP_PORT", 0, MAX_PORT),
+                        environment.integer("GPUFLEET_GRPC_PORT", 0, MAX_PORT)),
+                new Webhook(
+                        webhookHost.isEmpty() ? environment.text("GPUFLEET_HTTP_HOST") : webhookHost,
+                        environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),
+                        url,
+                        environment.text("GPUFLEET_NAMESPACE")));
     }
 
     private static boolean usable(String url) {

@@ -1,4 +1,4 @@
-/** How a standby hands an admission question to the active replica. */
+/** gRPC between replicas: a standby forwards AdmissionReviews to the active replica. */
 @NullMarked
 package io.gpufleet.allocation.grpc;
 

@@ -1,6 +1,6 @@
 package io.gpufleet.allocation.http;
 
-import io.gpufleet.allocation.app.LedgerBook;
+import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -10,50 +10,56 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 
-/** What Prometheus is told: the ledger in numbers and what the fold counted. */
+/** Metrics of the service in Prometheus' text format. */
 public final class AllocationMetrics {
-    // Micrometer holds what it counts by weak references only.
-    private final List<LongSupplier> counted = new ArrayList<>();
+    // Strong references: Micrometer keeps weak ones only.
+    private final List<LongSupplier> suppliers = new ArrayList<>();
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-    /** Counts the ledger whenever it is scraped. */
-    public AllocationMetrics(LedgerBook book) {
-        gauge(
+    /** Registers the meters of the ledger, the quota leader and the JVM. */
+    public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader) {
+        register(
+                "gpufleet_quota_leader",
+                "1 on the replica that leads the quotas, else 0.",
+                false,
+                () -> isLeader.getAsBoolean() ? 1 : 0);
+        register(
                 "gpufleet_held_devices",
-                "devices and shares that are held",
-                () -> sum(book, node -> node.open().size()));
-        gauge(
+                "Devices and shares that have a holder.",
+                false,
+                () -> sum(ledger, node -> node.open().size()));
+        register(
                 "gpufleet_pending_allocations",
-                "answered Allocates that wait for their holder",
-                () -> sum(book, node -> node.pending().size()));
+                "Answered Allocate calls whose holder is not known yet.",
+                false,
+                () -> sum(ledger, node -> node.pending().size()));
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
     }
 
-    private static long sum(LedgerBook book, ToIntFunction<NodeLedger> count) {
-        return book.all().values().stream().mapToInt(count).sum();
+    private static long sum(Ledger ledger, ToIntFunction<NodeLedger> count) {
+        return ledger.all().values().stream().mapToInt(count).sum();
     }
 
-    /** Adds something that only grows. */
-    public void counter(String name, String description, LongSupplier value) {
-        counted.add(value);
-        FunctionCounter.builder(name, value, LongSupplier::getAsLong)
-                .description(description)
-                .register(registry);
+    /** Registers a meter: a counter where its value only grows, else a gauge. */
+    public void register(String name, String description, boolean monotonic, LongSupplier value) {
+        suppliers.add(value);
+        if (monotonic) {
+            FunctionCounter.builder(name, value, LongSupplier::getAsLong)
+                    .description(description)
+                    .register(registry);
+        } else {
+            Gauge.builder(name, value, LongSupplier::getAsLong)
+                    .description(description)
+                    .register(registry);
+        }
     }
 
-    /** Adds something that goes up and down. */
-    public void gauge(String name, String description, LongSupplier value) {
-        counted.add(value);
-        Gauge.builder(name, value, LongSupplier::getAsLong)
-                .description(description)
-                .register(registry);
-    }
-
-    /** Everything in Prometheus' text format. */
+    /** Values of all meters, as text. */
     public String scrape() {
         return registry.scrape();
     }

@@ -1,11 +1,11 @@
 package io.gpufleet.allocation.http;
 
-import io.gpufleet.allocation.app.LedgerBook;
+import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.QuotaView;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.OpenInterval;
-import io.gpufleet.kit.web.Problem;
+import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
@@ -25,29 +25,29 @@ import java.util.function.Supplier;
 public final class AllocationRoutes {
     private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
-    private static final Duration A_DAY = Duration.ofDays(1);
+    private static final Duration DEFAULT_RANGE = Duration.ofDays(1);
 
     private final Supplier<CompletionStage<List<QuotaView>>> quotas;
-    private final LedgerBook book;
+    private final Ledger ledger;
     private final UsageSums usage;
     private final Executor blocking;
     private final Clock clock;
 
-    /** {@code blocking} carries what may block. */
+    /** {@code blocking} runs the reads of the log, which block. */
     public AllocationRoutes(
             Supplier<CompletionStage<List<QuotaView>>> quotas,
-            LedgerBook book,
+            Ledger ledger,
             UsageSums usage,
             Executor blocking,
             Clock clock) {
         this.quotas = quotas;
-        this.book = book;
+        this.ledger = ledger;
         this.usage = usage;
         this.blocking = blocking;
         this.clock = clock;
     }
 
-    /** Adds the three to a router. */
+    /** Mounts the three routes. */
     public void mount(Router router) {
         router.get("/v1/quotas")
                 .handler(context -> quotas.get()
@@ -76,14 +76,14 @@ public final class AllocationRoutes {
                     .put("model", row.model())
                     .put("limit", row.limit())
                     .put("used", row.used().gpus())
-                    .put("setAside", row.used().setAside())
+                    .put("carriedOver", row.used().carriedOver())
                     .put("escrow", row.escrow())
                     .put("holders", holders));
         });
         return new JsonObject()
                 .put("name", view.name())
                 .put("mode", view.mode())
-                .put("decidedHere", view.decidedHere())
+                .put("leader", view.leader())
                 .put("limits", limits);
     }
 
@@ -91,9 +91,9 @@ public final class AllocationRoutes {
         String namespace = context.request().getParam("namespace", "");
         String node = context.request().getParam("node", "");
         var rows = new JsonArray();
-        book.all().forEach((name, ledger) -> {
+        ledger.all().forEach((name, nodeLedger) -> {
             if (node.isEmpty() || node.equals(name)) {
-                ledger.open().values().stream()
+                nodeLedger.open().values().stream()
                         .filter(open -> namespace.isEmpty()
                                 || open.holding().holder().namespace().equals(namespace))
                         .forEach(open -> rows.add(holding(name, open)));
@@ -102,7 +102,7 @@ public final class AllocationRoutes {
         answer(context, new JsonObject().put("holdings", rows));
     }
 
-    private static JsonObject holding(String node, OpenInterval open) {
+    private static JsonObject holding(String node, OpenUsageInterval open) {
         Holder holder = open.holding().holder();
         return new JsonObject()
                 .put("id", open.id())
@@ -128,9 +128,9 @@ public final class AllocationRoutes {
             String end = context.request().getParam("to", "");
             String start = context.request().getParam("from", "");
             to = end.isEmpty() ? clock.instant() : Instant.parse(end);
-            from = start.isEmpty() ? to.minus(A_DAY) : Instant.parse(start);
+            from = start.isEmpty() ? to.minus(DEFAULT_RANGE) : Instant.parse(start);
         } catch (DateTimeException unreadable) {
-            Problem.answer(
+            ProblemDetails.respond(
                     context,
                     BAD_REQUEST,
                     "not a time",
@@ -155,8 +155,8 @@ public final class AllocationRoutes {
                 context.vertx().runOnContext(ignored -> answer(context, body));
             } catch (IOException failed) {
                 context.vertx()
-                        .runOnContext(ignored -> Problem.answer(
-                                context, UNAVAILABLE, "usage can not be read", String.valueOf(failed.getMessage())));
+                        .runOnContext(ignored -> ProblemDetails.respond(
+                                context, UNAVAILABLE, "usage cannot be read", String.valueOf(failed.getMessage())));
             }
         });
     }

@@ -1,4 +1,4 @@
-/** What people and probes may ask over HTTP. */
+/** HTTP routes of the service, and its metrics. */
 @NullMarked
 package io.gpufleet.allocation.http;
 

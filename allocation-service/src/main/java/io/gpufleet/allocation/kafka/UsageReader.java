@@ -4,7 +4,7 @@ import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.Decoded;
+import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.Topic;
 import java.io.IOException;
 import java.time.Duration;
@@ -24,46 +24,47 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Sums read straight from {@code gpu.usage}, by the log's time index. */
+/** Sums over {@code gpu.usage}, read from the log by its time index. */
 public final class UsageReader implements UsageSums {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final String bootstrap;
     private final Codec codec;
 
-    /** Reads with a consumer of its own for each question. */
+    /** Opens a consumer for each request. */
     public UsageReader(String bootstrap, Codec codec) {
         this.bootstrap = bootstrap;
         this.codec = codec;
     }
 
-    private record Key(String namespace, String model, UsageQuality quality) {}
+    private record UsageKey(String namespace, String model, UsageQuality quality) {}
 
-    private static final class Sum {
+    private static final class RunningSum {
         private long millis;
         private long intervals;
     }
 
     @Override
-    public List<Row> between(Instant from, Instant to) throws IOException {
-        Map<Key, Sum> sums = new HashMap<>();
+    public List<UsageSum> between(Instant from, Instant to) throws IOException {
+        Map<UsageKey, RunningSum> sums = new HashMap<>();
         try (var consumer = open()) {
             Map<TopicPartition, Long> ends = seek(consumer, from);
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
             while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
                 if (System.nanoTime() - deadline > 0) {
-                    throw new IOException("gpu.usage could not be read within " + PATIENCE.toSeconds()
-                            + " s; ask for a shorter time");
+                    throw new IOException(
+                            "gpu.usage could not be read within " + TIMEOUT.toSeconds() + " s; ask for a shorter time");
                 }
                 consumer.poll(Duration.ofMillis(200)).forEach(rec -> add(sums, rec, to));
             }
         } catch (KafkaException failed) {
             throw new IOException("gpu.usage could not be read: " + failed.getMessage(), failed);
         }
-        var rows = new TreeMap<String, Row>();
+        var rows = new TreeMap<String, UsageSum>();
         sums.forEach((key, sum) -> rows.put(
                 key.toString(),
-                new Row(key.namespace(), key.model(), word(key.quality()), sum.millis / 1000.0, sum.intervals)));
+                new UsageSum(
+                        key.namespace(), key.model(), qualityName(key.quality()), sum.millis / 1000.0, sum.intervals)));
         return List.copyOf(rows.values());
     }
 
@@ -91,18 +92,19 @@ public final class UsageReader implements UsageSums {
         return ends;
     }
 
-    private void add(Map<Key, Sum> sums, ConsumerRecord<String, byte[]> rec, Instant to) {
+    private void add(Map<UsageKey, RunningSum> sums, ConsumerRecord<String, byte[]> rec, Instant to) {
         if (rec.timestamp() < to.toEpochMilli()
-                && codec.decode(rec) instanceof Decoded.Event event
+                && codec.decode(rec) instanceof DecodedRecord.Event event
                 && event.payload() instanceof UsageInterval usage) {
-            Sum sum = sums.computeIfAbsent(
-                    new Key(usage.getNamespace(), usage.getShortModel(), usage.getQuality()), key -> new Sum());
+            RunningSum sum = sums.computeIfAbsent(
+                    new UsageKey(usage.getNamespace(), usage.getShortModel(), usage.getQuality()),
+                    key -> new RunningSum());
             sum.millis += usage.getGpuMilliseconds();
             sum.intervals++;
         }
     }
 
-    private static String word(UsageQuality quality) {
+    private static String qualityName(UsageQuality quality) {
         return quality.name().replace("USAGE_QUALITY_", "").replace('_', '-').toLowerCase(Locale.ROOT);
     }
 }

@@ -1,4 +1,4 @@
-/** Speaks the bus: folds facts into the ledger, reads usage, sends what was seen of pods. */
+/** Kafka: the projection of facts into the ledger, sums of usage, facts about pods. */
 @NullMarked
 package io.gpufleet.allocation.kafka;
 

@@ -7,14 +7,14 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.CertificateStore;
-import io.gpufleet.allocation.app.ClusterException;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The webhook's certificate in the Secret {@code gpufleet-webhook}; the first replica to write it wins. */
+/** Store of the webhook's certificate in the Secret {@code gpufleet-webhook}; the first replica to write it wins. */
 public final class CertificateSecret implements CertificateStore {
     private static final String NAME = "gpufleet-webhook";
     private static final int NOT_FOUND = 404;
@@ -23,35 +23,36 @@ public final class CertificateSecret implements CertificateStore {
     private final KubernetesClient client;
     private final String namespace;
 
-    /** In one namespace, which is our own. */
+    /** Secret in the namespace of this service. */
     public CertificateSecret(KubernetesClient client, String namespace) {
         this.client = client;
         this.namespace = namespace;
     }
 
     @Override
-    public Optional<Stored> load() throws ClusterException {
+    public Optional<StoredCertificate> load() throws ApiServerException {
         try {
             Secret secret =
                     client.secrets().inNamespace(namespace).withName(NAME).get();
             return secret == null ? Optional.empty() : Optional.of(read(secret));
         } catch (KubernetesClientException failed) {
-            throw new ClusterException("Secret " + namespace + "/" + NAME + ": " + Failure.line(failed), failed);
+            throw new ApiServerException(
+                    "Secret " + namespace + "/" + NAME + ": " + ApiErrorMessage.of(failed), failed);
         }
     }
 
-    private static Stored read(Secret secret) {
+    private static StoredCertificate read(Secret secret) {
         Map<String, String> files = new TreeMap<>();
         if (secret.getData() != null) {
             secret.getData()
                     .forEach((name, value) ->
                             files.put(name, new String(Base64.getMimeDecoder().decode(value), UTF_8)));
         }
-        return new Stored(files, secret.getMetadata().getResourceVersion());
+        return new StoredCertificate(files, secret.getMetadata().getResourceVersion());
     }
 
     @Override
-    public boolean save(Map<String, String> files, String version) throws ClusterException {
+    public boolean save(Map<String, String> files, String version) throws ApiServerException {
         Map<String, String> data = new TreeMap<>();
         files.forEach((name, text) -> data.put(name, Base64.getEncoder().encodeToString(text.getBytes(UTF_8))));
         Secret secret = new SecretBuilder()
@@ -77,15 +78,16 @@ public final class CertificateSecret implements CertificateStore {
                 return false;
             }
             if (failed.getCode() == NOT_FOUND) {
-                makeNamespace();
+                createNamespace();
                 return false;
             }
-            throw new ClusterException("Secret " + namespace + "/" + NAME + ": " + Failure.line(failed), failed);
+            throw new ApiServerException(
+                    "Secret " + namespace + "/" + NAME + ": " + ApiErrorMessage.of(failed), failed);
         }
     }
 
-    // Where nobody installed us by manifests, as on a laptop, the namespace is missing.
-    private void makeNamespace() throws ClusterException {
+    // Without the manifests, as on a laptop, the namespace is missing.
+    private void createNamespace() throws ApiServerException {
         try {
             client.namespaces()
                     .resource(new NamespaceBuilder()
@@ -96,7 +98,7 @@ public final class CertificateSecret implements CertificateStore {
                     .create();
         } catch (KubernetesClientException failed) {
             if (failed.getCode() != CONFLICT) {
-                throw new ClusterException(
+                throw new ApiServerException(
                         "namespace " + namespace + " does not exist: kubectl create namespace " + namespace, failed);
             }
         }

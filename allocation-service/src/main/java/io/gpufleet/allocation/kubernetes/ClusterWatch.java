@@ -8,9 +8,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpufleet.allocation.app.ObservedPod;
-import io.gpufleet.allocation.model.quota.GpuResource;
-import io.gpufleet.allocation.model.quota.NodeFacts;
+import io.gpufleet.allocation.app.ClusterListener;
+import io.gpufleet.allocation.model.scheduling.GpuResource;
+import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,112 +18,91 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Watches pods that ask for GPUs, nodes and namespaces; an API server that is away is tried until it is back. */
+/** Informers for pods that request GPUs, Nodes and namespaces; they retry while the API server is unavailable. */
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
-    /** Who hears what is seen. */
-    public interface Listener {
-        /** A pod that asks for GPUs, as it stands. */
-        void podSeen(ObservedPod pod);
+    private record KindInformer(String kind, SharedIndexInformer<?> informer) {}
 
-        /** Its object is gone; this is the last that was seen of it. */
-        void podGone(ObservedPod pod);
-
-        /** A Node object, as it stands. */
-        void nodeSeen(NodeFacts node);
-
-        /** A Node object is gone. */
-        void nodeGone(String name);
-
-        /** A namespace and its labels. */
-        void namespaceSeen(String name, Map<String, String> labels);
-
-        /** A namespace is gone. */
-        void namespaceGone(String name);
-    }
-
-    private record Watched(String kind, SharedIndexInformer<?> informer) {}
-
-    private final List<Watched> informers = new ArrayList<>();
+    private final List<KindInformer> informers = new ArrayList<>();
 
     private ClusterWatch() {}
 
-    /** Starts watching and returns at once. */
-    public static ClusterWatch open(KubernetesClient client, Listener listener) {
+    /** Starts the informers and returns at once. */
+    public static ClusterWatch open(KubernetesClient client, ClusterListener listener) {
         var watch = new ClusterWatch();
         watch.start(
                 "nodes",
                 client.nodes(),
-                node -> listener.nodeSeen(facts(node)),
-                node -> listener.nodeGone(node.getMetadata().getName()));
+                node -> listener.nodeUpdated(nodeInfo(node)),
+                node -> listener.nodeDeleted(node.getMetadata().getName()));
         watch.start(
                 "namespaces",
                 client.namespaces(),
-                namespace -> listener.namespaceSeen(namespace.getMetadata().getName(), labels(namespace)),
+                namespace -> listener.namespaceUpdated(namespace.getMetadata().getName(), labels(namespace)),
                 (Namespace namespace) ->
-                        listener.namespaceGone(namespace.getMetadata().getName()));
+                        listener.namespaceDeleted(namespace.getMetadata().getName()));
         watch.start(
                 "pods",
                 client.pods().inAnyNamespace(),
                 pod -> {
-                    if (PodReader.asksForGpus(pod)) {
-                        listener.podSeen(PodReader.observed(pod, false));
+                    if (PodMapper.requestsGpus(pod)) {
+                        listener.podUpdated(PodMapper.observed(pod, false));
                     }
                 },
                 (Pod pod) -> {
-                    if (PodReader.asksForGpus(pod)) {
-                        listener.podGone(PodReader.observed(pod, true));
+                    if (PodMapper.requestsGpus(pod)) {
+                        listener.podDeleted(PodMapper.observed(pod, true));
                     }
                 });
         return watch;
     }
 
     private <T extends HasMetadata> void start(
-            String kind, Informable<T> watchable, Consumer<T> seen, Consumer<T> gone) {
+            String kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
         SharedIndexInformer<T> informer = watchable.runnableInformer(0);
         informer.exceptionHandler((started, failed) -> {
             LOG.atWarn()
                     .addKeyValue("kind", kind)
                     .addKeyValue("error", failed.getMessage())
-                    .log("can not be watched, trying again");
+                    .log("watch failed, retrying");
             return true;
         });
         informer.addEventHandler(new ResourceEventHandler<>() {
             @Override
             public void onAdd(T found) {
-                seen.accept(found);
+                updated.accept(found);
             }
 
             @Override
             public void onUpdate(T before, T found) {
-                seen.accept(found);
+                updated.accept(found);
             }
 
             @Override
             public void onDelete(T last, boolean finalStateUnknown) {
-                gone.accept(last);
+                deleted.accept(last);
             }
         });
-        informers.add(new Watched(kind, informer));
+        informers.add(new KindInformer(kind, informer));
         var ignored = informer.start();
     }
 
-    /** Kinds that were not listed to the end yet. */
-    public List<String> notReady() {
+    /** Kinds whose first list is not complete. */
+    public List<String> readinessFailures() {
         return informers.stream()
-                .filter(watched -> !watched.informer().hasSynced())
-                .map(watched -> watched.kind() + " of Kubernetes are not listed yet")
+                .filter(one -> !one.informer().hasSynced())
+                .map(one -> one.kind() + " not listed from the API server yet")
                 .toList();
     }
 
-    private static NodeFacts facts(Node node) {
+    private static NodeInfo nodeInfo(Node node) {
         Map<String, String> labels = labels(node);
-        boolean gpus = labels.containsKey("nvidia.com/gpu.product")
+        boolean hasGpus = labels.containsKey("nvidia.com/gpu.product")
                 || (node.getStatus() != null
                         && node.getStatus().getCapacity() != null
-                        && node.getStatus().getCapacity().keySet().stream().anyMatch(GpuResource::is));
-        return new NodeFacts(node.getMetadata().getName(), labels, gpus);
+                        && node.getStatus().getCapacity().keySet().stream().anyMatch(GpuResource::isGpu));
+        return new NodeInfo(node.getMetadata().getName(), labels, hasGpus);
     }
 
     private static Map<String, String> labels(HasMetadata object) {
@@ -133,6 +112,6 @@ public final class ClusterWatch implements AutoCloseable {
 
     @Override
     public void close() {
-        informers.forEach(watched -> watched.informer().stop());
+        informers.forEach(one -> one.informer().stop());
     }
 }

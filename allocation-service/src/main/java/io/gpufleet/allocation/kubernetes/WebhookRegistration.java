@@ -12,20 +12,25 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientCon
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpufleet.allocation.app.QuotaTerm;
+import io.gpufleet.allocation.app.QuotaLeader;
+import io.gpufleet.allocation.app.WebhookRegistrar;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The ValidatingWebhookConfiguration by which pods that ask for GPUs reach us. */
-public final class WebhookRegistration {
+/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs to this service. */
+public final class WebhookRegistration implements WebhookRegistrar {
     /** Name of the configuration. */
     public static final String NAME = "gpufleet-quota";
 
-    /** The Service that leads to the webhook port. */
+    /** Service of the webhook port. */
     public static final String SERVICE = "allocation-service";
 
     /** Path of the webhook. */
@@ -33,11 +38,14 @@ public final class WebhookRegistration {
 
     private static final Logger LOG = LoggerFactory.getLogger(WebhookRegistration.class);
     private static final int TIMEOUT_SECONDS = 3;
-    private static final String ASKS = "(has(c.resources) && ((has(c.resources.limits) && c.resources.limits.exists(r, "
-            + "r.startsWith('nvidia.com/gpu') || r.startsWith('nvidia.com/mig-'))) || (has(c.resources.requests) && "
-            + "c.resources.requests.exists(r, r.startsWith('nvidia.com/gpu') || r.startsWith('nvidia.com/mig-')))))";
-    private static final String ASKS_FOR_GPUS = "object.spec.containers.exists(c, " + ASKS
-            + ") || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, " + ASKS + "))";
+    private static final String CONTAINER_REQUESTS_GPUS =
+            "(has(c.resources) && ((has(c.resources.limits) && c.resources.limits.exists(r,"
+                    + " r.startsWith('nvidia.com/gpu') || r.startsWith('nvidia.com/mig-'))) || (has(c.resources.requests)"
+                    + " && c.resources.requests.exists(r, r.startsWith('nvidia.com/gpu') ||"
+                    + " r.startsWith('nvidia.com/mig-')))))";
+    private static final String POD_REQUESTS_GPUS = "object.spec.containers.exists(c, " + CONTAINER_REQUESTS_GPUS
+            + ") || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, " + CONTAINER_REQUESTS_GPUS
+            + "))";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -50,58 +58,67 @@ public final class WebhookRegistration {
         this.url = url;
     }
 
-    /** Makes the configuration what it has to be; true when it is. */
+    /** DNS names and IP addresses by which the API server calls the webhook: the Service, and the host of the URL. */
+    public static Set<String> serverNames(String namespace, String url) {
+        Set<String> names = new TreeSet<>();
+        names.add(SERVICE + "." + namespace + ".svc");
+        if (!url.isEmpty()) {
+            names.add(URI.create(url).getHost());
+        }
+        return names;
+    }
+
+    @Override
     public boolean ensure(String caPem) {
-        ValidatingWebhookConfiguration wanted = new ValidatingWebhookConfigurationBuilder()
+        ValidatingWebhookConfiguration desired = new ValidatingWebhookConfigurationBuilder()
                 .withNewMetadata()
                 .withName(NAME)
                 .addToLabels("app.kubernetes.io/part-of", "gpufleet")
                 .endMetadata()
-                .withWebhooks(hook("enforced", "Fail", "In", caPem), hook("open", "Ignore", "NotIn", caPem))
+                .withWebhooks(webhook("enforced", "Fail", "In", caPem), webhook("open", "Ignore", "NotIn", caPem))
                 .build();
         var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
         try {
             ValidatingWebhookConfiguration found = configurations.withName(NAME).get();
             if (found == null) {
-                configurations.resource(wanted).create();
-            } else if (!same(found, wanted)) {
-                wanted.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
-                configurations.resource(wanted).update();
+                configurations.resource(desired).create();
+            } else if (!same(found, desired)) {
+                desired.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
+                configurations.resource(desired).update();
             } else {
                 return true;
             }
             LOG.atInfo().addKeyValue("configuration", NAME).log("webhook registered");
             return true;
         } catch (KubernetesClientException failed) {
-            LOG.atWarn()
-                    .addKeyValue("error", Failure.line(failed))
-                    .log("webhook could not be registered, trying again");
+            LOG.atWarn().addKeyValue("error", ApiErrorMessage.of(failed)).log("webhook registration failed, retrying");
             return false;
         }
     }
 
-    // What the server fills in is none of our business; what we say is.
-    private static boolean same(ValidatingWebhookConfiguration found, ValidatingWebhookConfiguration wanted) {
-        List<ValidatingWebhook> has = found.getWebhooks();
-        return has.size() == wanted.getWebhooks().size()
-                && java.util.stream.IntStream.range(0, has.size())
-                        .allMatch(i -> same(has.get(i), wanted.getWebhooks().get(i)));
+    // Compares only the fields that this class sets: the API server fills in defaults for others.
+    private static boolean same(ValidatingWebhookConfiguration found, ValidatingWebhookConfiguration desired) {
+        List<ValidatingWebhook> webhooks = found.getWebhooks();
+        return webhooks.size() == desired.getWebhooks().size()
+                && IntStream.range(0, webhooks.size())
+                        .allMatch(
+                                i -> same(webhooks.get(i), desired.getWebhooks().get(i)));
     }
 
-    private static boolean same(ValidatingWebhook has, ValidatingWebhook wants) {
-        WebhookClientConfig client = has.getClientConfig();
-        WebhookClientConfig wanted = wants.getClientConfig();
-        return Objects.equals(has.getName(), wants.getName())
-                && Objects.equals(has.getFailurePolicy(), wants.getFailurePolicy())
-                && Objects.equals(has.getTimeoutSeconds(), wants.getTimeoutSeconds())
-                && Objects.equals(has.getNamespaceSelector(), wants.getNamespaceSelector())
-                && Objects.equals(has.getMatchConditions(), wants.getMatchConditions())
-                && Objects.equals(client.getUrl(), wanted.getUrl())
-                && Objects.equals(client.getService(), wanted.getService())
-                && Objects.equals(client.getCaBundle(), wanted.getCaBundle());
+    private static boolean same(ValidatingWebhook found, ValidatingWebhook desired) {
+        WebhookClientConfig foundClient = found.getClientConfig();
+        WebhookClientConfig desiredClient = desired.getClientConfig();
+        return Objects.equals(found.getName(), desired.getName())
+                && Objects.equals(found.getFailurePolicy(), desired.getFailurePolicy())
+                && Objects.equals(found.getTimeoutSeconds(), desired.getTimeoutSeconds())
+                && Objects.equals(found.getNamespaceSelector(), desired.getNamespaceSelector())
+                && Objects.equals(found.getMatchConditions(), desired.getMatchConditions())
+                && Objects.equals(foundClient.getUrl(), desiredClient.getUrl())
+                && Objects.equals(foundClient.getService(), desiredClient.getService())
+                && Objects.equals(foundClient.getCaBundle(), desiredClient.getCaBundle());
     }
 
-    private ValidatingWebhook hook(String name, String failurePolicy, String operator, String caPem) {
+    private ValidatingWebhook webhook(String name, String failurePolicy, String operator, String caPem) {
         return new ValidatingWebhookBuilder()
                 .withName(name + ".quota.gpufleet.io")
                 .withAdmissionReviewVersions("v1")
@@ -117,21 +134,22 @@ public final class WebhookRegistration {
                         .withResources("pods")
                         .withScope("Namespaced")
                         .build())
-                .addNewMatchCondition(ASKS_FOR_GPUS, "asks-for-gpus")
-                .withClientConfig(where(caPem))
+                .addNewMatchCondition(POD_REQUESTS_GPUS, "requests-gpus")
+                .withClientConfig(clientConfig(caPem))
                 .build();
     }
 
-    /** Own namespace and kube-system are left out: nothing that is needed to answer may wait for the answer. */
+    /** Leaves out kube-system and the own namespace: pods that the answer depends on must not wait for it. */
     private LabelSelector namespaces(String operator) {
         return new LabelSelectorBuilder()
                 .addToMatchExpressions(new LabelSelectorRequirement(
                         "kubernetes.io/metadata.name", "NotIn", List.of("kube-system", namespace)))
-                .addToMatchExpressions(new LabelSelectorRequirement(QuotaTerm.LABEL, operator, List.of("enforce")))
+                .addToMatchExpressions(
+                        new LabelSelectorRequirement(QuotaLeader.NAMESPACE_LABEL, operator, List.of("enforce")))
                 .build();
     }
 
-    private WebhookClientConfig where(String caPem) {
+    private WebhookClientConfig clientConfig(String caPem) {
         var builder = new WebhookClientConfigBuilder()
                 .withCaBundle(Base64.getEncoder().encodeToString(caPem.getBytes(StandardCharsets.UTF_8)));
         return url.isEmpty()

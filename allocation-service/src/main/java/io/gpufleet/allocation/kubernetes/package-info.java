@@ -1,4 +1,4 @@
-/** Speaks to the API server by fabric8: quotas, pods, nodes, namespaces, the webhook's own configuration and Secret. */
+/** API server through fabric8: quotas, pods, Nodes, namespaces, and configuration and Secret of the webhook. */
 @NullMarked
 package io.gpufleet.allocation.kubernetes;
 

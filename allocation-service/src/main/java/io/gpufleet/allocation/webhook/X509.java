@@ -39,17 +39,17 @@ import org.bouncycastle.openssl.jcajce.JcaPKCS8Generator;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
-/** Certificates by Bouncy Castle, since the JDK can read but not make them. Keys and signatures are the JDK's own. */
+/** Certificates by Bouncy Castle, since the JDK reads them and cannot issue them. Keys and signatures are of the JDK. */
 final class X509 {
-    private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
+    private static final Duration CLOCK_SKEW = Duration.ofHours(1);
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final X500Name AUTHORITY = new X500Name("CN=gpufleet webhook authority");
+    private static final X500Name CA = new X500Name("CN=gpufleet webhook CA");
     private static final X500Name SERVER = new X500Name("CN=gpufleet webhook");
 
     private X509() {}
 
-    /** From when and how long. */
-    record Life(Instant from, Duration length) {}
+    /** Start and length of the time for which a certificate is valid. */
+    record Validity(Instant from, Duration length) {}
 
     static KeyPair newKeys() throws GeneralSecurityException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
@@ -57,19 +57,18 @@ final class X509 {
         return generator.generateKeyPair();
     }
 
-    static X509Certificate authority(KeyPair keys, Instant now, Duration life)
+    static X509Certificate ca(KeyPair keys, Instant now, Duration validity)
             throws GeneralSecurityException, IOException {
-        var builder = builder(AUTHORITY, AUTHORITY, keys, new Life(now, life));
+        var builder = builder(CA, CA, keys, new Validity(now, validity));
         builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
         builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.keyCertSign | KeyUsage.cRLSign));
         return sign(builder, keys.getPrivate());
     }
 
     static X509Certificate server(
-            X509Certificate authority, PrivateKey authorityKey, KeyPair keys, Set<String> hosts, Life life)
+            X509Certificate ca, PrivateKey caKey, KeyPair keys, Set<String> hosts, Validity validity)
             throws GeneralSecurityException, IOException {
-        var builder =
-                builder(X500Name.getInstance(authority.getSubjectX500Principal().getEncoded()), SERVER, keys, life);
+        var builder = builder(X500Name.getInstance(ca.getSubjectX500Principal().getEncoded()), SERVER, keys, validity);
         builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
         builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
         builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
@@ -77,7 +76,7 @@ final class X509 {
                 Extension.subjectAlternativeName,
                 false,
                 new GeneralNames(new TreeSet<>(hosts).stream().map(X509::name).toArray(GeneralName[]::new)));
-        return sign(builder, authorityKey);
+        return sign(builder, caKey);
     }
 
     private static GeneralName name(String host) {
@@ -85,12 +84,13 @@ final class X509 {
         return new GeneralName(address ? GeneralName.iPAddress : GeneralName.dNSName, host);
     }
 
-    private static X509v3CertificateBuilder builder(X500Name issuer, X500Name subject, KeyPair keys, Life life) {
+    private static X509v3CertificateBuilder builder(
+            X500Name issuer, X500Name subject, KeyPair keys, Validity validity) {
         return new JcaX509v3CertificateBuilder(
                 issuer,
                 new BigInteger(120, RANDOM).add(BigInteger.ONE),
-                Date.from(life.from().minus(CLOCKS_DIFFER)),
-                Date.from(life.from().plus(life.length())),
+                Date.from(validity.from().minus(CLOCK_SKEW)),
+                Date.from(validity.from().plus(validity.length())),
                 subject,
                 keys.getPublic());
     }
@@ -101,7 +101,7 @@ final class X509 {
             return new JcaX509CertificateConverter()
                     .getCertificate(builder.build(new JcaContentSignerBuilder("SHA256withECDSA").build(key)));
         } catch (OperatorCreationException failed) {
-            throw new GeneralSecurityException("the JDK can not sign with SHA256withECDSA", failed);
+            throw new GeneralSecurityException("the JDK cannot sign with SHA256withECDSA", failed);
         }
     }
 
@@ -135,8 +135,8 @@ final class X509 {
         throw new IOException("ca.key is not a PKCS#8 key");
     }
 
-    /** Names and addresses that a certificate is good for. */
-    static Set<String> names(X509Certificate certificate) throws GeneralSecurityException {
+    /** DNS names and IP addresses in the certificate. */
+    static Set<String> subjectAlternativeNames(X509Certificate certificate) throws GeneralSecurityException {
         Set<String> names = new TreeSet<>();
         Collection<java.util.List<?>> found = certificate.getSubjectAlternativeNames();
         if (found != null) {

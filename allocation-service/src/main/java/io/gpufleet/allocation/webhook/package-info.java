@@ -1,4 +1,4 @@
-/** Answers AdmissionReviews over HTTPS and makes the certificates for it. */
+/** Admission webhook over HTTPS, and its certificates. */
 @NullMarked
 package io.gpufleet.allocation.webhook;
 

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Settings, their defaults and what is said of a wrong one. */
+/** Settings: defaults, and messages of invalid ones. */
 class AllocationConfigTest {
     private static AllocationConfig read(Map<String, String> more) {
         Map<String, String> environment =
@@ -24,21 +24,14 @@ class AllocationConfigTest {
         assertThat(read(Map.of()))
                 .isEqualTo(new AllocationConfig(
                         "c1",
-                        "127.0.0.1:9092",
-                        "gpu.",
                         "allocation-service-0",
-                        "0.0.0.0",
-                        8080,
-                        9090,
-                        "0.0.0.0",
-                        8443,
-                        "",
-                        "gpufleet-system",
-                        Duration.ofSeconds(6)));
+                        new AllocationConfig.Kafka("127.0.0.1:9092", "gpu.", Duration.ofSeconds(6)),
+                        new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
+                        new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system")));
     }
 
     @Test
-    void aWebhookUrlThatIsNotHttpsIsRefusedWithAnExample() {
+    void webhookUrlWithoutHttpsIsRejectedWithExample() {
         assertThatThrownBy(() -> read(Map.of("GPUFLEET_WEBHOOK_URL", "http://127.0.0.1:8443/admit")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("for example https://127.0.0.1:8443/admit");

@@ -2,7 +2,7 @@ package io.gpufleet.health.app;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the reconciler has done since the process started. */
+/** Counters of the reconciler since the process started. */
 public final class ReconcileCounters {
     final LongAdder patches = new LongAdder();
     final LongAdder conditions = new LongAdder();
@@ -10,27 +10,27 @@ public final class ReconcileCounters {
     final LongAdder failures = new LongAdder();
     final LongAdder foreign = new LongAdder();
 
-    /** Patches of taint, label and annotations that were taken. */
+    /** Applied patches of taint, label and annotations. */
     public long patches() {
         return patches.sum();
     }
 
-    /** Patches of the condition that were taken. */
+    /** Applied patches of the condition. */
     public long conditions() {
         return conditions.sum();
     }
 
-    /** Patches that met a Node changed in the meantime, and were made anew. */
+    /** Patches that were retried, since the Node had changed. */
     public long conflicts() {
         return conflicts.sum();
     }
 
-    /** Calls that were refused or not answered. */
+    /** Calls that were rejected or not answered. */
     public long failures() {
         return failures.sum();
     }
 
-    /** Marks of others met in the place of ours. */
+    /** Foreign fields found in place of ours. */
     public long foreign() {
         return foreign.sum();
     }

@@ -10,39 +10,41 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes Nodes wear what the committed verdicts ask for. Level-triggered: on a new verdict, on a change of the Node, on
- * activation and every interval the same step is made; who comes while it is made causes one more. At most {@value
- * #AT_ONCE} nodes at once, one step at a time for each.
+ * Patches Nodes to the state that the committed verdicts ask for. Level-triggered: a new verdict, a change of the Node,
+ * activation and the interval all run the same step; requests during a step cause one more. At most {@value
+ * #MAX_CONCURRENT} nodes are reconciled concurrently, each by one step at a time.
  */
-public final class Reconciler implements NodeWatcher, AutoCloseable {
+public final class Reconciler implements NodeListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Reconciler.class);
-    private static final int AT_ONCE = 32;
+    private static final int MAX_CONCURRENT = 32;
 
-    private final MarksStep step;
+    private final NodePatchStep step;
     private final SignalSink signals;
     private final Map<String, Verdict> verdicts = new ConcurrentHashMap<>();
-    private final Map<String, Slot> slots = new ConcurrentHashMap<>();
-    private final Semaphore permits = new Semaphore(AT_ONCE);
-    private final ReentrantReadWriteLock acting = new ReentrantReadWriteLock();
-    private final ExecutorService hands = Executors.newVirtualThreadPerTaskExecutor();
+    private final Map<String, WorkItem> workItems = new ConcurrentHashMap<>();
+    private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
+    private final ReentrantReadWriteLock activeLock = new ReentrantReadWriteLock();
+    private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("reconcile-timer").factory());
     private volatile boolean active;
 
-    /** Whether a step of one node runs, and whether another has to follow it. */
-    private static final class Slot {
+    /** Whether a step of one node runs, and whether another one has to follow; both change within the map only. */
+    private static final class WorkItem {
         private boolean running;
-        private boolean again;
+        private boolean dirty;
         private int failures;
     }
 
-    /** Not active until {@link #activate}. */
-    public Reconciler(MarksStep step, SignalSink signals, Duration interval) {
+    /** Inactive until {@link #activate}. */
+    public Reconciler(NodePatchStep step, SignalSink signals, Duration interval) {
         this.step = step;
         this.signals = signals;
         var _ = timer.scheduleWithFixedDelay(
@@ -52,38 +54,39 @@ public final class Reconciler implements NodeWatcher, AutoCloseable {
                 TimeUnit.MILLISECONDS);
     }
 
-    /** A committed verdict; acts at once where it differs from the one before. */
-    public void verdict(Verdict verdict) {
-        if (!verdict.equals(verdicts.put(verdict.node(), verdict))) {
-            request(verdict.node());
+    /** Keeps a committed verdict; reconciles the node at once when it changed. */
+    public void verdictCommitted(Verdict verdict) {
+        if (!verdict.equals(verdicts.put(verdict.node().name(), verdict))) {
+            request(verdict.node().name());
         }
     }
 
-    /** The node is not known any more. */
+    /** Removes a node and what is kept for it, after a running step. */
     public void forget(String node) {
         verdicts.remove(node);
+        workItems.computeIfPresent(node, (_, item) -> keepOrForget(node, item));
     }
 
-    /** Nothing is known any more. */
+    /** Removes all verdicts. */
     public void clear() {
         verdicts.clear();
     }
 
-    /** From here on this replica acts; every node is looked at. */
+    /** Starts acting; every node is reconciled. */
     public void activate() {
         active = true;
-        hands.execute(step::warmUp);
+        workers.execute(step::warmUp);
         verdicts.keySet().forEach(this::request);
     }
 
-    /** Nothing acts any more when this returns. */
+    /** Stops acting; waits for running steps. */
     public void deactivate() {
         active = false;
-        acting.writeLock().lock();
+        activeLock.writeLock().lock();
         try {
-            LOG.atDebug().log("nothing acts any more");
+            LOG.atDebug().log("reconciler stopped acting");
         } finally {
-            acting.writeLock().unlock();
+            activeLock.writeLock().unlock();
         }
     }
 
@@ -93,13 +96,13 @@ public final class Reconciler implements NodeWatcher, AutoCloseable {
     }
 
     @Override
-    public void nodeGone(String node, String uid) {
+    public void nodeDeleted(String node, String uid) {
         if (active && verdicts.containsKey(node)) {
-            signals.nodeGone(node, uid);
+            signals.nodeDeleted(node, uid);
         }
     }
 
-    /** What the last step on the node came to, one line for people. */
+    /** Outcome of the last reconcile of the node, one line for people. */
     public String outcome(String node) {
         return step.outcome(node);
     }
@@ -108,58 +111,78 @@ public final class Reconciler implements NodeWatcher, AutoCloseable {
         if (!active || !verdicts.containsKey(node)) {
             return;
         }
-        Slot slot = slots.computeIfAbsent(node, _ -> new Slot());
-        synchronized (slot) {
-            slot.again = true;
-            if (slot.running) {
-                return;
+        workItems.compute(node, (_, known) -> {
+            WorkItem item = known == null ? new WorkItem() : known;
+            item.dirty = true;
+            if (!item.running) {
+                item.running = true;
+                workers.execute(() -> run(node, item));
             }
-            slot.running = true;
-        }
-        hands.execute(() -> run(node, slot));
+            return item;
+        });
     }
 
-    private void run(String node, Slot slot) {
+    private void run(String node, WorkItem item) {
         permits.acquireUninterruptibly();
         try {
-            while (begin(slot)) {
-                later(node, slot, once(node, slot));
+            while (beginRun(node, item)) {
+                requeue(node, item, reconcileOnce(node, item));
             }
         } finally {
             permits.release();
         }
     }
 
-    private static boolean begin(Slot slot) {
-        synchronized (slot) {
-            slot.running = slot.again;
-            slot.again = false;
-            return slot.running;
-        }
+    /** True when another step has to run. */
+    private boolean beginRun(String node, WorkItem item) {
+        var again = new AtomicBoolean();
+        workItems.computeIfPresent(node, (_, _) -> {
+            item.running = item.dirty;
+            item.dirty = false;
+            again.set(item.running);
+            return keepOrForget(node, item);
+        });
+        return again.get();
     }
 
-    private MarksStep.Next once(String node, Slot slot) {
-        acting.readLock().lock();
+    /** The item; null, which removes it, when it is idle and its node is forgotten. */
+    private @Nullable WorkItem keepOrForget(String node, WorkItem item) {
+        if (item.running || verdicts.containsKey(node)) {
+            return item;
+        }
+        step.forget(node);
+        return null;
+    }
+
+    /** True while something is kept for the node. */
+    boolean tracks(String node) {
+        return verdicts.containsKey(node) || workItems.containsKey(node);
+    }
+
+    private NodePatchStep.ReconcileResult reconcileOnce(String node, WorkItem item) {
+        activeLock.readLock().lock();
         try {
             Verdict verdict = verdicts.get(node);
-            return active && verdict != null ? step.make(verdict, slot.failures) : new MarksStep.Next.Settled();
+            return active && verdict != null
+                    ? step.reconcile(verdict, item.failures)
+                    : new NodePatchStep.ReconcileResult.Reconciled();
         } catch (RuntimeException broken) {
-            LOG.atError().setCause(broken).addKeyValue("node", node).log("marks could not be reconciled");
-            return new MarksStep.Next.Failed(Duration.ofSeconds(30));
+            LOG.atError().setCause(broken).addKeyValue("node", node).log("node could not be reconciled");
+            return new NodePatchStep.ReconcileResult.RetryAfter(Duration.ofSeconds(30));
         } finally {
-            acting.readLock().unlock();
+            activeLock.readLock().unlock();
         }
     }
 
-    private void later(String node, Slot slot, MarksStep.Next next) {
+    private void requeue(String node, WorkItem item, NodePatchStep.ReconcileResult next) {
         Optional<Duration> delay = switch (next) {
-            case MarksStep.Next.Settled() -> {
-                slot.failures = 0;
+            case NodePatchStep.ReconcileResult.Reconciled() -> {
+                item.failures = 0;
                 yield Optional.empty();
             }
-            case MarksStep.Next.LookAgain(Duration after) -> Optional.of(after);
-            case MarksStep.Next.Failed(Duration after) -> {
-                slot.failures++;
+            case NodePatchStep.ReconcileResult.RequeueAfter(Duration after) -> Optional.of(after);
+            case NodePatchStep.ReconcileResult.RetryAfter(Duration after) -> {
+                item.failures++;
                 yield Optional.of(after);
             }
         };
@@ -172,6 +195,6 @@ public final class Reconciler implements NodeWatcher, AutoCloseable {
     public void close() {
         deactivate();
         timer.shutdownNow();
-        hands.shutdownNow();
+        workers.shutdownNow();
     }
 }

@@ -1,31 +1,31 @@
 package io.gpufleet.health.app;
 
-import io.gpufleet.health.model.FoundNode;
-import io.gpufleet.health.model.HealthSignal.Word;
+import io.gpufleet.health.model.HealthSignal.Command;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.util.concurrent.CompletionStage;
 
-/** Port: what enters the log from outside the bus. Each call completes when it is on the log. */
+/** Port: appends events of Kubernetes and of operators to the log. A call completes when the event is appended. */
 public interface SignalSink {
-    /** The Node object has this UID. */
-    CompletionStage<Void> nodeSeen(String node, FoundNode.Facts facts);
+    /** The Node object was observed. */
+    CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts);
 
-    /** The Node object is gone. */
-    CompletionStage<Void> nodeGone(String node, String uid);
+    /** The Node object was deleted. */
+    CompletionStage<Void> nodeDeleted(String node, String uid);
 
-    /** Somebody took a mark of ours away. */
-    CompletionStage<Void> markRemoved(String node, String mark, String by, long revision);
+    /** An applied field was removed manually. */
+    CompletionStage<Void> overrideObserved(String node, String target, String by, long revision);
 
-    /** What became of a patch. */
-    CompletionStage<Void> patched(String node, Patched result);
+    /** A patch succeeded or was rejected. */
+    CompletionStage<Void> nodePatched(String node, PatchOutcome outcome);
 
-    /** An operator spoke. */
-    CompletionStage<Void> spoke(String node, String device, Word word, String user, String reason);
+    /** An operator issued a command. */
+    CompletionStage<Void> commandIssued(String node, String device, Command command, String user, String reason);
 
     /**
-     * A patch.
+     * Outcome of a patch.
      *
-     * @param what {@code marks} or {@code condition}
+     * @param target {@code node} or {@code condition}
      * @param error one line; empty when it succeeded
      */
-    record Patched(String nodeUid, long revision, String what, boolean succeeded, String error) {}
+    record PatchOutcome(String nodeUid, long revision, String target, boolean succeeded, String error) {}
 }

@@ -1,4 +1,7 @@
-/** The one writer that holds every node's state, and the hands that make Nodes wear what follows; speaks through ports. */
+/**
+ * The store of all node states with its single writer, and the reconciler that patches Nodes. Declares the ports that
+ * adapters implement.
+ */
 @NullMarked
 package io.gpufleet.health.app;
 

@@ -1,15 +1,15 @@
 package io.gpufleet.health.config;
 
-import io.gpufleet.catalogue.ImmediateAction;
-import io.gpufleet.catalogue.XidCatalogue;
-import io.gpufleet.health.model.FaultClass;
-import io.gpufleet.health.model.FaultCode;
-import io.gpufleet.health.model.FaultKind;
-import io.gpufleet.health.model.HealthPolicy;
-import io.gpufleet.health.model.NextStep;
-import io.gpufleet.health.model.RecoveryAction;
-import io.gpufleet.health.model.Rule;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.FaultClass;
+import io.gpufleet.health.model.policy.FaultRule;
+import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.xid.ImmediateAction;
+import io.gpufleet.xid.XidCatalogue;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +22,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -32,11 +33,21 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.YAMLException;
 
 /**
- * A policy pack as YAML: what each of NVIDIA's immediate actions is worth, single codes that differ, a rule for every
- * kind of fault and for every recovery action. A mistake is answered with the place and what may stand there.
+ * Reads a policy pack from YAML. A mistake is reported with its place and the allowed values.
+ *
+ * <pre>
+ * policy            name of the pack
+ * recoveryDwell     ISO 8601 duration, default PT0S
+ * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
+ * xids, sxids       number: rule, in place of the immediate action's rule
+ * kinds             fault-kind: rule, one for each kind of fault
+ * recoveryActions   recovery-action: rule, applies when it is the more severe one
+ *
+ * rule              {class: fault-class, recommendedAction: action, default none}
+ * </pre>
  */
 public final class PolicyFile {
-    private static final int MOST_BYTES = 256 * 1024;
+    private static final int MAX_BYTES = 256 * 1024;
     private static final Set<String> KEYS =
             Set.of("policy", "recoveryDwell", "immediateActions", "kinds", "recoveryActions", "xids", "sxids");
 
@@ -48,7 +59,7 @@ public final class PolicyFile {
         this.root = root;
     }
 
-    /** A pack that comes with the program, by name, or a file, by path. */
+    /** Loads a bundled pack by name, or a file by path. */
     public static HealthPolicy load(String nameOrPath) {
         try (InputStream pack =
                 PolicyFile.class.getResourceAsStream("/io/gpufleet/health/policy/" + nameOrPath + ".yaml")) {
@@ -63,15 +74,15 @@ public final class PolicyFile {
             return parse(nameOrPath, Files.readString(file));
         } catch (IOException unreadable) {
             throw new ConfigurationException(
-                    "GPUFLEET_POLICY='" + nameOrPath + "' can not be read: " + unreadable.getMessage());
+                    "GPUFLEET_POLICY='" + nameOrPath + "' cannot be read: " + unreadable.getMessage());
         }
     }
 
-    /** Reads a policy; the source is what a mistake is reported of. */
+    /** Parses a policy; mistakes are reported with the name of the source. */
     static HealthPolicy parse(String source, String text) {
-        if (text.length() > MOST_BYTES) {
+        if (text.length() > MAX_BYTES) {
             throw new ConfigurationException(
-                    "policy " + source + " is longer than " + MOST_BYTES / 1024 + " KiB; shorten it");
+                    "policy " + source + " is longer than " + MAX_BYTES / 1024 + " KiB; shorten it");
         }
         try {
             Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
@@ -90,52 +101,53 @@ public final class PolicyFile {
     private HealthPolicy policy() {
         root.keySet().forEach(key -> {
             if (!KEYS.contains(String.valueOf(key))) {
-                throw wrong(String.valueOf(key), "one of " + sorted(KEYS));
+                throw invalid(String.valueOf(key), "one of " + joinSorted(KEYS));
             }
         });
-        Map<ImmediateAction, Rule> immediate = rules("immediateActions", ImmediateAction.class, ImmediateAction::name);
+        Map<ImmediateAction, FaultRule> immediate =
+                rules("immediateActions", ImmediateAction.class, ImmediateAction::name);
         Arrays.stream(ImmediateAction.values())
                 .filter(action -> !immediate.containsKey(action))
                 .forEach(action -> {
-                    throw wrong("immediateActions", "a rule for " + action);
+                    throw invalid("immediateActions", "a rule for " + action);
                 });
-        var codes = new HashMap<FaultCode, Rule>();
+        var codes = new HashMap<FaultCode, FaultRule>();
         XidCatalogue.standard().all().forEach(xid -> {
             FaultCode code = FaultCode.xid(xid.code());
-            Rule rule = java.util.Objects.requireNonNull(immediate.get(xid.immediate()));
-            codes.put(code, new Rule(code.slug(), rule.effect(), rule.step()));
+            FaultRule rule = Objects.requireNonNull(immediate.get(xid.immediate()));
+            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction()));
         });
-        codes.putAll(numbered("xids", FaultKind.XID));
-        codes.putAll(numbered("sxids", FaultKind.SXID));
+        codes.putAll(numberedRules("xids", FaultKind.XID));
+        codes.putAll(numberedRules("sxids", FaultKind.SXID));
         return new HealthPolicy(
                 String.valueOf(root.get("policy")),
                 codes,
                 rules("kinds", FaultKind.class, kind -> FaultCode.of(kind).slug()),
-                rules("recoveryActions", RecoveryAction.class, PolicyFile::dashed),
+                rules("recoveryActions", RecoveryAction.class, PolicyFile::kebabCase),
                 dwell());
     }
 
-    private <E extends Enum<E>> Map<E, Rule> rules(String key, Class<E> type, Function<E, String> name) {
+    private <E extends Enum<E>> Map<E, FaultRule> rules(String key, Class<E> type, Function<E, String> name) {
         Map<String, E> byName =
                 Arrays.stream(type.getEnumConstants()).collect(Collectors.toMap(name, Function.identity()));
-        var rules = new EnumMap<E, Rule>(type);
-        mapping(key, root.get(key)).forEach((word, value) -> {
-            E constant = byName.get(String.valueOf(word));
+        var rules = new EnumMap<E, FaultRule>(type);
+        mapping(key, root.get(key)).forEach((entry, value) -> {
+            E constant = byName.get(String.valueOf(entry));
             if (constant == null) {
-                throw wrong(key + "." + word, "one of " + sorted(byName.keySet()));
+                throw invalid(key + "." + entry, "one of " + joinSorted(byName.keySet()));
             }
-            rules.put(constant, rule(key + "." + word, name.apply(constant), value));
+            rules.put(constant, rule(key + "." + entry, name.apply(constant), value));
         });
         return rules;
     }
 
-    private Map<FaultCode, Rule> numbered(String key, FaultKind kind) {
-        var rules = new HashMap<FaultCode, Rule>();
+    private Map<FaultCode, FaultRule> numberedRules(String key, FaultKind kind) {
+        var rules = new HashMap<FaultCode, FaultRule>();
         Object value = root.get(key);
         if (value != null) {
             mapping(key, value).forEach((number, rule) -> {
                 if (!(number instanceof Integer code) || code < 1) {
-                    throw wrong(key + "." + number, "a code, a whole number from 1");
+                    throw invalid(key + "." + number, "a code, a whole number from 1");
                 }
                 var fault = new FaultCode(kind, code);
                 rules.put(fault, rule(key + "." + number, fault.slug(), rule));
@@ -144,26 +156,30 @@ public final class PolicyFile {
         return rules;
     }
 
-    private Rule rule(String place, String name, @Nullable Object value) {
+    private FaultRule rule(String place, String name, @Nullable Object value) {
         Map<?, ?> fields = mapping(place, value);
         fields.keySet().forEach(field -> {
-            if (!Set.of("class", "step").contains(String.valueOf(field))) {
-                throw wrong(place + "." + field, "class and step");
+            if (!Set.of("class", "recommendedAction").contains(String.valueOf(field))) {
+                throw invalid(place + "." + field, "class and recommendedAction");
             }
         });
-        return new Rule(
+        return new FaultRule(
                 name,
-                word(place + ".class", fields.get("class"), FaultClass.values(), FaultClass::word),
-                fields.containsKey("step")
-                        ? word(place + ".step", fields.get("step"), NextStep.values(), NextStep::word)
-                        : NextStep.NONE);
+                constant(place + ".class", fields.get("class"), FaultClass.values(), FaultClass::slug),
+                fields.containsKey("recommendedAction")
+                        ? constant(
+                                place + ".recommendedAction",
+                                fields.get("recommendedAction"),
+                                RecommendedAction.values(),
+                                RecommendedAction::slug)
+                        : RecommendedAction.NONE);
     }
 
-    private <E> E word(String place, @Nullable Object value, E[] values, Function<E, String> name) {
+    private <E> E constant(String place, @Nullable Object value, E[] values, Function<E, String> name) {
         return Arrays.stream(values)
                 .filter(candidate -> name.apply(candidate).equals(value))
                 .findFirst()
-                .orElseThrow(() -> wrong(
+                .orElseThrow(() -> invalid(
                         place + "=" + value,
                         "one of " + Arrays.stream(values).map(name).collect(Collectors.joining(", "))));
     }
@@ -173,7 +189,7 @@ public final class PolicyFile {
         try {
             return Duration.parse(String.valueOf(value));
         } catch (DateTimeParseException malformed) {
-            throw wrong("recoveryDwell=" + value, "an ISO 8601 duration such as PT5M");
+            throw invalid("recoveryDwell=" + value, "an ISO 8601 duration such as PT5M");
         }
     }
 
@@ -181,18 +197,18 @@ public final class PolicyFile {
         if (value instanceof Map<?, ?> map) {
             return map;
         }
-        throw wrong(place, "a mapping");
+        throw invalid(place, "a mapping");
     }
 
-    private ConfigurationException wrong(String place, String allowed) {
+    private ConfigurationException invalid(String place, String allowed) {
         return new ConfigurationException("policy " + source + ": " + place + " takes " + allowed);
     }
 
-    private static String dashed(Enum<?> constant) {
+    private static String kebabCase(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static String sorted(Set<String> words) {
-        return words.stream().sorted().collect(Collectors.joining(", "));
+    private static String joinSorted(Set<String> names) {
+        return names.stream().sorted().collect(Collectors.joining(", "));
     }
 }

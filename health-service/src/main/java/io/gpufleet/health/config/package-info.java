@@ -1,4 +1,4 @@
-/** Environment and policy files to validated values. */
+/** Environment variables and policy files as validated values. */
 @NullMarked
 package io.gpufleet.health.config;
 

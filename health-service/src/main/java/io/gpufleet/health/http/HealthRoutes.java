@@ -1,12 +1,12 @@
 package io.gpufleet.health.http;
 
-import io.gpufleet.health.app.Authority;
-import io.gpufleet.health.app.HealthCore;
+import io.gpufleet.health.app.Authorizer;
+import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.SignalSink;
-import io.gpufleet.health.model.HealthSignal.Word;
+import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.kit.web.Problem;
+import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.DecodeException;
@@ -18,117 +18,123 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 
-/** {@code /v1}: reads are answered by any replica from its own state; words go to the log, so any replica takes them. */
+/** Routes below {@code /v1}. Any replica answers reads from its own state, and appends commands to the log. */
 public final class HealthRoutes {
-    private static final int MOST_BYTES = 8 * 1024;
-    private static final int MOST_REASON = 512;
+    private static final int MAX_BYTES = 8 * 1024;
+    private static final int MAX_REASON = 512;
 
     private final Vertx vertx;
-    private final HealthCore core;
+    private final NodeStateStore store;
     private final Reconciler reconciler;
     private final SignalSink signals;
-    private final Authority authority;
+    private final Authorizer authorizer;
 
-    /** Routes over the core. */
-    public HealthRoutes(Vertx vertx, HealthCore core, Reconciler reconciler, SignalSink signals, Authority authority) {
+    /** Routes over the store. */
+    public HealthRoutes(
+            Vertx vertx, NodeStateStore store, Reconciler reconciler, SignalSink signals, Authorizer authorizer) {
         this.vertx = vertx;
-        this.core = core;
+        this.store = store;
         this.reconciler = reconciler;
         this.signals = signals;
-        this.authority = authority;
+        this.authorizer = authorizer;
     }
 
-    /** Mounts them. */
+    /** Adds the routes. */
     public void mount(Router router) {
         router.get("/v1/nodes/:node/why").handler(this::why);
-        for (Word word : Word.values()) {
-            String verb = verb(word);
-            if (word != Word.RETIRE) {
+        for (Command command : Command.values()) {
+            String verb = verb(command);
+            if (command != Command.RETIRE) {
                 router.post("/v1/nodes/:node/" + verb)
-                        .handler(BodyHandler.create(false).setBodyLimit(MOST_BYTES))
-                        .handler(context -> ofNode(context, word));
+                        .handler(BodyHandler.create(false).setBodyLimit(MAX_BYTES))
+                        .handler(context -> nodeCommand(context, command));
             }
             router.post("/v1/devices/:device/" + verb)
-                    .handler(BodyHandler.create(false).setBodyLimit(MOST_BYTES))
-                    .handler(context -> ofDevice(context, word));
+                    .handler(BodyHandler.create(false).setBodyLimit(MAX_BYTES))
+                    .handler(context -> deviceCommand(context, command));
         }
     }
 
     private void why(RoutingContext context) {
         String node = parameter(context, "node");
-        core.node(node)
+        store.node(node)
                 .ifPresentOrElse(
                         state -> context.response()
                                 .putHeader("content-type", "application/json")
-                                .end(WhyJson.of(state, reconciler.outcome(node)).encode()),
-                        () -> unknown(context, "node " + node));
+                                .end(ExplanationJson.of(state, reconciler.outcome(node))
+                                        .encode()),
+                        () -> notFound(context, "node " + node));
     }
 
-    private void ofNode(RoutingContext context, Word word) {
+    private void nodeCommand(RoutingContext context, Command command) {
         String node = parameter(context, "node");
-        if (core.node(node).isEmpty()) {
-            unknown(context, "node " + node);
+        if (store.node(node).isEmpty()) {
+            notFound(context, "node " + node);
             return;
         }
-        speak(context, word, new Subject(node, "", "nodes", node));
+        issueCommand(context, command, new CommandTarget(node, "", "nodes", node));
     }
 
-    private void ofDevice(RoutingContext context, Word word) {
+    private void deviceCommand(RoutingContext context, Command command) {
         String device = parameter(context, "device");
-        Optional<NodeState> home = core.withDevice(device)
+        Optional<NodeState> owner = store.withDevice(device)
                 .max(Comparator.comparing(state ->
                         state.device(device).map(known -> known.listed()).orElse(false)));
-        if (home.isEmpty()) {
-            unknown(context, "device " + device);
+        if (owner.isEmpty()) {
+            notFound(context, "device " + device);
             return;
         }
-        speak(context, word, new Subject(home.get().node(), device, "devices", device));
+        issueCommand(context, command, new CommandTarget(owner.get().node().name(), device, "devices", device));
     }
 
-    /** What a word is about, and how RBAC calls it. */
-    private record Subject(String node, String device, String resource, String name) {}
+    /** Node and device of a command, and its resource in RBAC. */
+    private record CommandTarget(String node, String device, String resource, String name) {}
 
-    private void speak(RoutingContext context, Word word, Subject subject) {
+    private void issueCommand(RoutingContext context, Command command, CommandTarget target) {
         String header = Optional.ofNullable(context.request().getHeader("authorization"))
                 .orElse("");
         String reason = reason(context);
         if (!header.startsWith("Bearer ")) {
-            Problem.answer(context, 401, "Unauthorized", "send a Kubernetes token: Authorization: Bearer <token>");
-        } else if (reason.isBlank() || reason.length() > MOST_REASON) {
-            Problem.answer(context, 400, "Bad Request", "send why, as JSON: {\"reason\": \"1 to 512 characters\"}");
+            ProblemDetails.respond(
+                    context, 401, "Unauthorized", "send a Kubernetes token: Authorization: Bearer <token>");
+        } else if (reason.isBlank() || reason.length() > MAX_REASON) {
+            ProblemDetails.respond(
+                    context, 400, "Bad Request", "send a reason as JSON: {\"reason\": \"1 to 512 characters\"}");
         } else {
-            var deed = new Authority.Deed(verb(word), subject.resource(), subject.name());
-            vertx.executeBlocking(() -> authority.ask(header.substring("Bearer ".length()), deed))
-                    .onSuccess(verdict -> answer(context, word, subject, reason, verdict))
-                    .onFailure(failed -> Problem.answer(context, 500, "Internal Server Error", failed.toString()));
+            var request = new Authorizer.AccessRequest(verb(command), target.resource(), target.name());
+            vertx.executeBlocking(() -> authorizer.authorize(header.substring("Bearer ".length()), request))
+                    .onSuccess(access -> respond(context, command, target, reason, access))
+                    .onFailure(
+                            failed -> ProblemDetails.respond(context, 500, "Internal Server Error", failed.toString()));
         }
     }
 
-    private void answer(RoutingContext context, Word word, Subject subject, String reason, Authority.Verdict verdict) {
-        switch (verdict) {
-            case Authority.Verdict.Allowed(String user) ->
-                Future.fromCompletionStage(signals.spoke(subject.node(), subject.device(), word, user, reason))
+    private void respond(
+            RoutingContext context,
+            Command command,
+            CommandTarget target,
+            String reason,
+            Authorizer.AccessResult access) {
+        switch (access) {
+            case Authorizer.AccessResult.Allowed(String user) ->
+                Future.fromCompletionStage(signals.commandIssued(target.node(), target.device(), command, user, reason))
                         .onSuccess(_ -> context.response()
                                 .setStatusCode(202)
                                 .putHeader("content-type", "application/json")
                                 .end(new JsonObject()
-                                        .put("node", subject.node())
-                                        .put("device", subject.device())
-                                        .put("word", verb(word))
+                                        .put("node", target.node())
+                                        .put("device", target.device())
+                                        .put("command", verb(command))
                                         .put("user", user)
                                         .encode()))
-                        .onFailure(failed -> Problem.answer(
-                                context, 503, "Service Unavailable", "Kafka did not take it: " + failed.getMessage()));
-            case Authority.Verdict.Unknown() ->
-                Problem.answer(context, 401, "Unauthorized", "the API server does not know this token");
-            case Authority.Verdict.Forbidden(String user, String why) ->
-                Problem.answer(context, 403, "Forbidden", user + " is " + why);
-            case Authority.Verdict.Unanswered(String why) ->
-                Problem.answer(
-                        context,
-                        503,
-                        "Service Unavailable",
-                        "the Kubernetes API could not be asked who you are: " + why);
+                        .onFailure(failed -> ProblemDetails.respond(
+                                context, 503, "Service Unavailable", "not appended to Kafka: " + failed.getMessage()));
+            case Authorizer.AccessResult.Unauthenticated() ->
+                ProblemDetails.respond(context, 401, "Unauthorized", "the API server does not know this token");
+            case Authorizer.AccessResult.Forbidden(String user, String denial) ->
+                ProblemDetails.respond(context, 403, "Forbidden", user + " is " + denial);
+            case Authorizer.AccessResult.Unavailable(String failure) ->
+                ProblemDetails.respond(context, 503, "Service Unavailable", "TokenReview not possible: " + failure);
         }
     }
 
@@ -145,11 +151,11 @@ public final class HealthRoutes {
         return Optional.ofNullable(context.pathParam(name)).orElse("");
     }
 
-    private static void unknown(RoutingContext context, String what) {
-        Problem.answer(context, 404, "Not Found", what + " was never heard of");
+    private static void notFound(RoutingContext context, String what) {
+        ProblemDetails.respond(context, 404, "Not Found", what + " is unknown");
     }
 
-    private static String verb(Word word) {
-        return word.name().toLowerCase(Locale.ROOT);
+    private static String verb(Command command) {
+        return command.name().toLowerCase(Locale.ROOT);
     }
 }

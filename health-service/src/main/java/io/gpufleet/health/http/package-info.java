@@ -1,4 +1,4 @@
-/** Liveness, readiness, metrics, why a node stands as it does, and operators' words. */
+/** HTTP API: liveness, readiness, metrics, the explanation of a node's state, and operator commands. */
 @NullMarked
 package io.gpufleet.health.http;
 

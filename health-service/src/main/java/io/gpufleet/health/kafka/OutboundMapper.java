@@ -1,8 +1,8 @@
 package io.gpufleet.health.kafka;
 
-import io.gpufleet.health.model.Conclusion;
-import io.gpufleet.health.model.Conclusion.Effect;
 import io.gpufleet.health.model.Decision;
+import io.gpufleet.health.model.DecisionResult;
+import io.gpufleet.health.model.DecisionResult.Effect;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.DeviceVerdict;
@@ -11,31 +11,31 @@ import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.health.v1.Outcome;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.fold.Outbound;
+import io.gpufleet.wire.projection.Outbound;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Conclusions to what is written in the transaction of the batch. */
+/** Maps decision results to the records of one transaction. */
 final class OutboundMapper {
     private OutboundMapper() {}
 
-    /** Verdict and decisions, and the changelog record where the state changed. */
-    static List<Outbound.Event> toWire(Conclusion conclusion, Instant now) {
-        String node = conclusion.state().node();
+    /** Verdict and decisions, and the changelog record when the state changed. */
+    static List<Outbound.Event> toWire(DecisionResult result, Instant now) {
+        String node = result.state().node().name();
         var out = new ArrayList<Outbound.Event>();
-        for (Effect effect : conclusion.effects()) {
+        for (Effect effect : result.effects()) {
             switch (effect) {
-                case Effect.Publish(Verdict verdict) ->
+                case Effect.PublishVerdict(Verdict verdict) ->
                     out.add(Outbound.Event.of(Topic.VERDICTS, EventType.VERDICT_REACHED, node, toWire(verdict), now));
-                case Effect.PutOnRecord(Decision decision) ->
+                case Effect.RecordDecision(Decision decision) ->
                     out.add(Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, node, toWire(decision), now)
-                            .about(decision.device()));
+                            .withSubject(decision.device()));
             }
         }
-        if (!conclusion.events().isEmpty()) {
+        if (!result.events().isEmpty()) {
             out.add(Outbound.Event.of(
-                    Topic.HEALTH_STATE, EventType.HEALTH_CHANGED, node, StateMapper.toWire(conclusion.state()), now));
+                    Topic.HEALTH_STATE, EventType.HEALTH_CHANGED, node, StateMapper.toWire(result.state()), now));
         }
         return out;
     }
@@ -43,22 +43,22 @@ final class OutboundMapper {
     static NodeVerdict toWire(Verdict verdict) {
         var wire = NodeVerdict.newBuilder()
                 .setRevision(verdict.revision())
-                .setNodeUid(verdict.nodeUid())
+                .setNodeUid(verdict.node().uid())
                 .setBootId(verdict.bootId())
                 .setSurvivesBoot(verdict.survivesBoot())
-                .setState(Words.toWire(verdict.standing().state()))
-                .setSince(Times.toWire(verdict.standing().since()))
-                .setReason(verdict.standing().reason())
-                .setNextStep(Words.toWire(verdict.standing().step()))
+                .setState(EnumMapping.toWire(verdict.health().state()))
+                .setSince(TimestampMapping.toWire(verdict.health().since()))
+                .setReason(verdict.health().reason())
+                .setRecommendedAction(EnumMapping.toWire(verdict.health().recommendedAction()))
                 .setTrusted(verdict.trusted())
                 .addAllEvidence(verdict.evidence());
         verdict.devices()
                 .forEach(device -> wire.addDevices(DeviceVerdict.newBuilder()
                         .setDeviceUuid(device.uuid())
-                        .setState(Words.toWire(device.state()))
-                        .setSince(Times.toWire(device.since()))
+                        .setState(EnumMapping.toWire(device.state()))
+                        .setSince(TimestampMapping.toWire(device.since()))
                         .setReason(device.reason())
-                        .setNextStep(Words.toWire(device.step()))
+                        .setRecommendedAction(EnumMapping.toWire(device.recommendedAction()))
                         .setTrusted(device.trusted())));
         return wire.build();
     }
@@ -68,17 +68,17 @@ final class OutboundMapper {
                 .setDeviceUuid(decision.device())
                 .addAllEvidence(decision.evidence())
                 .setRule(decision.rule())
-                .setFrom(Words.toWire(decision.from()))
-                .setTo(Words.toWire(decision.to()))
+                .setFrom(EnumMapping.toWire(decision.transition().from()))
+                .setTo(EnumMapping.toWire(decision.transition().to()))
                 .setAction(decision.action())
                 .setOutcome(
-                        switch (decision.outcome()) {
+                        switch (decision.outcome().status()) {
                             case ACTED -> Outcome.OUTCOME_ACTED;
                             case RECORDED -> Outcome.OUTCOME_RECORDED;
                             case STALE -> Outcome.OUTCOME_STALE;
                             case OVERRIDDEN -> Outcome.OUTCOME_OVERRIDDEN;
                         })
-                .setReason(decision.reason())
+                .setReason(decision.outcome().reason())
                 .setVerdictRevision(decision.revision());
         decision.holders()
                 .forEach(holder -> wire.addHolders(HolderAtFault.newBuilder()

@@ -2,19 +2,19 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.app.SignalSink;
-import io.gpufleet.health.model.FoundNode;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.MarkRemoved;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
 import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.OperatorWord;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
+import io.gpufleet.proto.signal.v1.OverrideObserved;
 import io.gpufleet.proto.signal.v1.PatchResult;
-import io.gpufleet.proto.signal.v1.Word;
 import io.gpufleet.wire.EventSender;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.fold.Outbound;
+import io.gpufleet.wire.projection.Outbound;
 import java.time.Clock;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -27,14 +27,14 @@ public final class SignalSender implements SignalSink {
     private final EventSender sender;
     private final Clock clock;
 
-    /** Sends through the sender, which stays the caller's to close. */
+    /** Sends through the sender, which the caller closes. */
     public SignalSender(EventSender sender, Clock clock) {
         this.sender = sender;
         this.clock = clock;
     }
 
     @Override
-    public CompletionStage<Void> nodeSeen(String node, FoundNode.Facts facts) {
+    public CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts) {
         return observed(
                 node,
                 KubernetesFact.newBuilder()
@@ -47,7 +47,7 @@ public final class SignalSender implements SignalSink {
     }
 
     @Override
-    public CompletionStage<Void> nodeGone(String node, String uid) {
+    public CompletionStage<Void> nodeDeleted(String node, String uid) {
         return observed(
                 node,
                 KubernetesFact.newBuilder()
@@ -55,41 +55,44 @@ public final class SignalSender implements SignalSink {
     }
 
     @Override
-    public CompletionStage<Void> markRemoved(String node, String mark, String by, long revision) {
+    public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
         return observed(
                 node,
                 KubernetesFact.newBuilder()
-                        .setMarkRemoved(
-                                MarkRemoved.newBuilder().setMark(mark).setBy(by).setRevision(revision)));
+                        .setOverride(OverrideObserved.newBuilder()
+                                .setTarget(target)
+                                .setBy(by)
+                                .setRevision(revision)));
     }
 
     @Override
-    public CompletionStage<Void> patched(String node, Patched result) {
+    public CompletionStage<Void> nodePatched(String node, PatchOutcome outcome) {
         return observed(
                 node,
                 KubernetesFact.newBuilder()
                         .setPatch(PatchResult.newBuilder()
-                                .setRevision(result.revision())
-                                .setWhat(result.what())
-                                .setSucceeded(result.succeeded())
-                                .setError(Words.atMost(512, result.error()))
-                                .setNodeUid(result.nodeUid())));
+                                .setRevision(outcome.revision())
+                                .setTarget(outcome.target())
+                                .setSucceeded(outcome.succeeded())
+                                .setError(TextLimits.text(outcome.error()))
+                                .setNodeUid(outcome.nodeUid())));
     }
 
     @Override
-    public CompletionStage<Void> spoke(String node, String device, HealthSignal.Word word, String user, String reason) {
-        var payload = OperatorWord.newBuilder()
-                .setWord(
-                        switch (word) {
-                            case QUARANTINE -> Word.WORD_QUARANTINE;
-                            case RELEASE -> Word.WORD_RELEASE;
-                            case RETIRE -> Word.WORD_RETIRE;
+    public CompletionStage<Void> commandIssued(
+            String node, String device, HealthSignal.Command command, String user, String reason) {
+        var payload = OperatorCommand.newBuilder()
+                .setCommand(
+                        switch (command) {
+                            case QUARANTINE -> Command.COMMAND_QUARANTINE;
+                            case RELEASE -> Command.COMMAND_RELEASE;
+                            case RETIRE -> Command.COMMAND_RETIRE;
                         })
                 .setDeviceUuid(device)
                 .setUser(user)
-                .setReason(Words.atMost(512, reason))
+                .setReason(TextLimits.text(reason))
                 .build();
-        return send(node, EventType.OPERATOR_SPOKE, payload);
+        return send(node, EventType.COMMAND_ISSUED, payload);
     }
 
     private CompletionStage<Void> observed(String node, KubernetesFact.Builder fact) {

@@ -1,37 +1,38 @@
 package io.gpufleet.health.kafka;
 
-import io.gpufleet.health.model.Cause;
-import io.gpufleet.health.model.Device;
-import io.gpufleet.health.model.DeviceHealth;
-import io.gpufleet.health.model.Episode;
-import io.gpufleet.health.model.FaultCode;
-import io.gpufleet.health.model.HealthState;
-import io.gpufleet.health.model.NodeStanding;
+import io.gpufleet.health.model.ManualOverride;
+import io.gpufleet.health.model.NodeHealth;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.OperatorHand;
 import io.gpufleet.health.model.Quarantine;
+import io.gpufleet.health.model.device.Cause;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.EpisodeState;
-import io.gpufleet.proto.health.v1.NodeHealth;
+import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.Override;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
-/** The whole state of a node to its changelog record and back: what is read equals what was written. */
+/** Maps the state of a node to its changelog record and back, without loss. */
 final class StateMapper {
     private StateMapper() {}
 
-    static NodeHealth toWire(NodeState state) {
-        var wire = NodeHealth.newBuilder()
+    static NodeHealthState toWire(NodeState state) {
+        var wire = NodeHealthState.newBuilder()
                 .setBootId(state.boot().id())
                 .setBootEpoch(state.boot().epoch())
-                .setNodeUid(state.nodeUid())
-                .setState(Words.toWire(state.standing().state()))
-                .setSince(Times.toWire(state.standing().since()))
-                .setReason(state.standing().reason())
-                .setNextStep(Words.toWire(state.standing().step()))
+                .setNodeUid(state.node().uid())
+                .setState(EnumMapping.toWire(state.health().state()))
+                .setSince(TimestampMapping.toWire(state.health().since()))
+                .setReason(state.health().reason())
+                .setRecommendedAction(EnumMapping.toWire(state.health().recommendedAction()))
                 .setVerdictRevision(state.revision());
         state.devices().values().forEach(device -> wire.addDevices(toWire(device)));
         state.episodes().values().forEach(episode -> wire.addNodeEpisodes(toWire(episode)));
@@ -39,35 +40,37 @@ final class StateMapper {
         if (quarantine != null) {
             wire.setNote(quarantine.note());
         }
-        OperatorHand hand = state.hand();
-        if (hand != null) {
+        ManualOverride override = state.override();
+        if (override != null) {
             wire.setOverride(Override.newBuilder()
-                    .setSince(Times.toWire(hand.since()))
-                    .setBy(hand.by())
-                    .setMark(hand.mark()));
+                    .setSince(TimestampMapping.toWire(override.since()))
+                    .setBy(override.by())
+                    .setTarget(override.target()));
         }
         return wire.build();
     }
 
-    static NodeState toModel(String node, NodeHealth wire) {
+    static NodeState toModel(String node, NodeHealthState wire) {
         var devices = new TreeMap<String, Device>();
         wire.getDevicesList().forEach(device -> devices.put(device.getDeviceUuid(), toModel(device)));
-        Instant since = Times.fromWire(wire.getSince());
-        var standing =
-                new NodeStanding(Words.state(wire.getState()), since, wire.getReason(), Words.step(wire.getNextStep()));
+        Instant since = TimestampMapping.fromWire(wire.getSince());
+        var health = new NodeHealth(
+                EnumMapping.state(wire.getState()),
+                since,
+                wire.getReason(),
+                EnumMapping.recommendedAction(wire.getRecommendedAction()));
         return new NodeState(
-                node,
+                new NodeReference(node, wire.getNodeUid()),
                 new NodeState.Boot(wire.getBootId(), wire.getBootEpoch()),
-                wire.getNodeUid(),
                 devices,
                 episodes(wire.getNodeEpisodesList()),
-                standing,
-                standing.state() == HealthState.QUARANTINED ? new Quarantine(since, wire.getNote()) : null,
+                health,
+                health.state() == HealthState.QUARANTINED ? new Quarantine(since, wire.getNote()) : null,
                 wire.hasOverride()
-                        ? new OperatorHand(
-                                Times.fromWire(wire.getOverride().getSince()),
+                        ? new ManualOverride(
+                                TimestampMapping.fromWire(wire.getOverride().getSince()),
                                 wire.getOverride().getBy(),
-                                wire.getOverride().getMark())
+                                wire.getOverride().getTarget())
                         : null,
                 wire.getVerdictRevision());
     }
@@ -77,10 +80,10 @@ final class StateMapper {
         var wire = DeviceHealthState.newBuilder()
                 .setDeviceUuid(device.uuid())
                 .setModel(device.model())
-                .setState(Words.toWire(health.state()))
-                .setSince(Times.toWire(health.since()))
+                .setState(EnumMapping.toWire(health.state()))
+                .setSince(TimestampMapping.toWire(health.since()))
                 .setReason(health.reason())
-                .setNextStep(Words.toWire(health.step()))
+                .setRecommendedAction(EnumMapping.toWire(health.recommendedAction()))
                 .setLocallyHealthy(device.locallyHealthy())
                 .setListed(device.listed())
                 .setLost(device.lost())
@@ -110,9 +113,9 @@ final class StateMapper {
     }
 
     private static DeviceHealth health(DeviceHealthState wire) {
-        Instant since = Times.fromWire(wire.getSince());
-        var cause = new Cause(wire.getReason(), Words.step(wire.getNextStep()));
-        return switch (Words.state(wire.getState())) {
+        Instant since = TimestampMapping.fromWire(wire.getSince());
+        var cause = new Cause(wire.getReason(), EnumMapping.recommendedAction(wire.getRecommendedAction()));
+        return switch (EnumMapping.state(wire.getState())) {
             case HEALTHY -> new DeviceHealth.Healthy(since);
             case SUSPECT -> new DeviceHealth.Suspect(since, cause);
             case UNHEALTHY -> new DeviceHealth.Unhealthy(since, cause);
@@ -125,10 +128,10 @@ final class StateMapper {
 
     private static EpisodeState toWire(Episode episode) {
         return EpisodeState.newBuilder()
-                .setKind(Words.toWire(episode.code().kind()))
+                .setKind(EnumMapping.toWire(episode.code().kind()))
                 .setXid(episode.code().number())
-                .setRecoveryAction(Words.toWire(episode.action()))
-                .setSince(Times.toWire(episode.since()))
+                .setRecoveryAction(EnumMapping.toWire(episode.action()))
+                .setSince(TimestampMapping.toWire(episode.since()))
                 .setObservations(episode.observations())
                 .setBootId(episode.bootId())
                 .setEventId(episode.eventId())
@@ -139,13 +142,13 @@ final class StateMapper {
     private static SequencedMap<FaultCode, Episode> episodes(List<EpisodeState> wire) {
         var episodes = new TreeMap<FaultCode, Episode>();
         wire.forEach(open -> {
-            FaultCode code = Words.code(open.getKind(), open.getXid());
+            FaultCode code = EnumMapping.code(open.getKind(), open.getXid());
             episodes.put(
                     code,
                     new Episode(
                             code,
-                            Words.action(open.getRecoveryAction()),
-                            Times.fromWire(open.getSince()),
+                            EnumMapping.action(open.getRecoveryAction()),
+                            TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
                             open.getBootId(),
                             open.getEventId(),

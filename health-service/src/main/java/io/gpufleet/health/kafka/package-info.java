@@ -1,4 +1,4 @@
-/** The bus: messages to signals, conclusions to events, states to changelog records and back. */
+/** Kafka adapter: maps messages to signals, results to events, and states to changelog records and back. */
 @NullMarked
 package io.gpufleet.health.kafka;
 

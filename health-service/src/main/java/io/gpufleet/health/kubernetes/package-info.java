@@ -1,4 +1,4 @@
-/** Node objects watched and patched, Events, and who may do what; the only room that knows fabric8. */
+/** Kubernetes adapter: watches and patches Nodes, records Events, authorizes operators. Only this package uses fabric8. */
 @NullMarked
 package io.gpufleet.health.kubernetes;
 

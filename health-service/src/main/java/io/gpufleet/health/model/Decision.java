@@ -1,30 +1,27 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.HealthState;
 import java.util.List;
 
 /**
- * One decision as it is recorded, also one that was held back.
+ * One decision as it is recorded, including decisions that were held back.
  *
- * @param device GPU UUID; empty when it is about the node
- * @param evidence ids of the events it rests on
+ * @param device GPU UUID; empty for a decision about the node
+ * @param evidence ids of the events that led to it
  * @param rule policy and rule, for example {@code nvidia/xid-79}
- * @param from state before
- * @param to state after
- * @param action what is done about it, one line for people
- * @param outcome what became of it
- * @param reason why, one line for people
+ * @param transition state before and after
+ * @param action action taken, one line for people
+ * @param outcome whether it was carried out, and why
  * @param holders pods that held the device at the fault
- * @param revision of the verdict that carries it; 0 where no verdict changed
+ * @param revision revision of the verdict that carries it; 0 when no verdict changed
  */
 public record Decision(
         String device,
         List<String> evidence,
         String rule,
-        HealthState from,
-        HealthState to,
+        StateTransition transition,
         String action,
         Outcome outcome,
-        String reason,
         List<HealthSignal.Holder> holders,
         long revision) {
     /** Copies the lists. */
@@ -33,19 +30,30 @@ public record Decision(
         holders = List.copyOf(holders);
     }
 
-    /** What became of a decision. */
-    public enum Outcome {
-        /** It is carried out. */
+    /** State before and after a decision; both equal when it changed nothing. */
+    public record StateTransition(HealthState from, HealthState to) {}
+
+    /**
+     * Outcome of a decision.
+     *
+     * @param status whether it was carried out
+     * @param reason why, one line for people
+     */
+    public record Outcome(Status status, String reason) {}
+
+    /** Whether a decision was carried out. */
+    public enum Status {
+        /** Carried out. */
         ACTED,
-        /** It is only recorded. */
+        /** Recorded only. */
         RECORDED,
         /** Held back: too old, or of another boot. */
         STALE,
-        /** Held back by an operator's hand. */
+        /** Held back by a manual override. */
         OVERRIDDEN
     }
 
-    Decision carriedBy(long verdictRevision) {
-        return new Decision(device, evidence, rule, from, to, action, outcome, reason, holders, verdictRevision);
+    Decision withRevision(long verdictRevision) {
+        return new Decision(device, evidence, rule, transition, action, outcome, holders, verdictRevision);
     }
 }

@@ -1,42 +1,45 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
 import org.jspecify.annotations.Nullable;
 
-/** A change of a node's state; {@link Evolution} makes it, nothing else does. */
+/** A change of a node's state; only {@link StateReducer} applies it. */
 public sealed interface HealthEvent {
-    /** The node speaks from this boot now; faults of another boot are over. */
-    record BootLearned(NodeState.Boot boot) implements HealthEvent {}
+    /** The daemon reports from this boot. */
+    record BootChanged(NodeState.Boot boot) implements HealthEvent {}
 
-    /** The Node object has this UID; empty when it is gone. */
-    record NodeObjectLearned(String uid) implements HealthEvent {}
+    /** UID of the Node object; empty when it was deleted. */
+    record NodeUidChanged(String uid) implements HealthEvent {}
 
-    /** What the newest announcement says of a device; a model that is empty is not known. */
-    record DeviceHeardOf(String uuid, String model, boolean listed, boolean lost) implements HealthEvent {}
+    /** State of a device in the newest announcement; an empty model is unknown. */
+    record DeviceUpdated(String uuid, String model, boolean listed, boolean lost) implements HealthEvent {}
 
-    /** The daemon's own opinion. */
-    record OpinionHeard(String uuid, boolean healthy) implements HealthEvent {}
+    /** The daemon's local health of a device. */
+    record HealthReported(String uuid, boolean healthy) implements HealthEvent {}
 
-    /** A fault is open, or more is known of it; of the node itself where the UUID is empty. */
-    record EpisodeKept(String uuid, Episode episode) implements HealthEvent {}
+    /** A fault was opened or updated; of the node itself when the UUID is empty. */
+    record EpisodeUpdated(String uuid, Episode episode) implements HealthEvent {}
 
-    /** A fault is over. */
+    /** A fault ended. */
     record EpisodeEnded(String uuid, FaultCode code) implements HealthEvent {}
 
     /** A device made a transition. */
-    record DeviceMoved(String uuid, DeviceHealth health) implements HealthEvent {}
+    record DeviceHealthChanged(String uuid, DeviceHealth health) implements HealthEvent {}
 
-    /** Nothing is remembered of a device any more. */
+    /** A device was removed from the state. */
     record DeviceForgotten(String uuid) implements HealthEvent {}
 
-    /** A hand takes the node out, or with null puts it back. */
-    record QuarantineSet(@Nullable Quarantine quarantine) implements HealthEvent {}
+    /** An operator quarantined the node, or released it (null). */
+    record QuarantineChanged(@Nullable Quarantine quarantine) implements HealthEvent {}
 
-    /** An operator's hand keeps our marks away, or with null no longer does. */
-    record HandSet(@Nullable OperatorHand hand) implements HealthEvent {}
+    /** A manual override began, or ended (null). */
+    record OverrideChanged(@Nullable ManualOverride override) implements HealthEvent {}
 
-    /** Another conclusion about the node. */
-    record NodeMoved(NodeStanding standing) implements HealthEvent {}
+    /** The health of the node as a whole changed. */
+    record NodeHealthChanged(NodeHealth health) implements HealthEvent {}
 
-    /** A verdict with this revision stands. */
+    /** A verdict with this revision was reached. */
     record VerdictReached(long revision) implements HealthEvent {}
 }

@@ -1,272 +1,185 @@
 package io.gpufleet.health.model;
 
-import io.gpufleet.health.model.Decision.Outcome;
+import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
+import io.gpufleet.health.model.HealthSignal.CommandIssued;
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.HealthSignal.DaemonSignal;
 import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
 import io.gpufleet.health.model.HealthSignal.FaultCleared;
 import io.gpufleet.health.model.HealthSignal.FaultObserved;
 import io.gpufleet.health.model.HealthSignal.FaultsOpen;
-import io.gpufleet.health.model.HealthSignal.ListedDevice;
-import io.gpufleet.health.model.HealthSignal.MarkRemoved;
-import io.gpufleet.health.model.HealthSignal.NodeObjectGone;
-import io.gpufleet.health.model.HealthSignal.NodeObjectSeen;
-import io.gpufleet.health.model.HealthSignal.OfDaemon;
-import io.gpufleet.health.model.HealthSignal.OfferChanged;
-import io.gpufleet.health.model.HealthSignal.OpenFault;
-import io.gpufleet.health.model.HealthSignal.OperatorSpoke;
+import io.gpufleet.health.model.HealthSignal.LocalHealthChanged;
+import io.gpufleet.health.model.HealthSignal.NodeObjectDeleted;
+import io.gpufleet.health.model.HealthSignal.NodeObjectObserved;
+import io.gpufleet.health.model.HealthSignal.OverrideObserved;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
+import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 
 /**
- * {@code decide(state, signal, now) -> events + effects}. Stale is not now: what a former boot said, and an edge older
- * than {@code maxActionAge}, changes the record and takes nothing out of service. Whatever puts back is never too old.
+ * {@code decide(state, signal, now) -> events + effects}. A fault of a former boot, and a fault older than {@code
+ * maxActionAge}, is recorded and withdraws nothing. Signals that return a device to service have no age limit.
  */
 public final class HealthMachine {
-    /** A node that tells of more devices than this is not believed about the further ones. */
-    public static final int MOST_DEVICES = 256;
+    /** Devices kept per node; signals about further devices are dropped, since a daemon is not trusted. */
+    public static final int MAX_DEVICES = 256;
 
     private final HealthPolicy policy;
-    private final Judge judge;
+    private final PolicyEvaluator evaluator;
     private final Duration maxActionAge;
 
-    /** A machine that judges by the policy. */
+    /** Machine with one policy for all nodes. */
     public HealthMachine(HealthPolicy policy, Duration maxActionAge) {
         this.policy = policy;
-        this.judge = new Judge(policy);
+        this.evaluator = new PolicyEvaluator(policy);
         this.maxActionAge = maxActionAge;
     }
 
-    /** What follows from a signal; changes nothing by itself. */
-    public Conclusion decide(NodeState state, HealthSignal signal, Instant now) {
-        var turn = new Turn(state, judge, signal.heard());
-        if (!(signal instanceof OfDaemon said) || ofThisBoot(turn, said)) {
-            hear(turn, signal);
-        }
-        return turn.conclude(policy.recoveryDwell(), now);
+    /** Events and effects of a signal; changes nothing by itself. */
+    public DecisionResult decide(NodeState state, HealthSignal signal, Instant now) {
+        var evaluation = new Evaluation(state, evaluator, signal.metadata());
+        DecisionContext context = signal instanceof DaemonSignal reported
+                ? reported(evaluation, reported)
+                : dispatch(evaluation, signal, DecisionContext.NONE);
+        return evaluation.finish(context, policy.recoveryDwell(), now);
     }
 
-    private void hear(Turn turn, HealthSignal signal) {
-        switch (signal) {
-            case FaultObserved observed -> observed(turn, observed);
-            case FaultCleared cleared -> cleared(turn, cleared);
-            case FaultsOpen open -> open(turn, open);
-            case OfferChanged offer -> opinion(turn, offer.device(), offer.locallyHealthy());
-            case DevicesAnnounced announced -> announced(turn, announced);
-            case NodeObjectSeen seen -> seen(turn, seen);
-            case NodeObjectGone gone -> gone(turn, gone);
-            case MarkRemoved removed -> removed(turn, removed);
-            case OperatorSpoke spoke -> new Hands(turn).spoke(spoke);
-            case TimePassed _ -> turn.because("time passed", "recovery");
-        }
+    /** Boot of a daemon's signal, relative to the boot in the state. */
+    private enum BootOrder {
+        CURRENT,
+        NEWER,
+        FORMER
     }
 
-    /** Learns a newer boot; false for what a boot said that is over. */
-    private boolean ofThisBoot(Turn turn, OfDaemon said) {
-        HealthSignal.Speaker speaker = said.speaker();
-        NodeState.Boot known = turn.state().boot();
-        if (speaker.id().equals(known.id())) {
-            if (speaker.epoch() > known.epoch()) {
-                turn.emit(new HealthEvent.BootLearned(new NodeState.Boot(known.id(), speaker.epoch())));
+    private static BootOrder compareBoot(NodeState.Boot known, DaemonIncarnation reporting) {
+        if (reporting.id().equals(known.id())) {
+            return BootOrder.CURRENT;
+        }
+        return reporting.newMachine() || reporting.epoch() > known.epoch() ? BootOrder.NEWER : BootOrder.FORMER;
+    }
+
+    private DecisionContext reported(Evaluation evaluation, DaemonSignal signal) {
+        return switch (compareBoot(evaluation.state().boot(), signal.incarnation())) {
+            case CURRENT -> {
+                updateEpoch(evaluation, signal.incarnation().epoch());
+                yield dispatch(evaluation, signal, DecisionContext.NONE);
             }
-            return true;
-        }
-        if (speaker.newMachine() || speaker.epoch() > known.epoch()) {
-            turn.because("boot " + speaker.id() + " began", "boot-changed");
-            turn.emit(new HealthEvent.BootLearned(new NodeState.Boot(speaker.id(), speaker.epoch())));
-            endAllBut(turn, Set.of());
-            turn.state().devices().keySet().forEach(uuid -> opinion(turn, uuid, true));
-            // What is said of the new boot is not coloured by what the old one was blamed for.
-            turn.move(policy.recoveryDwell());
-            return true;
-        }
-        if (said instanceof FaultObserved fault) {
-            turn.because("boot " + speaker.id() + " is over", "recovery");
-            String rule = policy.rule(fault.code(), fault.action()).name();
-            turn.onRecord(fault.device(), rule, Outcome.STALE, "none, it is of a former boot");
-        }
-        return false;
+            case NEWER -> dispatch(evaluation, signal, beginBoot(evaluation, signal.incarnation()));
+            case FORMER ->
+                signal instanceof FaultObserved fault
+                        ? faults(evaluation).recordFormerBoot(fault)
+                        : DecisionContext.NONE;
+        };
     }
 
-    private boolean stale(HealthSignal signal) {
-        return signal.heard().age().compareTo(maxActionAge) > 0;
+    private static void updateEpoch(Evaluation evaluation, long epoch) {
+        NodeState.Boot known = evaluation.state().boot();
+        if (epoch > known.epoch()) {
+            evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(known.id(), epoch)));
+        }
     }
 
-    private void observed(Turn turn, FaultObserved fault) {
-        Rule rule = policy.rule(fault.code(), fault.action());
-        turn.because(fault.message(), rule.name());
-        turn.heldBy(fault.holders());
-        Episode known = turn.state().episodesOf(fault.device()).get(fault.code());
-        if (rule.effect() == FaultClass.IGNORE) {
-            if (known != null) {
-                turn.emit(new HealthEvent.EpisodeEnded(fault.device(), fault.code()));
+    private DecisionContext beginBoot(Evaluation evaluation, DaemonIncarnation reporting) {
+        evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(reporting.id(), reporting.epoch())));
+        faults(evaluation).reset();
+        // Before the first signal of the new boot is handled, so that no reason of the old boot is kept.
+        evaluation.applyTransitions(policy.recoveryDwell());
+        return DecisionContext.of("boot " + reporting.id() + " began", "boot-changed");
+    }
+
+    /** Handles a signal; answers {@code otherwise} for a signal that has no context of its own. */
+    private DecisionContext dispatch(Evaluation evaluation, HealthSignal signal, DecisionContext otherwise) {
+        return switch (signal) {
+            case FaultObserved observed -> faults(evaluation).observed(observed);
+            case FaultCleared cleared -> faults(evaluation).cleared(cleared);
+            case FaultsOpen snapshot -> faults(evaluation).open(snapshot);
+            case LocalHealthChanged changed -> {
+                faults(evaluation).localHealth(changed.device(), changed.locallyHealthy());
+                yield otherwise;
             }
-            turn.onRecord(fault.device(), rule.name(), Outcome.RECORDED, action(rule));
-            return;
-        }
-        boolean stale = stale(fault);
-        var seen = new OpenFault(
-                fault.device(),
-                fault.model(),
-                fault.code(),
-                fault.action(),
-                known == null ? 1 : known.observations() + 1);
-        boolean newlyActs = keep(turn, fault, seen, !stale);
-        if (stale && known == null) {
-            turn.onRecord(
-                    fault.device(),
-                    rule.name(),
-                    Outcome.STALE,
-                    "none, it is " + fault.heard().age().toSeconds() + " s old");
-        } else if (newlyActs && rule.effect() == FaultClass.SUSPECT) {
-            turn.onRecord(fault.device(), rule.name(), Outcome.RECORDED, action(rule));
-        }
+            case DevicesAnnounced announced -> announced(evaluation, announced);
+            case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
+            case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);
+            case OverrideObserved removed -> overrideObserved(evaluation, removed, otherwise);
+            case CommandIssued command -> new OperatorCommands(evaluation).handle(command);
+            case TimePassed _ -> DecisionContext.recovery("timer");
+        };
     }
 
-    /** Opens the episode, or adds to it; true when it acts now and did not before. */
-    private boolean keep(Turn turn, OfDaemon said, OpenFault fault, boolean acts) {
-        if (!believed(turn, fault.device())) {
-            return false;
-        }
-        Episode known = turn.state().episodesOf(fault.device()).get(fault.code());
-        var next = known == null
-                ? new Episode(
-                        fault.code(),
-                        fault.action(),
-                        turn.at(),
-                        Math.max(1, fault.observations()),
-                        said.speaker().id(),
-                        said.heard().eventId(),
-                        acts)
-                : new Episode(
-                        fault.code(),
-                        fault.action(),
-                        known.since(),
-                        Math.max(known.observations(), fault.observations()),
-                        said.speaker().id(),
-                        known.eventId(),
-                        known.acts() || acts);
-        if (!next.equals(known)) {
-            turn.emit(new HealthEvent.EpisodeKept(fault.device(), next));
-        }
-        turn.state()
-                .device(fault.device())
-                .filter(device -> !fault.model().isEmpty() && !device.model().equals(fault.model()))
-                .ifPresent(device -> turn.emit(
-                        new HealthEvent.DeviceHeardOf(device.uuid(), fault.model(), device.listed(), device.lost())));
-        return acts && (known == null || !known.acts());
+    private FaultSignals faults(Evaluation evaluation) {
+        return new FaultSignals(evaluation, policy, maxActionAge);
     }
 
-    private void cleared(Turn turn, FaultCleared cleared) {
-        turn.because("proven gone: " + cleared.proof(), "recovery");
-        if (turn.state().episodesOf(cleared.device()).containsKey(cleared.code())) {
-            turn.emit(new HealthEvent.EpisodeEnded(cleared.device(), cleared.code()));
-        }
-    }
-
-    private void open(Turn turn, FaultsOpen snapshot) {
-        turn.because("as listed open", "recovery");
-        var listed = new HashSet<Place>();
-        for (OpenFault fault : snapshot.faults()) {
-            if (policy.rule(fault.code(), fault.action()).effect() != FaultClass.IGNORE) {
-                listed.add(new Place(fault.device(), fault.code()));
-                keep(turn, snapshot, fault, !stale(snapshot));
-            }
-        }
-        endAllBut(turn, listed);
-        snapshot.opinions().forEach((device, healthy) -> opinion(turn, device, healthy));
-    }
-
-    /** One fault of one device, or of the node. */
-    private record Place(String device, FaultCode code) {}
-
-    private static void endAllBut(Turn turn, Set<Place> open) {
-        NodeState state = turn.state();
-        List.copyOf(state.episodes().keySet()).stream()
-                .filter(code -> !open.contains(new Place("", code)))
-                .forEach(code -> turn.emit(new HealthEvent.EpisodeEnded("", code)));
-        state.devices()
-                .values()
-                .forEach(device -> device.episodes().keySet().stream()
-                        .filter(code -> !open.contains(new Place(device.uuid(), code)))
-                        .forEach(code -> turn.emit(new HealthEvent.EpisodeEnded(device.uuid(), code))));
-    }
-
-    private static void opinion(Turn turn, String uuid, boolean healthy) {
-        boolean known = turn.state().device(uuid).map(Device::locallyHealthy).orElse(true);
-        if (known != healthy && believed(turn, uuid)) {
-            turn.emit(new HealthEvent.OpinionHeard(uuid, healthy));
-        }
-    }
-
-    private static void announced(Turn turn, DevicesAnnounced announced) {
-        turn.because("announced", "announced");
+    private static DecisionContext announced(Evaluation evaluation, DevicesAnnounced announced) {
         var present = new HashSet<String>();
-        for (ListedDevice device : announced.devices()) {
+        for (AnnouncedDevice device : announced.devices()) {
             present.add(device.uuid());
-            boolean news = turn.state()
+            boolean changed = evaluation
+                    .state()
                     .device(device.uuid())
                     .map(known -> !known.listed()
                             || known.lost() != device.lost()
                             || !known.model().equals(device.model()))
                     .orElse(true);
-            if (news && believed(turn, device.uuid())) {
-                turn.emit(new HealthEvent.DeviceHeardOf(device.uuid(), device.model(), true, device.lost()));
+            if (changed && evaluation.withinDeviceLimit(device.uuid())) {
+                evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), true, device.lost()));
             }
         }
-        turn.state().devices().values().stream()
+        evaluation.state().devices().values().stream()
                 .filter(device -> device.listed() && !present.contains(device.uuid()))
                 .forEach(device ->
-                        turn.emit(new HealthEvent.DeviceHeardOf(device.uuid(), device.model(), false, false)));
+                        evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), false, false)));
+        return DecisionContext.of("announced", "announced");
     }
 
-    private static void seen(Turn turn, NodeObjectSeen seen) {
-        String known = turn.state().nodeUid();
-        if (known.equals(seen.uid())) {
-            return;
+    private static DecisionContext nodeObserved(
+            Evaluation evaluation, NodeObjectObserved observed, DecisionContext otherwise) {
+        String known = evaluation.state().node().uid();
+        if (known.equals(observed.uid())) {
+            return otherwise;
         }
-        turn.because("the Node object is another one", "node-object");
-        turn.emit(new HealthEvent.NodeObjectLearned(seen.uid()));
+        evaluation.emit(new HealthEvent.NodeUidChanged(observed.uid()));
         if (!known.isEmpty()) {
-            // What was said of a Node is not said of the next machine of that name.
-            if (turn.state().hand() != null) {
-                turn.emit(new HealthEvent.HandSet(null));
-            }
-            if (turn.state().quarantine() != null) {
-                turn.emit(new HealthEvent.QuarantineSet(null));
-            }
+            // Override and quarantine belong to the Node object, not to another machine that takes over its name.
+            endOverride(evaluation);
+            endQuarantine(evaluation);
+        }
+        return DecisionContext.of("the Node object was recreated", "node-object");
+    }
+
+    private static DecisionContext nodeDeleted(
+            Evaluation evaluation, NodeObjectDeleted deleted, DecisionContext otherwise) {
+        if (deleted.uid().isEmpty()
+                || !deleted.uid().equals(evaluation.state().node().uid())
+                || evaluation.state().override() == null) {
+            return otherwise;
+        }
+        endOverride(evaluation);
+        return DecisionContext.of("the Node object was deleted", "node-object");
+    }
+
+    private static void endOverride(Evaluation evaluation) {
+        if (evaluation.state().override() != null) {
+            evaluation.emit(new HealthEvent.OverrideChanged(null));
         }
     }
 
-    private static void gone(Turn turn, NodeObjectGone gone) {
-        if (!gone.uid().isEmpty()
-                && gone.uid().equals(turn.state().nodeUid())
-                && turn.state().hand() != null) {
-            turn.because("the Node object is gone", "node-object");
-            turn.emit(new HealthEvent.HandSet(null));
+    private static void endQuarantine(Evaluation evaluation) {
+        if (evaluation.state().quarantine() != null) {
+            evaluation.emit(new HealthEvent.QuarantineChanged(null));
         }
     }
 
-    private static void removed(Turn turn, MarkRemoved removed) {
-        NodeState state = turn.state();
-        if (state.standing().out() && state.hand() == null && removed.revision() <= state.revision()) {
-            turn.because(removed.mark() + " taken away by " + removed.by(), "operators-hand");
-            turn.emit(new HealthEvent.HandSet(new OperatorHand(turn.at(), removed.by(), removed.mark())));
+    private static DecisionContext overrideObserved(
+            Evaluation evaluation, OverrideObserved removed, DecisionContext otherwise) {
+        NodeState state = evaluation.state();
+        if (!state.health().outOfService() || state.override() != null || removed.revision() > state.revision()) {
+            return otherwise;
         }
-    }
-
-    private static boolean believed(Turn turn, String uuid) {
-        NodeState state = turn.state();
-        return uuid.isEmpty()
-                || state.devices().containsKey(uuid)
-                || state.devices().size() < MOST_DEVICES;
-    }
-
-    private static String action(Rule rule) {
-        return rule.step() == NextStep.NONE
-                ? "none"
-                : "none; due: " + rule.step().word();
+        var override = new ManualOverride(evaluation.at(), removed.by(), removed.target());
+        evaluation.emit(new HealthEvent.OverrideChanged(override));
+        return DecisionContext.of(removed.target() + " removed by " + removed.by(), "override");
     }
 }

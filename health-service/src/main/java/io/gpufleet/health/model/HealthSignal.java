@@ -1,37 +1,39 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecoveryAction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-/** Everything that can move the machine of a node. */
+/** Input of {@link HealthMachine}: an event of one node, or the passing of time. */
 public sealed interface HealthSignal {
-    /** How it was heard. */
-    Heard heard();
+    /** Metadata of the event. */
+    EventMetadata metadata();
 
     /**
-     * How a signal was heard.
+     * Metadata of an event.
      *
      * @param eventId id of the event; empty for the passing of time
-     * @param at when it was appended to the log
-     * @param age how long ago it happened; no node's clock is asked
+     * @param at append time on the log
+     * @param age time since it occurred; does not depend on the node's clock
      */
-    record Heard(String eventId, Instant at, Duration age) {}
+    record EventMetadata(String eventId, Instant at, Duration age) {}
 
     /**
-     * The boot in which a daemon spoke.
+     * Boot and incarnation of the reporting daemon.
      *
      * @param id boot id
-     * @param epoch epoch of the daemon
-     * @param newMachine true when it is another machine under an old name, so that a lower epoch is no older
+     * @param epoch incarnation of the daemon; increases over its restarts
+     * @param newMachine true when another machine took over the node name, so that a lower epoch is not older
      */
-    record Speaker(String id, long epoch, boolean newMachine) {}
+    record DaemonIncarnation(String id, long epoch, boolean newMachine) {}
 
-    /** Something that a daemon said. */
-    sealed interface OfDaemon extends HealthSignal {
-        /** The boot in which it spoke. */
-        Speaker speaker();
+    /** An event of a daemon. */
+    sealed interface DaemonSignal extends HealthSignal {
+        /** Boot and incarnation of the daemon. */
+        DaemonIncarnation incarnation();
     }
 
     /**
@@ -42,86 +44,95 @@ public sealed interface HealthSignal {
     record Holder(String namespace, String pod, String podUid, String container) {}
 
     /**
-     * A fault was seen.
+     * A fault was observed.
      *
-     * @param device GPU UUID; empty when the whole node is concerned
+     * @param device GPU UUID; empty for a fault of the node
      * @param message untrusted text for people
      * @param holders pods that held the device at that instant
      */
     record FaultObserved(
-            Heard heard,
-            Speaker speaker,
+            EventMetadata metadata,
+            DaemonIncarnation incarnation,
             String device,
             String model,
             FaultCode code,
             RecoveryAction action,
             String message,
             List<Holder> holders)
-            implements OfDaemon {}
+            implements DaemonSignal {}
 
     /** A fault is proven gone. */
-    record FaultCleared(Heard heard, Speaker speaker, String device, FaultCode code, String proof)
-            implements OfDaemon {}
+    record FaultCleared(
+            EventMetadata metadata, DaemonIncarnation incarnation, String device, FaultCode code, String proof)
+            implements DaemonSignal {}
 
     /**
      * One fault of a snapshot.
      *
-     * @param device GPU UUID; empty when the whole node is concerned
+     * @param device GPU UUID; empty for a fault of the node
      */
     record OpenFault(String device, String model, FaultCode code, RecoveryAction action, long observations) {}
 
     /**
-     * Every fault that is open now, and the daemon's opinion of each device; no fault but these is open.
+     * Snapshot of all open faults and of the local health of each device; a fault that is not listed is closed.
      *
-     * @param opinions by GPU UUID
+     * @param locallyHealthy by GPU UUID
      */
-    record FaultsOpen(Heard heard, Speaker speaker, List<OpenFault> faults, Map<String, Boolean> opinions)
-            implements OfDaemon {}
+    record FaultsOpen(
+            EventMetadata metadata,
+            DaemonIncarnation incarnation,
+            List<OpenFault> faults,
+            Map<String, Boolean> locallyHealthy)
+            implements DaemonSignal {}
 
-    /** The daemon's own opinion of one device changed. */
-    record OfferChanged(Heard heard, Speaker speaker, String device, boolean locallyHealthy) implements OfDaemon {}
+    /** The daemon's local health of one device changed. */
+    record LocalHealthChanged(
+            EventMetadata metadata, DaemonIncarnation incarnation, String device, boolean locallyHealthy)
+            implements DaemonSignal {}
 
     /**
      * A device of an announcement.
      *
-     * @param lost true when it does not answer, or is not found any more
+     * @param lost true when it does not answer, or is no longer found
      */
-    record ListedDevice(String uuid, String model, boolean lost) {}
+    record AnnouncedDevice(String uuid, String model, boolean lost) {}
 
-    /** What the node has; no device but these is there. */
-    record DevicesAnnounced(Heard heard, Speaker speaker, List<ListedDevice> devices) implements OfDaemon {}
+    /** Snapshot of the devices of a node; a device that is not listed is absent. */
+    record DevicesAnnounced(EventMetadata metadata, DaemonIncarnation incarnation, List<AnnouncedDevice> devices)
+            implements DaemonSignal {}
 
-    /** The Node object was seen. */
-    record NodeObjectSeen(Heard heard, String uid) implements HealthSignal {}
+    /** The Node object was observed. */
+    record NodeObjectObserved(EventMetadata metadata, String uid) implements HealthSignal {}
 
-    /** The Node object with this UID is gone. */
-    record NodeObjectGone(Heard heard, String uid) implements HealthSignal {}
+    /** The Node object with this UID was deleted. */
+    record NodeObjectDeleted(EventMetadata metadata, String uid) implements HealthSignal {}
 
-    /** Somebody took our mark away and left the note that lists it. */
-    record MarkRemoved(Heard heard, String mark, String by, long revision) implements HealthSignal {}
+    /** Our taint was removed while the annotation that lists it stayed. */
+    record OverrideObserved(EventMetadata metadata, String target, String by, long revision) implements HealthSignal {}
 
-    /** What an operator can say. */
-    enum Word {
+    /** Commands of an operator. */
+    enum Command {
         /** Take it out of service. */
         QUARANTINE,
-        /** Put it back. */
+        /** Return it to service. */
         RELEASE,
-        /** Give it up for good; only of a device that is quarantined. */
+        /** Take it out of service for good; only for a quarantined device. */
         RETIRE
     }
 
     /**
-     * An authenticated person spoke.
+     * Command of an authenticated operator.
      *
-     * @param device GPU UUID; empty when the node as a whole is meant
+     * @param device GPU UUID; empty for a command about the node
      */
-    record OperatorSpoke(Heard heard, Word word, String device, String user, String reason) implements HealthSignal {}
+    record CommandIssued(EventMetadata metadata, Command command, String device, String user, String reason)
+            implements HealthSignal {}
 
     /** Time passed. */
-    record TimePassed(Heard heard) implements HealthSignal {
-        /** Now. */
+    record TimePassed(EventMetadata metadata) implements HealthSignal {
+        /** A tick at this instant. */
         public static TimePassed at(Instant now) {
-            return new TimePassed(new Heard("", now, Duration.ZERO));
+            return new TimePassed(new EventMetadata("", now, Duration.ZERO));
         }
     }
 }

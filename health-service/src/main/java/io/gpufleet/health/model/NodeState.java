@@ -1,5 +1,9 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -8,57 +12,62 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole machine state of one node; immutable, equal when it means the same.
+ * The complete state of one node; immutable.
  *
- * @param node name
- * @param boot boot last heard
- * @param nodeUid UID of the Node object; empty until it was seen
- * @param devices every device that is there or is remembered, by UUID
+ * @param node name and UID of the Node object
+ * @param boot boot of the newest daemon event
+ * @param devices every announced or remembered device, by UUID
  * @param episodes open faults of the node itself
- * @param standing what is concluded of the node
- * @param quarantine set while the node is taken out by hand
- * @param hand set while an operator's hand keeps our marks away
- * @param revision of the newest verdict; 0 before the first
+ * @param health health of the node as a whole
+ * @param quarantine set while an operator keeps the node out of service
+ * @param override set while a manual override keeps our taint away
+ * @param revision revision of the newest verdict; 0 before the first
  */
 public record NodeState(
-        String node,
+        NodeReference node,
         Boot boot,
-        String nodeUid,
         SequencedMap<String, Device> devices,
         SequencedMap<FaultCode, Episode> episodes,
-        NodeStanding standing,
+        NodeHealth health,
         @Nullable Quarantine quarantine,
-        @Nullable OperatorHand hand,
+        @Nullable ManualOverride override,
         long revision) {
-    /** Copies the maps, in the order of their keys. */
+    /** Copies the maps, sorted by key. */
     public NodeState {
         devices = new TreeMap<>(devices);
-        episodes = Device.Episodes.sorted(episodes.values());
+        episodes = Episode.byCode(episodes.values());
     }
 
     /**
      * One boot of a node's kernel.
      *
-     * @param id boot id; empty until one was heard
-     * @param epoch the newest epoch of a daemon heard in it; orders boots
+     * @param id boot id; empty before the first daemon event
+     * @param epoch newest incarnation of a daemon in this boot; orders boots
      */
     public record Boot(String id, long epoch) {
-        /** Before anything was heard. */
+        /** Before the first daemon event. */
         public static final Boot NONE = new Boot("", 0);
     }
 
-    /** A node of which nothing was heard. */
+    /** State of a node before its first event. */
     public static NodeState unknown(String node, Instant at) {
         return new NodeState(
-                node, Boot.NONE, "", new TreeMap<>(), new TreeMap<>(), NodeStanding.healthy(at), null, null, 0);
+                new NodeReference(node, ""),
+                Boot.NONE,
+                new TreeMap<>(),
+                new TreeMap<>(),
+                NodeHealth.healthy(at),
+                null,
+                null,
+                0);
     }
 
-    /** The device, where anything is known of it. */
+    /** The device; empty when nothing is known about it. */
     public Optional<Device> device(String uuid) {
         return Optional.ofNullable(devices.get(uuid));
     }
 
-    /** Open faults of the device, or of the node itself where the UUID is empty. */
+    /** Open faults of the device, or of the node itself when the UUID is empty. */
     public SequencedMap<FaultCode, Episode> episodesOf(String uuid) {
         return uuid.isEmpty() ? episodes : device(uuid).map(Device::episodes).orElseGet(TreeMap::new);
     }
@@ -70,9 +79,42 @@ public record NodeState(
                 devices.values().stream().flatMap(device -> device.episodes().values().stream()));
     }
 
-    /** True when something changes by time alone, so that it wants to be asked again. */
-    public boolean waits() {
-        return hand != null
+    /** True when time alone can change the state, so that timer ticks matter. */
+    public boolean changesWithTime() {
+        return override != null
                 || devices.values().stream().anyMatch(device -> device.health() instanceof DeviceHealth.Recovering);
+    }
+
+    NodeState withUid(String uid) {
+        var reference = new NodeReference(node.name(), uid);
+        return new NodeState(reference, boot, devices, episodes, health, quarantine, override, revision);
+    }
+
+    NodeState withBoot(Boot newBoot) {
+        return new NodeState(node, newBoot, devices, episodes, health, quarantine, override, revision);
+    }
+
+    NodeState withDevices(SequencedMap<String, Device> newDevices) {
+        return new NodeState(node, boot, newDevices, episodes, health, quarantine, override, revision);
+    }
+
+    NodeState withEpisodes(SequencedMap<FaultCode, Episode> newEpisodes) {
+        return new NodeState(node, boot, devices, newEpisodes, health, quarantine, override, revision);
+    }
+
+    NodeState withHealth(NodeHealth newHealth) {
+        return new NodeState(node, boot, devices, episodes, newHealth, quarantine, override, revision);
+    }
+
+    NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
+        return new NodeState(node, boot, devices, episodes, health, newQuarantine, override, revision);
+    }
+
+    NodeState withOverride(@Nullable ManualOverride newOverride) {
+        return new NodeState(node, boot, devices, episodes, health, quarantine, newOverride, revision);
+    }
+
+    NodeState withRevision(long newRevision) {
+        return new NodeState(node, boot, devices, episodes, health, quarantine, override, newRevision);
     }
 }

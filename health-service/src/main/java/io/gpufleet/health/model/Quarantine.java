@@ -3,9 +3,9 @@ package io.gpufleet.health.model;
 import java.time.Instant;
 
 /**
- * A node taken out by hand.
+ * An operator's quarantine of a node.
  *
- * @param since when it was said, by the log's append time
- * @param note who and why, one line for people
+ * @param since append time of the command
+ * @param note user and reason, one line for people
  */
 public record Quarantine(Instant since, String note) {}

@@ -1,32 +1,36 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.RecommendedAction;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * May a node and each of its devices be trusted: what is published, and what the marks follow from.
+ * Verdict on the trust in a node and its devices: published on {@code gpu.verdicts}, and the source of the desired Node.
  *
- * @param revision counts up with every verdict of the node
- * @param nodeUid Node object for which it was reached; empty while unknown
- * @param bootId boot for which it was reached
- * @param survivesBoot whether a reboot changes nothing about it
- * @param standing what is concluded of the node
- * @param trusted false when the node wears the taint
- * @param devices those that are not healthy
- * @param evidence ids of events, at most {@value #EVIDENCE}
+ * @param node name and UID of the Node object it was reached for
+ * @param revision increases with every verdict of the node
+ * @param bootId boot it was reached for
+ * @param survivesBoot true when it also holds after a reboot
+ * @param health health of the node as a whole
+ * @param trusted false when the node is tainted
+ * @param devices devices that are not healthy
+ * @param evidence ids of events, at most {@value #MAX_EVIDENCE}
  */
 public record Verdict(
-        String node,
+        NodeReference node,
         long revision,
-        String nodeUid,
         String bootId,
         boolean survivesBoot,
-        NodeStanding standing,
+        NodeHealth health,
         boolean trusted,
-        List<OfDevice> devices,
+        List<DeviceVerdict> devices,
         List<String> evidence) {
-    private static final int EVIDENCE = 8;
+    static final int MAX_EVIDENCE = 8;
 
     /** Copies the lists. */
     public Verdict {
@@ -34,47 +38,57 @@ public record Verdict(
         evidence = List.copyOf(evidence);
     }
 
-    /** What is concluded of one device. */
-    public record OfDevice(
-            String uuid, HealthState state, Instant since, String reason, NextStep step, boolean trusted) {}
+    /** Verdict about one device. */
+    public record DeviceVerdict(
+            String uuid,
+            HealthState state,
+            Instant since,
+            String reason,
+            RecommendedAction recommendedAction,
+            boolean trusted) {}
 
-    /** The verdict that a state amounts to; nothing else goes into it. */
+    /** The verdict that follows from a state, and from nothing else. */
     public static Verdict of(NodeState state) {
-        List<OfDevice> devices = state.devices().values().stream()
+        List<DeviceVerdict> devices = state.devices().values().stream()
                 .filter(device -> !(device.health() instanceof DeviceHealth.Healthy))
                 .map(Verdict::of)
                 .toList();
         return new Verdict(
                 state.node(),
                 state.revision(),
-                state.nodeUid(),
                 state.boot().id(),
-                state.quarantine() != null || devices.stream().anyMatch(Verdict::byHand),
-                state.standing(),
-                !state.standing().out() || state.hand() != null,
+                state.quarantine() != null || devices.stream().anyMatch(Verdict::isManual),
+                state.health(),
+                !state.health().outOfService() || state.override() != null,
                 devices,
                 evidence(state));
     }
 
-    /** True when it says the same of node and devices, whatever its revision. */
-    public boolean saysAs(Verdict other) {
-        boolean same = standing.saysAs(other.standing) && trusted == other.trusted && devices.equals(other.devices);
-        boolean clean = standing.state() == HealthState.HEALTHY && devices.isEmpty();
-        return same && (clean || (nodeUid.equals(other.nodeUid) && bootId.equals(other.bootId)));
+    /** True when both publish the same about node and devices, whatever their revisions and evidence. */
+    public boolean equalsIgnoringRevision(Verdict other) {
+        boolean same =
+                health.equalsIgnoringSince(other.health) && trusted == other.trusted && devices.equals(other.devices);
+        boolean clean = health.state() == HealthState.HEALTHY && devices.isEmpty();
+        return same && (clean || (node.equals(other.node) && bootId.equals(other.bootId)));
     }
 
-    /** Devices that must not be handed out. */
-    public List<OfDevice> withdrawn() {
+    /** Devices that must not be allocated. */
+    public List<DeviceVerdict> withdrawn() {
         return devices.stream().filter(device -> !device.trusted()).toList();
     }
 
-    private static OfDevice of(Device device) {
+    private static DeviceVerdict of(Device device) {
         DeviceHealth health = device.health();
-        return new OfDevice(
-                device.uuid(), health.state(), health.since(), health.reason(), health.step(), health.trusted());
+        return new DeviceVerdict(
+                device.uuid(),
+                health.state(),
+                health.since(),
+                health.reason(),
+                health.recommendedAction(),
+                health.trusted());
     }
 
-    private static boolean byHand(OfDevice device) {
+    private static boolean isManual(DeviceVerdict device) {
         return device.state() == HealthState.QUARANTINED || device.state() == HealthState.RETIRED;
     }
 
@@ -84,7 +98,7 @@ public record Verdict(
                 .sorted(Comparator.comparing(Episode::since).thenComparing(Episode::eventId))
                 .map(Episode::eventId)
                 .distinct()
-                .limit(EVIDENCE)
+                .limit(MAX_EVIDENCE)
                 .toList();
     }
 }

@@ -1,4 +1,7 @@
-/** Signs, states, verdicts and marks, and what follows from what; JDK only, told the time. */
+/**
+ * Signals, events and the state of a node; deciding and applying; verdicts and decisions. JDK only; time is a
+ * parameter.
+ */
 @NullMarked
 package io.gpufleet.health.model;
 

@@ -3,26 +3,26 @@ package io.gpufleet.health.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.health.app.NodeMarks.Answer;
-import io.gpufleet.health.model.FaultCode;
-import io.gpufleet.health.model.FoundNode.Taint;
-import io.gpufleet.health.model.Policies;
-import io.gpufleet.health.model.Story;
+import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Clock;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ReconcilerTest {
-    private final FakeNodes nodes = new FakeNodes();
-    private final HeardSignals signals = new HeardSignals();
+    private final FakeNodeClient nodes = new FakeNodeClient();
+    private final RecordingSignalSink signals = new RecordingSignalSink();
     private final Reconciler reconciler = new Reconciler(
-            new MarksStep(nodes, signals, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
+            new NodePatchStep(nodes, signals, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
             Duration.ofHours(1));
-    private final Story story = new Story(Policies.standard())
+    private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")
-            .nodeObject("uid-1")
+            .nodeObserved("uid-1")
             .xid("gpu-0", 79);
 
     @AfterEach
@@ -31,64 +31,81 @@ class ReconcilerTest {
     }
 
     @Test
-    void aStandbyWritesNothingUntilItIsActive() {
+    void standbyPatchesNothingUntilItIsActive() {
         // Given
-        reconciler.verdict(story.verdict());
-        reconciler.nodeChanged(FakeNodes.NODE);
+        reconciler.verdictCommitted(scenario.verdict());
+        reconciler.nodeChanged(FakeNodeClient.NODE);
         assertThat(nodes.calls).isEmpty();
 
         // When
         reconciler.activate();
 
         // Then
-        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.ours("Xid79")));
+        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79")));
     }
 
     @Test
-    void aNewVerdictIsActedUponAtOnce() {
+    void newVerdictIsAppliedAtOnce() {
         reconciler.activate();
-        reconciler.verdict(story.verdict());
+        reconciler.verdictCommitted(scenario.verdict());
         await().untilAsserted(() -> assertThat(nodes.node().taints()).isNotEmpty());
 
-        reconciler.verdict(story.cleared("gpu-0", FaultCode.xid(79)).verdict());
+        reconciler.verdictCommitted(scenario.cleared("gpu-0", FaultCode.xid(79)).verdict());
 
         await().untilAsserted(() -> assertThat(nodes.node().taints()).isEmpty());
     }
 
     @Test
-    void whatDidNotWorkIsTriedAgain() {
+    void failedPatchIsRetried() {
         reconciler.activate();
-        nodes.answers.add(new Answer.Away("connection refused"));
+        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
 
-        reconciler.verdict(story.verdict());
+        reconciler.verdictCommitted(scenario.verdict());
 
-        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.ours("Xid79")));
+        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79")));
     }
 
     @Test
-    void aNodeWhoseMarksAndNoteWereTakenAwayIsMarkedAgainWhenItChanges() {
+    void forgottenNodeLeavesNothingBehind() {
         // Given
         reconciler.activate();
-        reconciler.verdict(story.verdict());
+        reconciler.verdictCommitted(scenario.verdict());
+        await().untilAsserted(() ->
+                assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("as desired"));
+
+        // When
+        reconciler.forget(FakeNodeClient.NODE);
+
+        // Then
+        await().untilAsserted(
+                        () -> assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse());
+        assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("not reconciled yet");
+    }
+
+    @Test
+    void nodeWithoutTaintAndAnnotationIsTaintedAgainWhenItChanges() {
+        // Given
+        reconciler.activate();
+        reconciler.verdictCommitted(scenario.verdict());
         await().untilAsserted(() -> assertThat(nodes.calls).contains("event Xid79"));
 
         // When
-        nodes.change(new FakeNodes().node());
-        nodes.seen();
-        reconciler.nodeChanged(FakeNodes.NODE);
+        nodes.change(new FakeNodeClient().node());
+        nodes.syncWatch();
+        reconciler.nodeChanged(FakeNodeClient.NODE);
 
         // Then
-        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.ours("Xid79")));
+        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79")));
     }
 
     @Test
-    void nothingActsAnyMoreOnceItIsDeactivated() {
+    void deactivatedReconcilerDoesNothing() {
         reconciler.activate();
         reconciler.deactivate();
-        reconciler.verdict(story.verdict());
-        reconciler.nodeGone(FakeNodes.NODE, "uid-1");
+        reconciler.verdictCommitted(scenario.verdict());
+        reconciler.nodeDeleted(FakeNodeClient.NODE, "uid-1");
 
         assertThat(nodes.calls).isEmpty();
-        assertThat(signals.heard).isEmpty();
+        assertThat(signals.recorded).isEmpty();
     }
 }

@@ -18,22 +18,18 @@ class HealthConfigTest {
     }
 
     @Test
-    void whatIsNotSaidHasADefault() {
+    void unsetVariablesHaveDefaults() {
         assertThat(of(Map.of()))
                 .isEqualTo(new HealthConfig(
-                        "c1",
-                        "broker:9092",
-                        "gpu.",
-                        "health-service-0",
+                        new HealthConfig.Kafka("broker:9092", "c1", "gpu.", "health-service-0", Duration.ofSeconds(6)),
                         new HealthConfig.Http("0.0.0.0", 8080),
-                        Duration.ofSeconds(6),
                         Duration.ofMinutes(10),
                         Duration.ofMinutes(5),
                         "nvidia"));
     }
 
     @Test
-    void everyVariableIsHeard() {
+    void everyVariableIsRead() {
         assertThat(of(Map.of(
                         "GPUFLEET_TOPIC_PREFIX", "lab.",
                         "GPUFLEET_INSTANCE", "health-service-1",
@@ -44,19 +40,15 @@ class HealthConfigTest {
                         "GPUFLEET_RECONCILE_INTERVAL", "30s",
                         "GPUFLEET_POLICY", "/etc/policy.yaml")))
                 .isEqualTo(new HealthConfig(
-                        "c1",
-                        "broker:9092",
-                        "lab.",
-                        "health-service-1",
+                        new HealthConfig.Kafka("broker:9092", "c1", "lab.", "health-service-1", Duration.ofSeconds(2)),
                         new HealthConfig.Http("127.0.0.1", 0),
-                        Duration.ofSeconds(2),
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(30),
                         "/etc/policy.yaml"));
     }
 
     @Test
-    void whatCouldNotWorkIsRefused() {
+    void unusableValuesAreRejected() {
         assertThatThrownBy(() -> of(Map.of("GPUFLEET_RECONCILE_INTERVAL", "10ms")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("GPUFLEET_RECONCILE_INTERVAL");

@@ -2,6 +2,9 @@ package io.gpufleet.health.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,17 +14,17 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 class HealthMachinePropertyTest {
-    private static final Instant NOW = Story.START.plus(Duration.ofHours(1));
-    private final HealthMachine machine = new HealthMachine(Policies.standard(), Duration.ofMinutes(10));
+    private static final Instant NOW = NodeScenario.START.plus(Duration.ofHours(1));
+    private final HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
 
     @Property
-    void theStateIsWhatItsEventsMakeOfIt(@ForAll long tale, @ForAll long order) {
+    void appliedEventsGiveTheDecidedState(@ForAll long tale, @ForAll long order) {
         NodeState state = start();
-        for (HealthSignal signal : Tale.interleaved(Tale.of(tale), order)) {
-            Conclusion conclusion = machine.decide(state, signal, NOW);
+        for (HealthSignal signal : RandomSignals.interleaved(RandomSignals.of(tale), order)) {
+            DecisionResult conclusion = machine.decide(state, signal, NOW);
             NodeState replayed = state;
             for (HealthEvent event : conclusion.events()) {
-                replayed = Evolution.apply(replayed, event);
+                replayed = StateReducer.apply(replayed, event);
             }
             assertThat(replayed).isEqualTo(conclusion.state());
             state = conclusion.state();
@@ -29,11 +32,11 @@ class HealthMachinePropertyTest {
     }
 
     @Property
-    void aVerdictIsPublishedWhenItSaysSomethingNewAndNotOtherwise(@ForAll long tale, @ForAll long order) {
+    void verdictIsPublishedExactlyWhenItChanges(@ForAll long tale, @ForAll long order) {
         NodeState state = start();
-        for (HealthSignal signal : Tale.interleaved(Tale.of(tale), order)) {
-            Conclusion conclusion = machine.decide(state, signal, NOW);
-            boolean news = !Verdict.of(conclusion.state()).saysAs(Verdict.of(state));
+        for (HealthSignal signal : RandomSignals.interleaved(RandomSignals.of(tale), order)) {
+            DecisionResult conclusion = machine.decide(state, signal, NOW);
+            boolean news = !Verdict.of(conclusion.state()).equalsIgnoringRevision(Verdict.of(state));
             assertThat(conclusion.verdict().isPresent()).isEqualTo(news);
             assertThat(conclusion.state().revision()).isEqualTo(state.revision() + (news ? 1 : 0));
             state = conclusion.state();
@@ -41,48 +44,51 @@ class HealthMachinePropertyTest {
     }
 
     @Property
-    void deviceAndNodeAreOutExactlyWhenSomethingSpeaksAgainstThem(@ForAll long tale, @ForAll long order) {
-        NodeState state = read(Tale.interleaved(Tale.of(tale), order));
+    void deviceAndNodeAreOutOfServiceExactlyWhileFaultLossOrQuarantineLasts(@ForAll long tale, @ForAll long order) {
+        NodeState state = replay(RandomSignals.interleaved(RandomSignals.of(tale), order));
 
         for (Device device : state.devices().values()) {
             boolean byHand = device.health() instanceof DeviceHealth.Quarantined
                     || device.health() instanceof DeviceHealth.Retired;
             boolean fault = device.episodes().values().stream()
                     .anyMatch(episode -> episode.acts()
-                            && Policies.standard().rule(episode).effect().withdraws());
+                            && TestPolicies.standard()
+                                    .rule(episode)
+                                    .faultClass()
+                                    .withdraws());
             assertThat(device.health().trusted()).isEqualTo(!byHand && !device.lost() && !fault);
         }
         boolean marking = state.allEpisodes()
                 .anyMatch(episode -> episode.acts()
-                        && Policies.standard().rule(episode).effect().marksNode());
+                        && TestPolicies.standard().rule(episode).faultClass().taintsNode());
         List<Device> listed =
                 state.devices().values().stream().filter(Device::listed).toList();
         boolean nothingLeft = !listed.isEmpty()
                 && listed.stream().noneMatch(device -> device.health().trusted());
-        assertThat(state.standing().out()).isEqualTo(state.quarantine() != null || marking || nothingLeft);
+        assertThat(state.health().outOfService()).isEqualTo(state.quarantine() != null || marking || nothingLeft);
     }
 
     @Property(tries = 2000)
     void theOrderBetweenTopicsDoesNotMatter(@ForAll long tale, @ForAll long oneOrder, @ForAll long otherOrder) {
-        List<List<HealthSignal>> topics = Tale.of(tale);
+        List<List<HealthSignal>> topics = RandomSignals.of(tale);
 
-        NodeState one = read(Tale.interleaved(topics, oneOrder));
-        NodeState other = read(Tale.interleaved(topics, otherOrder));
+        NodeState one = replay(RandomSignals.interleaved(topics, oneOrder));
+        NodeState other = replay(RandomSignals.interleaved(topics, otherOrder));
 
         assertThat(timeless(one)).isEqualTo(timeless(other));
     }
 
     @Property
-    void everythingIsTrustedOnceNothingIsOpenAndNoHandIsOnIt(@ForAll long tale, @ForAll long order) {
+    void everythingIsTrustedWithoutOpenFaultAndQuarantine(@ForAll long tale, @ForAll long order) {
         // Given
-        List<HealthSignal> told = new ArrayList<>(Tale.interleaved(Tale.of(tale), order));
-        told.removeIf(signal -> signal instanceof HealthSignal.OperatorSpoke);
-        NodeState state = read(told);
+        List<HealthSignal> told = new ArrayList<>(RandomSignals.interleaved(RandomSignals.of(tale), order));
+        told.removeIf(signal -> signal instanceof HealthSignal.CommandIssued);
+        NodeState state = replay(told);
 
         // When
-        var boot = new HealthSignal.Speaker("boot-3", 3_000, false);
-        var heard = new HealthSignal.Heard("last", NOW, Duration.ZERO);
-        var listed = List.of(new HealthSignal.ListedDevice("gpu-0", "H100", false));
+        var boot = new HealthSignal.DaemonIncarnation("boot-3", 3_000, false);
+        var heard = new HealthSignal.EventMetadata("last", NOW, Duration.ZERO);
+        var listed = List.of(new HealthSignal.AnnouncedDevice("gpu-0", "H100", false));
         state = machine.decide(state, new HealthSignal.DevicesAnnounced(heard, boot, listed), NOW)
                 .state();
 
@@ -93,7 +99,7 @@ class HealthMachinePropertyTest {
         assertThat(state.devices()).containsOnlyKeys("gpu-0");
     }
 
-    private NodeState read(List<HealthSignal> signals) {
+    private NodeState replay(List<HealthSignal> signals) {
         NodeState state = start();
         for (HealthSignal signal : signals) {
             state = machine.decide(state, signal, NOW).state();
@@ -102,7 +108,7 @@ class HealthMachinePropertyTest {
     }
 
     private static NodeState start() {
-        return NodeState.unknown("node-1", Story.START);
+        return NodeState.unknown("node-1", NodeScenario.START);
     }
 
     /** Without the instants and the count of conclusions, which tell of the order of reading. */
@@ -110,31 +116,26 @@ class HealthMachinePropertyTest {
         var devices = new TreeMap<String, Device>();
         state.devices().forEach((uuid, device) -> {
             // The model of what is not there was told by an announcement that one order drops as of a former boot.
-            Device named = device.listed() ? device : device.heardOf("?", false, false);
+            Device named = device.listed() ? device : device.withAnnouncement("?", false, false);
             devices.put(uuid, named.with(timeless(device.health())));
         });
-        NodeStanding standing = state.standing();
-        return new NodeState(
-                state.node(),
-                state.boot(),
-                state.nodeUid(),
-                devices,
-                state.episodes(),
-                new NodeStanding(standing.state(), Story.START, standing.reason(), standing.step()),
-                state.quarantine(),
-                state.hand(),
-                0);
+        NodeHealth standing = state.health();
+        return state.withDevices(devices)
+                .withHealth(new NodeHealth(
+                        standing.state(), NodeScenario.START, standing.reason(), standing.recommendedAction()))
+                .withRevision(0);
     }
 
     private static DeviceHealth timeless(DeviceHealth health) {
         return switch (health) {
-            case DeviceHealth.Healthy _ -> new DeviceHealth.Healthy(Story.START);
-            case DeviceHealth.Suspect suspect -> new DeviceHealth.Suspect(Story.START, suspect.cause());
-            case DeviceHealth.Unhealthy unhealthy -> new DeviceHealth.Unhealthy(Story.START, unhealthy.cause());
-            case DeviceHealth.Recovering recovering -> new DeviceHealth.Recovering(Story.START, recovering.reason());
+            case DeviceHealth.Healthy _ -> new DeviceHealth.Healthy(NodeScenario.START);
+            case DeviceHealth.Suspect suspect -> new DeviceHealth.Suspect(NodeScenario.START, suspect.cause());
+            case DeviceHealth.Unhealthy unhealthy -> new DeviceHealth.Unhealthy(NodeScenario.START, unhealthy.cause());
+            case DeviceHealth.Recovering recovering ->
+                new DeviceHealth.Recovering(NodeScenario.START, recovering.reason());
             case DeviceHealth.Quarantined quarantined -> quarantined;
             case DeviceHealth.Retired retired -> retired;
-            case DeviceHealth.Lost _ -> new DeviceHealth.Lost(Story.START);
+            case DeviceHealth.Lost _ -> new DeviceHealth.Lost(NodeScenario.START);
         };
     }
 }

@@ -1,293 +1,317 @@
 package io.gpufleet.health.model;
 
-import static io.gpufleet.health.model.Story.openXid;
+import static io.gpufleet.health.model.NodeScenario.openXid;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.health.model.Decision.Outcome;
-import io.gpufleet.health.model.HealthSignal.Speaker;
-import io.gpufleet.health.model.HealthSignal.Word;
+import io.gpufleet.health.model.Decision.Status;
+import io.gpufleet.health.model.HealthSignal.Command;
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class HealthMachineTest {
-    private final Story story = new Story(Policies.standard()).announced("gpu-0", "gpu-1");
+    private final NodeScenario scenario = new NodeScenario(TestPolicies.standard()).announced("gpu-0", "gpu-1");
 
-    @Test
-    void aHealthyNodeHasNoVerdict() {
-        assertThat(story.state().revision()).isZero();
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().devices()).isEmpty();
+    private static Status status(Decision decision) {
+        return decision.outcome().status();
     }
 
     @Test
-    void aBenignXidIsOnlyRecorded() {
-        story.xid("gpu-0", 13);
+    void healthyNodeHasNoVerdict() {
+        assertThat(scenario.state().revision()).isZero();
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().devices()).isEmpty();
+    }
 
-        assertThat(story.state().revision()).isZero();
-        assertThat(story.lastDecisions()).singleElement().satisfies(decision -> {
-            assertThat(decision.outcome()).isEqualTo(Outcome.RECORDED);
+    @Test
+    void benignXidIsOnlyRecorded() {
+        scenario.xid("gpu-0", 13);
+
+        assertThat(scenario.state().revision()).isZero();
+        assertThat(scenario.lastDecisions()).singleElement().satisfies(decision -> {
+            assertThat(decision.outcome().status()).isEqualTo(Status.RECORDED);
             assertThat(decision.rule()).isEqualTo("test/xid-13");
             assertThat(decision.action()).contains("restart-app");
         });
     }
 
     @Test
-    void aSignThatIsNotEnoughLeavesTheDeviceTrusted() {
-        story.xid("gpu-0", 63);
+    void suspectFaultLeavesTheDeviceTrusted() {
+        scenario.xid("gpu-0", 63);
 
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Suspect.class);
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().withdrawn()).isEmpty();
-        assertThat(story.verdict().devices()).hasSize(1);
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Suspect.class);
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().withdrawn()).isEmpty();
+        assertThat(scenario.verdict().devices()).hasSize(1);
     }
 
     @Test
-    void aDeviceFaultWithdrawsTheDeviceAndNotTheNode() {
-        story.xid("gpu-0", 48);
+    void deviceFaultWithdrawsTheDeviceAndDoesNotTaintTheNode() {
+        scenario.xid("gpu-0", 48);
 
-        assertThat(story.health("gpu-0").trusted()).isFalse();
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().standing().state()).isEqualTo(HealthState.SUSPECT);
-        assertThat(story.verdict().revision()).isEqualTo(1);
-        assertThat(story.lastDecisions()).singleElement().satisfies(decision -> {
-            assertThat(decision.outcome()).isEqualTo(Outcome.ACTED);
+        assertThat(scenario.health("gpu-0").trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.SUSPECT);
+        assertThat(scenario.verdict().revision()).isEqualTo(1);
+        assertThat(scenario.lastDecisions()).singleElement().satisfies(decision -> {
+            assertThat(decision.outcome().status()).isEqualTo(Status.ACTED);
             assertThat(decision.action()).isEqualTo("withdraw device");
             assertThat(decision.revision()).isEqualTo(1);
         });
     }
 
     @Test
-    void aNodeFaultMarksTheNode() {
-        story.xid("gpu-0", 79);
+    void nodeFaultTaintsTheNode() {
+        scenario.xid("gpu-0", 79);
 
-        assertThat(story.verdict().trusted()).isFalse();
-        assertThat(story.verdict().standing().reason()).isEqualTo("Xid79");
-        assertThat(story.verdict().standing().step()).isEqualTo(NextStep.REBOOT);
-        assertThat(story.lastDecisions()).extracting(Decision::action).containsExactly("withdraw device", "taint node");
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid79");
+        assertThat(scenario.verdict().health().recommendedAction()).isEqualTo(RecommendedAction.REBOOT);
+        assertThat(scenario.lastDecisions())
+                .extracting(Decision::action)
+                .containsExactly("withdraw device", "taint node");
     }
 
     @Test
-    void aNodeOfWhichNoDeviceIsLeftIsMarked() {
-        story.xid("gpu-0", 48).xid("gpu-1", 95);
+    void nodeWithoutTrustedDeviceIsTainted() {
+        scenario.xid("gpu-0", 48).xid("gpu-1", 95);
 
-        assertThat(story.verdict().trusted()).isFalse();
-        assertThat(story.verdict().standing().reason()).isEqualTo("AllGpusOut");
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("AllGpusUnavailable");
     }
 
     @Test
-    void aNodeThatWasNotAnnouncedYetIsNotMarkedForItsOneKnownDevice() {
-        var unannounced = new Story(Policies.standard()).xid("gpu-0", 48);
+    void unannouncedNodeIsNotTaintedForItsOneKnownDevice() {
+        var unannounced = new NodeScenario(TestPolicies.standard()).xid("gpu-0", 48);
 
         assertThat(unannounced.verdict().trusted()).isTrue();
         assertThat(unannounced.announced("gpu-0", "gpu-1").verdict().trusted()).isTrue();
     }
 
     @Test
-    void theWorstFaultNamesTheNodesReason() {
-        story.xid("gpu-0", 74).xid("gpu-1", 79);
-        assertThat(story.verdict().standing().reason()).isEqualTo("Xid79");
+    void worstFaultIsTheReasonOfTheNode() {
+        scenario.xid("gpu-0", 74).xid("gpu-1", 79);
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid79");
 
-        story.xid("gpu-0", 54);
-        assertThat(story.verdict().standing().reason()).isEqualTo("Xid54");
-        assertThat(story.verdict().standing().step()).isEqualTo(NextStep.SUPPORT);
+        scenario.xid("gpu-0", 54);
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid54");
+        assertThat(scenario.verdict().health().recommendedAction()).isEqualTo(RecommendedAction.SUPPORT);
     }
 
     @Test
-    void aReasonIsStableWhileItIsOpen() {
-        var twoOfAKind = new Story(Policies.standard()).announced("gpu-0", "gpu-1", "gpu-2");
-        twoOfAKind.xid("gpu-0", 95).xid("gpu-0", 48);
-        assertThat(twoOfAKind.health("gpu-0").reason()).isEqualTo("Xid95");
+    void reasonIsStableWhileItsFaultIsOpen() {
+        var threeGpus = new NodeScenario(TestPolicies.standard()).announced("gpu-0", "gpu-1", "gpu-2");
+        threeGpus.xid("gpu-0", 95).xid("gpu-0", 48);
+        assertThat(threeGpus.health("gpu-0").reason()).isEqualTo("Xid95");
 
-        twoOfAKind.cleared("gpu-0", FaultCode.xid(95));
-        assertThat(twoOfAKind.health("gpu-0").reason()).isEqualTo("Xid48");
+        threeGpus.cleared("gpu-0", FaultCode.xid(95));
+        assertThat(threeGpus.health("gpu-0").reason()).isEqualTo("Xid48");
     }
 
     @Test
-    void whatTheDriverAsksForMakesAFaultWorse() {
-        story.fault("gpu-0", FaultCode.xid(63), RecoveryAction.NODE_REBOOT);
+    void recoveryActionRaisesTheFaultClass() {
+        scenario.fault("gpu-0", FaultCode.xid(63), RecoveryAction.NODE_REBOOT);
 
-        assertThat(story.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
-    void aClearedFaultRestoresTrust() {
-        story.xid("gpu-0", 79).cleared("gpu-0", FaultCode.xid(79));
+    void clearedFaultRestoresTrust() {
+        scenario.xid("gpu-0", 79).cleared("gpu-0", FaultCode.xid(79));
 
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().revision()).isEqualTo(2);
-        assertThat(story.lastDecisions())
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().revision()).isEqualTo(2);
+        assertThat(scenario.lastDecisions())
                 .extracting(Decision::action)
                 .containsExactly("trust device again", "remove taint");
     }
 
     @Test
-    void aSnapshotWithoutAFaultEndsIt() {
-        story.xid("gpu-0", 79).xid("gpu-1", 48).open(openXid("gpu-1", 48));
+    void snapshotWithoutAFaultEndsIt() {
+        scenario.xid("gpu-0", 79).xid("gpu-1", 48).open(openXid("gpu-1", 48));
 
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.health("gpu-1").trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.health("gpu-1").trusted()).isFalse();
     }
 
     @Test
-    void aSnapshotOpensWhatWasNotHeardOf() {
-        story.open(openXid("gpu-0", 79));
+    void snapshotOpensUnknownFault() {
+        scenario.open(openXid("gpu-0", 79));
 
-        assertThat(story.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
-    void oldNewsIsRecordedAndNotActedUpon() {
-        story.aged(Duration.ofMinutes(11)).xid("gpu-0", 79);
+    void staleFaultIsRecordedAndNotActedUpon() {
+        scenario.withAge(Duration.ofMinutes(11)).xid("gpu-0", 79);
 
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.health("gpu-0").trusted()).isTrue();
-        assertThat(story.lastDecisions()).extracting(Decision::outcome).contains(Outcome.STALE);
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.health("gpu-0").trusted()).isTrue();
+        assertThat(scenario.lastDecisions())
+                .extracting(HealthMachineTest::status)
+                .contains(Status.STALE);
     }
 
     @Test
-    void aFaultThatOutlivedAnOutageActsOnceItIsListedOpen() {
-        story.aged(Duration.ofMinutes(15)).xid("gpu-0", 79);
-        story.aged(Duration.ZERO).open(openXid("gpu-0", 79));
+    void staleFaultActsOnceItIsListedOpen() {
+        scenario.withAge(Duration.ofMinutes(15)).xid("gpu-0", 79);
+        scenario.withAge(Duration.ZERO).open(openXid("gpu-0", 79));
 
-        assertThat(story.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
-    void newsOfAnEarlierBootAreNotActedUpon() {
-        story.from(new Speaker("boot-2", 2_000, false)).announced("gpu-0", "gpu-1");
-        story.from(Story.BOOT).xid("gpu-0", 79);
+    void faultOfAnEarlierBootIsNotActedUpon() {
+        scenario.withIncarnation(new DaemonIncarnation("boot-2", 2_000, false)).announced("gpu-0", "gpu-1");
+        scenario.withIncarnation(NodeScenario.INCARNATION).xid("gpu-0", 79);
 
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.lastDecisions()).extracting(Decision::outcome).containsExactly(Outcome.STALE);
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.lastDecisions())
+                .extracting(HealthMachineTest::status)
+                .containsExactly(Status.STALE);
     }
 
     @Test
-    void aNewBootEndsTheFaultsOfTheOldOne() {
-        story.xid("gpu-0", 79);
-        story.from(new Speaker("boot-2", 2_000, false)).announced("gpu-0", "gpu-1");
+    void newBootEndsTheFaultsOfTheFormerOne() {
+        scenario.xid("gpu-0", 79);
+        scenario.withIncarnation(new DaemonIncarnation("boot-2", 2_000, false)).announced("gpu-0", "gpu-1");
 
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().bootId()).isEqualTo("boot-2");
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().bootId()).isEqualTo("boot-2");
     }
 
     @Test
-    void anotherMachineUnderTheNameIsHeardThoughItsEpochIsLower() {
-        story.xid("gpu-0", 79);
-        story.from(new Speaker("boot-x", 5, true)).announced("gpu-9");
+    void newMachineUnderTheNameIsAcceptedWithLowerEpoch() {
+        scenario.xid("gpu-0", 79);
+        scenario.withIncarnation(new DaemonIncarnation("boot-x", 5, true)).announced("gpu-9");
 
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.state().device("gpu-0")).isEmpty();
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.state().device("gpu-0")).isEmpty();
     }
 
     @Test
-    void probationIsAsLongAsThePolicySays() {
-        var patient = new Story(Policies.with(Duration.ofMinutes(5))).announced("gpu-0", "gpu-1");
-        patient.xid("gpu-0", 48).cleared("gpu-0", FaultCode.xid(48));
-        assertThat(patient.health("gpu-0")).isInstanceOf(DeviceHealth.Recovering.class);
-        assertThat(patient.health("gpu-0").trusted()).isFalse();
+    void recoveryDwellOfThePolicyIsWaitedFor() {
+        var withDwell =
+                new NodeScenario(TestPolicies.withRecoveryDwell(Duration.ofMinutes(5))).announced("gpu-0", "gpu-1");
+        withDwell.xid("gpu-0", 48).cleared("gpu-0", FaultCode.xid(48));
+        assertThat(withDwell.health("gpu-0")).isInstanceOf(DeviceHealth.Recovering.class);
+        assertThat(withDwell.health("gpu-0").trusted()).isFalse();
 
-        patient.after(Duration.ofMinutes(4)).tick();
-        assertThat(patient.health("gpu-0").trusted()).isFalse();
+        withDwell.advance(Duration.ofMinutes(4)).tick();
+        assertThat(withDwell.health("gpu-0").trusted()).isFalse();
 
-        patient.after(Duration.ofMinutes(1)).tick();
-        assertThat(patient.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
-        assertThat(patient.lastDecisions()).extracting(Decision::action).containsExactly("trust device again");
+        withDwell.advance(Duration.ofMinutes(1)).tick();
+        assertThat(withDwell.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+        assertThat(withDwell.lastDecisions()).extracting(Decision::action).containsExactly("trust device again");
     }
 
     @Test
-    void aQuarantinedDeviceComesBackByHandOnly() {
-        story.spoke(Word.QUARANTINE, "gpu-0").xid("gpu-0", 48).cleared("gpu-0", FaultCode.xid(48));
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Quarantined.class);
-        assertThat(story.verdict().survivesBoot()).isTrue();
+    void quarantinedDeviceComesBackByReleaseOnly() {
+        scenario.command(Command.QUARANTINE, "gpu-0").xid("gpu-0", 48).cleared("gpu-0", FaultCode.xid(48));
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Quarantined.class);
+        assertThat(scenario.verdict().survivesBoot()).isTrue();
 
-        story.spoke(Word.RELEASE, "gpu-0");
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+        scenario.command(Command.RELEASE, "gpu-0");
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
     }
 
     @Test
-    void aDeviceReleasedWithAnOpenFaultStaysOut() {
-        story.spoke(Word.QUARANTINE, "gpu-0").xid("gpu-0", 48).spoke(Word.RELEASE, "gpu-0");
+    void deviceReleasedWithAnOpenFaultStaysOut() {
+        scenario.command(Command.QUARANTINE, "gpu-0").xid("gpu-0", 48).command(Command.RELEASE, "gpu-0");
 
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Unhealthy.class);
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Unhealthy.class);
     }
 
     @Test
-    void aRetiredDeviceNeverComesBack() {
-        story.spoke(Word.QUARANTINE, "gpu-0").spoke(Word.RETIRE, "gpu-0").spoke(Word.RELEASE, "gpu-0");
+    void retiredDeviceStaysOut() {
+        scenario.command(Command.QUARANTINE, "gpu-0")
+                .command(Command.RETIRE, "gpu-0")
+                .command(Command.RELEASE, "gpu-0");
 
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Retired.class);
-        assertThat(story.lastDecisions()).extracting(Decision::outcome).containsExactly(Outcome.RECORDED);
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Retired.class);
+        assertThat(scenario.lastDecisions())
+                .extracting(HealthMachineTest::status)
+                .containsExactly(Status.RECORDED);
     }
 
     @Test
-    void aLostDeviceIsOutUntilItIsFound() {
-        story.announcedLost("gpu-0", "gpu-1");
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Lost.class);
+    void lostDeviceIsOutUntilItAnswers() {
+        scenario.announcedLost("gpu-0", "gpu-1");
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Lost.class);
 
-        story.announced("gpu-0", "gpu-1");
-        assertThat(story.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+        scenario.announced("gpu-0", "gpu-1");
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
     }
 
     @Test
-    void aQuarantinedNodeIsMarkedUntilItIsReleased() {
-        story.spoke(Word.QUARANTINE, "");
-        assertThat(story.verdict().trusted()).isFalse();
-        assertThat(story.verdict().standing().state()).isEqualTo(HealthState.QUARANTINED);
+    void quarantinedNodeIsTaintedUntilReleased() {
+        scenario.command(Command.QUARANTINE, "");
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.QUARANTINED);
 
-        story.spoke(Word.RELEASE, "");
-        assertThat(story.verdict().trusted()).isTrue();
+        scenario.command(Command.RELEASE, "");
+        assertThat(scenario.verdict().trusted()).isTrue();
     }
 
     @Test
-    void anOperatorsHandHoldsForTheEpisode() {
-        story.xid("gpu-0", 79).taintRemoved();
-        assertThat(story.verdict().trusted()).isTrue();
-        assertThat(story.verdict().standing().state()).isEqualTo(HealthState.UNHEALTHY);
-        assertThat(story.lastDecisions()).extracting(Decision::outcome).containsExactly(Outcome.OVERRIDDEN);
+    void manualOverrideHoldsForTheEpisode() {
+        scenario.xid("gpu-0", 79).taintRemoved();
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.UNHEALTHY);
+        assertThat(scenario.lastDecisions())
+                .extracting(HealthMachineTest::status)
+                .containsExactly(Status.OVERRIDDEN);
 
-        story.xid("gpu-0", 79);
-        assertThat(story.verdict().trusted()).isTrue();
+        scenario.xid("gpu-0", 79);
+        assertThat(scenario.verdict().trusted()).isTrue();
 
-        story.xid("gpu-1", 54);
-        assertThat(story.verdict().trusted()).isFalse();
+        scenario.xid("gpu-1", 54);
+        assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
-    void anOperatorsHandHoldsForADayAtMost() {
-        story.xid("gpu-0", 79).taintRemoved();
+    void manualOverrideHoldsForADayAtMost() {
+        scenario.xid("gpu-0", 79).taintRemoved();
 
-        story.after(Duration.ofHours(24)).tick();
+        scenario.advance(Duration.ofHours(24)).tick();
 
-        assertThat(story.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
-    void anotherNodeObjectOfTheNameIsMarkedAgain() {
-        story.nodeObject("uid-1").xid("gpu-0", 79).taintRemoved();
+    void nodeWithNewUidIsTaintedAgain() {
+        scenario.nodeObserved("uid-1").xid("gpu-0", 79).taintRemoved();
 
-        story.nodeObject("uid-2");
+        scenario.nodeObserved("uid-2");
 
-        assertThat(story.verdict().trusted()).isFalse();
-        assertThat(story.verdict().nodeUid()).isEqualTo("uid-2");
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().node().uid()).isEqualTo("uid-2");
     }
 
     @Test
-    void aNodeThatTellsOfEndlessDevicesIsNotBelieved() {
-        for (int i = 0; i < 2 * HealthMachine.MOST_DEVICES; i++) {
-            story.xid("made-up-" + i, 48);
+    void devicesBeyondTheLimitAreIgnored() {
+        for (int i = 0; i < 2 * HealthMachine.MAX_DEVICES; i++) {
+            scenario.xid("made-up-" + i, 48);
         }
 
-        assertThat(story.state().devices()).hasSize(HealthMachine.MOST_DEVICES);
+        assertThat(scenario.state().devices()).hasSize(HealthMachine.MAX_DEVICES);
     }
 
     @Test
-    void aRepeatedFaultIsCountedAndReachesNoSecondVerdict() {
-        story.xid("gpu-0", 48).xid("gpu-0", 48);
+    void repeatedFaultIsCountedAndPublishesNoSecondVerdict() {
+        scenario.xid("gpu-0", 48).xid("gpu-0", 48);
 
-        assertThat(story.state().revision()).isEqualTo(1);
-        assertThat(story.lastDecisions()).isEmpty();
-        assertThat(story.state().episodesOf("gpu-0").values())
+        assertThat(scenario.state().revision()).isEqualTo(1);
+        assertThat(scenario.lastDecisions()).isEmpty();
+        assertThat(scenario.state().episodesOf("gpu-0").values())
                 .extracting(Episode::observations)
                 .containsExactly(2L);
     }

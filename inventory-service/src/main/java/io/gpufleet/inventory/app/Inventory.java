@@ -1,12 +1,12 @@
 package io.gpufleet.inventory.app;
 
-import io.gpufleet.inventory.model.Attention;
+import io.gpufleet.inventory.model.ConsumerProgress;
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.FleetDelta;
-import io.gpufleet.inventory.model.Keyframes;
-import io.gpufleet.inventory.model.NodeImage;
+import io.gpufleet.inventory.model.NodeLossPolicy;
+import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.Presence;
-import io.gpufleet.inventory.model.SilenceRule;
+import io.gpufleet.inventory.model.SnapshotSchedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -18,147 +18,151 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Owns the image of the fleet. One thread calls everything but {@link #readable()} and {@link #suspected()}; what readers
- * see is what was committed, or on a standby what was read.
+ * Owns the state of the fleet. One thread calls all methods except {@link #committed()} and {@link #suspected()}. Readers
+ * see the committed state; on a standby, the state of the changelog.
  */
 public final class Inventory {
-    /** A node that is away for longer is forgotten. */
-    public static final Duration REMEMBERED = Duration.ofDays(30);
+    /** A node that is departed or lost for longer is removed. */
+    public static final Duration RETENTION = Duration.ofDays(30);
 
-    private final SilenceRule rule;
-    private final Keyframes keyframes;
+    private final NodeLossPolicy lossPolicy;
+    private final SnapshotSchedule snapshots;
 
     private Fleet fleet = Fleet.EMPTY;
-    private volatile Fleet readable = Fleet.EMPTY;
+    private volatile Fleet committed = Fleet.EMPTY;
     private volatile List<String> suspected = List.of();
-    private final Map<String, Instant> lastHeard = new HashMap<>();
-    private final Deque<Instant> losses = new ArrayDeque<>();
-    private Attention attention = Attention.from(Instant.EPOCH);
-    private Instant ruledAt = Instant.EPOCH;
+    private final Map<String, Instant> lastHeartbeat = new HashMap<>();
+    private final Deque<Instant> recentLosses = new ArrayDeque<>();
+    private ConsumerProgress progress = ConsumerProgress.startingAt(Instant.EPOCH);
+    private Instant evaluatedAt = Instant.EPOCH;
 
-    /** An empty fleet, under a rule of what is a loss. */
-    public Inventory(SilenceRule rule, Keyframes keyframes) {
-        this.rule = rule;
-        this.keyframes = keyframes;
+    /** An empty fleet. */
+    public Inventory(NodeLossPolicy lossPolicy, SnapshotSchedule snapshots) {
+        this.lossPolicy = lossPolicy;
+        this.snapshots = snapshots;
     }
 
-    /** What became of a node; {@code after} is empty when nothing is left of it. */
-    public record Change(NodeImage before, Optional<NodeImage> after) {}
+    /** State of a node before and after a change; {@code after} is empty if the node was removed. */
+    public record NodeChange(NodeState before, Optional<NodeState> after) {}
 
-    /** The image that may be shown to anybody. */
-    public Fleet readable() {
-        return readable;
+    /** The committed state of the fleet. */
+    public Fleet committed() {
+        return committed;
     }
 
-    /** Silent nodes that are not called lost because so many at once are the bus's fault. */
+    /** Silent nodes not declared lost because a fault of the bus is suspected. */
     public List<String> suspected() {
         return suspected;
     }
 
-    /** Forgets everything, before a restore. */
+    /** Removes all nodes, before a restore. */
     public void clear() {
         fleet = Fleet.EMPTY;
-        readable = fleet;
+        committed = fleet;
         suspected = List.of();
     }
 
-    /** Takes a node as the changelog has it. */
-    public void load(NodeImage node) {
+    /** Sets a node to its state in the changelog. */
+    public void load(NodeState node) {
         fleet = fleet.load(node);
-        readable = fleet;
+        committed = fleet;
     }
 
-    /** The changelog gave a node up. */
+    /** Removes a node that has a tombstone in the changelog. */
     public void forget(String node) {
         fleet = fleet.forget(node);
-        readable = fleet;
+        committed = fleet;
     }
 
-    /** The node as it stands now, committed or not. */
-    public NodeImage node(String name) {
+    /** The state of a node, committed or not. */
+    public NodeState node(String name) {
         return fleet.nodeOrUnknown(name);
     }
 
-    /** Begins to act: what was not heard before counts from now. */
+    /** Starts the term of the active replica: silence counts from now. */
     public void activated(Instant now) {
-        lastHeard.clear();
-        losses.clear();
-        attention = Attention.from(now);
-        ruledAt = now;
-        keyframes.start(fleet.nodes().values().stream().map(NodeImage::name).toList(), now);
+        lastHeartbeat.clear();
+        recentLosses.clear();
+        progress = ConsumerProgress.startingAt(now);
+        evaluatedAt = now;
+        snapshots.start(fleet.nodes().values().stream().map(NodeState::name).toList(), now);
     }
 
-    /** Applies one change; empty where it says nothing new. */
-    public Optional<Change> apply(FleetDelta delta, Instant now) {
-        NodeImage before = fleet.nodeOrUnknown(delta.node());
+    /** Applies one delta; empty if it changes nothing. */
+    public Optional<NodeChange> apply(FleetDelta delta, Instant now) {
+        NodeState before = fleet.nodeOrUnknown(delta.node());
         fleet = fleet.apply(delta);
-        Optional<NodeImage> after = fleet.node(delta.node());
-        if (after.orElseGet(() -> NodeImage.unknown(delta.node())).revision() == before.revision()) {
+        Optional<NodeState> after = fleet.node(delta.node());
+        if (after.orElseGet(() -> NodeState.unknown(delta.node())).revision() == before.revision()) {
             return Optional.empty();
         }
-        after.ifPresentOrElse(node -> keyframes.written(node.name(), now), () -> {
-            keyframes.forget(delta.node());
-            lastHeard.remove(delta.node());
+        after.ifPresentOrElse(node -> snapshots.published(node.name(), now), () -> {
+            snapshots.forget(delta.node());
+            lastHeartbeat.remove(delta.node());
         });
-        return Optional.of(new Change(before, after));
+        return Optional.of(new NodeChange(before, after));
     }
 
-    /** A sign of life was read. */
-    public Optional<Change> heard(String node, Instant appendedAt, Instant now) {
+    /** Applies a heartbeat; empty if it changes nothing. */
+    public Optional<NodeChange> onHeartbeat(String node, Instant appendedAt, Instant now) {
         if (fleet.node(node).isEmpty()) {
             return Optional.empty();
         }
-        lastHeard.put(node, now);
-        return apply(new FleetDelta.Heard(node, appendedAt), now);
+        lastHeartbeat.put(node, now);
+        return apply(new FleetDelta.HeartbeatReceived(node, appendedAt), now);
     }
 
-    /** Time passed: rules on silence, at most once a second. */
-    public List<Change> tick(boolean caughtUp, Instant now) {
-        attention = attention.look(caughtUp, now);
-        if (now.isBefore(ruledAt.plusSeconds(1))) {
+    /**
+     * Applies the loss policy and the retention, at most once a second.
+     *
+     * @param caughtUp whether the inputs had been read to their end
+     */
+    public List<NodeChange> tick(boolean caughtUp, Instant now) {
+        progress = progress.afterPoll(caughtUp, now);
+        if (now.isBefore(evaluatedAt.plusSeconds(1))) {
             return List.of();
         }
-        ruledAt = now;
-        while (!losses.isEmpty() && losses.peek().isBefore(now.minus(rule.allowed()))) {
-            losses.remove();
+        evaluatedAt = now;
+        while (!recentLosses.isEmpty() && recentLosses.peek().isBefore(now.minus(lossPolicy.silenceTimeout()))) {
+            recentLosses.remove();
         }
         List<String> present = fleet.nodes().values().stream()
                 .filter(node -> node.presence() instanceof Presence.Present)
-                .map(NodeImage::name)
+                .map(NodeState::name)
                 .toList();
-        SilenceRule.Ruling ruling = rule.rule(attention, present, lastHeard, losses.size());
-        suspected = ruling.suspected();
-        var changes = forgotten(now);
-        for (String node : ruling.lost()) {
-            losses.add(now);
-            apply(new FleetDelta.FellSilent(node, now), now).ifPresent(changes::add);
+        NodeLossPolicy.LossDecision decision = lossPolicy.decide(progress, present, lastHeartbeat, recentLosses.size());
+        suspected = decision.suspected();
+        var changes = expireNodes(now);
+        for (String node : decision.lost()) {
+            recentLosses.add(now);
+            apply(new FleetDelta.HeartbeatTimedOut(node, now), now).ifPresent(changes::add);
         }
         return changes;
     }
 
-    private List<Change> forgotten(Instant now) {
-        var changes = new ArrayList<Change>();
+    private List<NodeChange> expireNodes(Instant now) {
+        var changes = new ArrayList<NodeChange>();
         fleet.nodes().values().stream()
                 .filter(node -> switch (node.presence()) {
-                    case Presence.Departed(Instant since) -> since.isBefore(now.minus(REMEMBERED));
-                    case Presence.Lost(Instant since) -> since.isBefore(now.minus(REMEMBERED));
+                    case Presence.Departed(Instant since) -> since.isBefore(now.minus(RETENTION));
+                    case Presence.Lost(Instant since) -> since.isBefore(now.minus(RETENTION));
                     case Presence.Present _ -> false;
                     case null -> false;
                 })
                 .forEach(node ->
-                        apply(new FleetDelta.Forgotten(node.name()), now).ifPresent(changes::add));
+                        apply(new FleetDelta.NodeExpired(node.name()), now).ifPresent(changes::add));
         return changes;
     }
 
-    /** Views that are due for the history although they did not change. */
-    public List<NodeImage> keyframes(Instant now) {
-        return keyframes.due(now).stream()
+    /** Unchanged views that are due for the history. */
+    public List<NodeState> snapshots(Instant now) {
+        return snapshots.due(now).stream()
                 .flatMap(name -> fleet.node(name).stream())
                 .toList();
     }
 
-    /** What was applied is committed: readers may see it. */
-    public void publish() {
-        readable = fleet;
+    /** Shows the applied deltas to readers. */
+    public void commit() {
+        committed = fleet;
     }
 }

@@ -2,10 +2,10 @@ package io.gpufleet.inventory.app;
 
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Fleet;
-import io.gpufleet.inventory.model.LabelGroup;
-import io.gpufleet.inventory.model.LabelSet;
-import io.gpufleet.inventory.model.NodeImage;
-import io.gpufleet.inventory.model.NodeLabels;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.label.LabelGroup;
+import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.label.NodeLabels;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -14,79 +14,77 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes each Node wear the labels that follow from its image: compares what is wanted with what stands there, whenever
- * either changed, and writes the difference. One write in flight for a node; a key that somebody else owns is left to
- * him, reported, and tried again when his value changes or after a while.
+ * Reconciles the labels of each Node: compares the desired labels with the actual ones whenever either may have changed,
+ * and applies the desired ones if they differ. At most one write is in flight per node. A key owned by another field
+ * manager is left alone and reported; it is retried when its value changes and after an interval.
  */
 public final class LabelReconciler implements NodeListener {
     private static final Logger LOG = LoggerFactory.getLogger(LabelReconciler.class);
 
     /**
-     * How it goes about it.
+     * Settings of the reconciler.
      *
-     * @param groups labels that are switched on
-     * @param firstRetry wait after a failed write; doubles up to 64 times that
-     * @param conflictRetry when a foreign key is tried again
+     * @param groups enabled labels
+     * @param initialBackoff wait after a failed write; doubles with each failure, up to 64 times this
+     * @param conflictRetryInterval wait before a conflicting key is retried
      */
-    public record Manner(Set<LabelGroup> groups, Duration firstRetry, Duration conflictRetry) {}
+    public record ReconcilerSettings(Set<LabelGroup> groups, Duration initialBackoff, Duration conflictRetryInterval) {}
 
-    /** What is going on for one node. */
-    private static final class Desk {
-        private boolean busy;
-        private boolean again;
+    /** Progress for one node; guarded by the reconciler, except while its write is in flight. */
+    private static final class ReconcileState {
+        private boolean inFlight;
+        private boolean requeued;
         private int failures;
-        private final Map<String, String> foreign = new TreeMap<>();
+        private final Map<String, String> conflicts = new TreeMap<>();
     }
 
     private final Supplier<Fleet> fleet;
     private final LabelWriter writer;
-    private final Observations log;
+    private final SignalSink signals;
     private final Executor workers;
-    private final ScheduledExecutorService timer;
-    private final Manner manner;
+    private final RetryTimer timer;
+    private final ReconcilerSettings settings;
 
     private final Map<String, NodeObject> objects = new HashMap<>();
-    private final Map<String, Desk> desks = new HashMap<>();
-    private boolean acting;
-    private int running;
+    private final Map<String, ReconcileState> states = new HashMap<>();
+    private boolean active;
+    private int nodesInFlight;
 
     /**
-     * Rests until {@link #start}.
+     * A reconciler that does nothing before {@link #start}.
      *
-     * @param workers where writes may block; bounds how many run at once
+     * @param workers runs the blocking writes
      */
     public LabelReconciler(
             Supplier<Fleet> fleet,
             LabelWriter writer,
-            Observations log,
+            SignalSink signals,
             Executor workers,
-            ScheduledExecutorService timer,
-            Manner manner) {
+            RetryTimer timer,
+            ReconcilerSettings settings) {
         this.fleet = fleet;
         this.writer = writer;
-        this.log = log;
+        this.signals = signals;
         this.workers = workers;
         this.timer = timer;
-        this.manner = manner;
+        this.settings = settings;
     }
 
-    /** Begins to act; every Node that is seen from now on is looked at. */
+    /** Starts: every Node that is observed from now on is reconciled. */
     public synchronized void start() {
-        acting = true;
+        active = true;
     }
 
-    /** Stops acting and forgets; returns when no write is in flight. */
+    /** Stops and clears all state; returns when no write is in flight. */
     public synchronized void stop() {
-        acting = false;
+        active = false;
         boolean interrupted = false;
-        while (running > 0) {
+        while (nodesInFlight > 0) {
             try {
                 wait();
             } catch (InterruptedException wokenUp) {
@@ -94,160 +92,156 @@ public final class LabelReconciler implements NodeListener {
             }
         }
         objects.clear();
-        desks.clear();
+        states.clear();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
     @Override
-    public void seen(NodeObject node) {
+    public void onChanged(NodeObject node) {
         synchronized (this) {
             objects.put(node.name(), node);
         }
-        wake(node.name());
+        enqueue(node.name());
     }
 
     @Override
-    public synchronized void gone(String node, String uid) {
+    public synchronized void onDeleted(String node, String uid) {
         objects.remove(node);
-        desks.remove(node);
+        states.remove(node);
     }
 
-    /** The view of a node changed, or it is time to look again. */
-    public synchronized void wake(String node) {
-        if (!acting || !objects.containsKey(node)) {
+    /** Reconciles a node soon. */
+    public synchronized void enqueue(String node) {
+        if (!active || !objects.containsKey(node)) {
             return;
         }
-        Desk desk = desks.computeIfAbsent(node, _ -> new Desk());
-        desk.again = true;
-        if (!desk.busy) {
-            desk.busy = true;
-            running++;
-            workers.execute(() -> work(node, desk));
+        ReconcileState state = states.computeIfAbsent(node, _ -> new ReconcileState());
+        state.requeued = true;
+        if (!state.inFlight) {
+            state.inFlight = true;
+            nodesInFlight++;
+            workers.execute(() -> process(node, state));
         }
     }
 
-    private void work(String node, Desk desk) {
-        while (next(desk)) {
+    private void process(String node, ReconcileState state) {
+        while (takeNext(state)) {
             try {
-                reconcile(node, desk);
+                reconcile(node, state);
             } catch (RuntimeException broken) {
-                failed(node, desk, String.valueOf(broken.getMessage()));
+                failed(node, state, String.valueOf(broken.getMessage()));
             }
         }
     }
 
-    private synchronized boolean next(Desk desk) {
-        if (acting && desk.again) {
-            desk.again = false;
+    private synchronized boolean takeNext(ReconcileState state) {
+        if (active && state.requeued) {
+            state.requeued = false;
             return true;
         }
-        desk.busy = false;
-        running--;
+        state.inFlight = false;
+        nodesInFlight--;
         notifyAll();
         return false;
     }
 
-    private void reconcile(String node, Desk desk) {
-        NodeImage image = fleet.get().nodeOrUnknown(node);
-        Optional<NodeObject> object = object(node);
-        Optional<LabelSet> wanted = object.flatMap(found -> wanted(image, found));
-        if (object.isEmpty() || wanted.isEmpty()) {
+    private void reconcile(String node, ReconcileState state) {
+        NodeState view = fleet.get().nodeOrUnknown(node);
+        Optional<NodeObject> observed = nodeObject(node);
+        Optional<LabelSet> desired = observed.flatMap(object -> desired(view, object));
+        if (observed.isEmpty() || desired.isEmpty()) {
             return;
         }
-        NodeObject found = object.get();
-        desk.foreign.entrySet().removeIf(key -> !key.getValue().equals(valueOn(found, key.getKey())));
-        LabelSet possible = wanted.get().without(desk.foreign.keySet());
-        if (found.wears(possible)) {
-            desk.failures = 0;
-            report(image, found, desk);
+        NodeObject object = observed.get();
+        state.conflicts.entrySet().removeIf(key -> !key.getValue().equals(valueOn(object, key.getKey())));
+        LabelSet claimed = desired.get().without(state.conflicts.keySet());
+        if (object.hasExactly(claimed)) {
+            state.failures = 0;
+            reportConflicts(view, object, state);
             return;
         }
-        switch (writer.apply(node, found.uid(), possible)) {
-            case LabelWriter.Outcome.Applied(NodeObject now) -> applied(image, now, desk);
-            case LabelWriter.Outcome.Owned(Set<String> keys) -> owned(found, keys, desk);
-            case LabelWriter.Outcome.Failed(String reason) -> failed(node, desk, reason);
+        switch (writer.apply(node, object.uid(), claimed)) {
+            case LabelWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, updated, state);
+            case LabelWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
+            case LabelWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
         }
     }
 
-    /** Nothing is written to a Node of another boot than the announced one: it may be another machine by now. */
-    private Optional<LabelSet> wanted(NodeImage image, NodeObject object) {
-        boolean thisBoot = image.announced()
+    /** Empty for a Node of another boot than the announced one: it may be another machine. */
+    private Optional<LabelSet> desired(NodeState view, NodeObject object) {
+        boolean thisBoot = view.lastAnnouncement()
                 .map(Announcement::bootId)
                 .filter(boot -> !boot.isEmpty() && boot.equals(object.bootId()))
                 .isPresent();
-        return thisBoot && object.managed() ? NodeLabels.of(image, manner.groups()) : Optional.empty();
+        return thisBoot && object.managed() ? NodeLabels.of(view, settings.groups()) : Optional.empty();
     }
 
-    private void applied(NodeImage image, NodeObject now, Desk desk) {
-        desk.failures = 0;
+    private void applied(NodeState view, NodeObject updated, ReconcileState state) {
+        state.failures = 0;
         synchronized (this) {
-            objects.computeIfPresent(now.name(), (_, _) -> now);
+            objects.computeIfPresent(updated.name(), (_, _) -> updated);
         }
         LOG.atInfo()
-                .addKeyValue("node", now.name())
-                .addKeyValue("conflicts", desk.foreign.keySet())
-                .log("labels written");
-        log.labelled(now.name(), now.uid(), image.revision(), List.copyOf(desk.foreign.keySet()), "");
+                .addKeyValue("node", updated.name())
+                .addKeyValue("conflicts", state.conflicts.keySet())
+                .log("labels applied");
+        signals.labelsApplied(
+                updated.name(), updated.uid(), view.revision(), List.copyOf(state.conflicts.keySet()), "");
     }
 
-    /** The conflicts stand in the view; where it says otherwise, it is told. */
-    private void report(NodeImage image, NodeObject found, Desk desk) {
-        List<String> conflicts = List.copyOf(desk.foreign.keySet());
-        if (!conflicts.equals(image.labelConflicts())) {
-            log.labelled(found.name(), found.uid(), image.revision(), conflicts, "");
+    /** Reports the conflicts if the view has others. */
+    private void reportConflicts(NodeState view, NodeObject object, ReconcileState state) {
+        List<String> conflicts = List.copyOf(state.conflicts.keySet());
+        if (!conflicts.equals(view.object().labelConflicts())) {
+            signals.labelsApplied(object.name(), object.uid(), view.revision(), conflicts, "");
         }
     }
 
-    private void owned(NodeObject found, Set<String> keys, Desk desk) {
-        if (desk.foreign.keySet().containsAll(keys)) {
-            failed(found.name(), desk, "refused as a conflict about no key that was asked for");
+    private void conflicted(NodeObject object, Set<String> keys, ReconcileState state) {
+        if (state.conflicts.keySet().containsAll(keys)) {
+            failed(object.name(), state, "the API server reported a conflict but named no requested label");
             return;
         }
-        keys.forEach(key -> desk.foreign.put(key, valueOn(found, key)));
+        keys.forEach(key -> state.conflicts.put(key, valueOn(object, key)));
         synchronized (this) {
-            desk.again = true;
+            state.requeued = true;
         }
-        later(manner.conflictRetry(), found.name(), () -> keys.forEach(desk.foreign::remove), desk);
+        retryAfter(settings.conflictRetryInterval(), object.name(), () -> keys.forEach(state.conflicts::remove), state);
     }
 
-    private void failed(String node, Desk desk, String reason) {
-        if (desk.failures == 0) {
-            LOG.atWarn()
-                    .addKeyValue("node", node)
-                    .addKeyValue("error", reason)
-                    .log("labels could not be written, will try again");
-            NodeImage image = fleet.get().nodeOrUnknown(node);
-            log.labelled(node, image.nodeUid(), image.revision(), image.labelConflicts(), reason);
+    private void failed(String node, ReconcileState state, String reason) {
+        if (state.failures == 0) {
+            LOG.atWarn().addKeyValue("node", node).addKeyValue("error", reason).log("labels not applied, retrying");
+            NodeState view = fleet.get().nodeOrUnknown(node);
+            signals.labelsApplied(
+                    node, view.object().uid(), view.revision(), view.object().labelConflicts(), reason);
         }
-        Duration wait = manner.firstRetry().multipliedBy(1L << Math.min(desk.failures, 6));
-        desk.failures++;
-        later(wait, node, () -> {}, desk);
+        Duration wait = settings.initialBackoff().multipliedBy(1L << Math.min(state.failures, 6));
+        state.failures++;
+        retryAfter(wait, node, () -> {}, state);
     }
 
-    /** Runs the change on the node's desk while nobody works there, then looks again. */
-    private void later(Duration wait, String node, Runnable change, Desk desk) {
-        var ignored = timer.schedule(
-                () -> {
-                    synchronized (this) {
-                        if (desk.busy) {
-                            later(manner.firstRetry(), node, change, desk);
-                        } else {
-                            change.run();
-                            wake(node);
-                        }
-                    }
-                },
-                wait.toMillis(),
-                TimeUnit.MILLISECONDS);
+    /** Runs the change after the wait, once no write of the node is in flight, and reconciles the node. */
+    private void retryAfter(Duration wait, String node, Runnable change, ReconcileState state) {
+        timer.schedule(wait, () -> {
+            synchronized (this) {
+                if (state.inFlight) {
+                    retryAfter(settings.initialBackoff(), node, change, state);
+                } else {
+                    change.run();
+                    enqueue(node);
+                }
+            }
+        });
     }
 
-    private synchronized Optional<NodeObject> object(String node) {
+    private synchronized Optional<NodeObject> nodeObject(String node) {
         return Optional.ofNullable(objects.get(node));
     }
 
-    private static String valueOn(NodeObject found, String key) {
-        return found.labels().getOrDefault(key, "");
+    private static String valueOn(NodeObject object, String key) {
+        return object.labels().getOrDefault(key, "");
     }
 }

@@ -1,27 +1,27 @@
 package io.gpufleet.inventory.app;
 
-import io.gpufleet.inventory.model.LabelSet;
+import io.gpufleet.inventory.model.label.LabelSet;
 import java.util.Set;
 
 /** Writes labels to a Node by server-side apply; blocks. */
 public interface LabelWriter {
-    /** Claims exactly this set on the Node of that UID; what we claimed before and no longer do goes away. */
-    Outcome apply(String node, String uid, LabelSet labels);
+    /** Applies exactly this set to the Node of that UID; labels applied before and not in the set are removed. */
+    ApplyResult apply(String node, String uid, LabelSet labels);
 
-    /** What became of it. */
-    sealed interface Outcome {
-        /** It stands; what the Node looks like now. */
-        record Applied(NodeObject now) implements Outcome {}
+    /** Result of an apply. */
+    sealed interface ApplyResult {
+        /** The labels are applied; the Node afterwards. */
+        record Applied(NodeObject node) implements ApplyResult {}
 
-        /** Nothing was written: other field managers own these labels with other values. */
-        record Owned(Set<String> keys) implements Outcome {
+        /** Nothing was applied: other field managers own these keys with other values. */
+        record Conflict(Set<String> keys) implements ApplyResult {
             /** Copies the set. */
-            public Owned {
+            public Conflict {
                 keys = Set.copyOf(keys);
             }
         }
 
-        /** Nothing was written and it may work later; one line for people. */
-        record Failed(String reason) implements Outcome {}
+        /** Nothing was applied and a retry may succeed; the reason is one line. */
+        record Failed(String reason) implements ApplyResult {}
     }
 }

@@ -1,10 +1,10 @@
 package io.gpufleet.inventory.app;
 
-/** Hears what becomes of Node objects; at the start every Node is seen once. */
+/** Receives changes of Node objects, and each existing one when the watch starts. */
 public interface NodeListener {
-    /** The object is there, or changed. */
-    void seen(NodeObject node);
+    /** The object exists, or changed. */
+    void onChanged(NodeObject node);
 
-    /** The object is gone. */
-    void gone(String node, String uid);
+    /** The object was deleted. */
+    void onDeleted(String node, String uid);
 }

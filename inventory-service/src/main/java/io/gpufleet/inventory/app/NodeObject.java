@@ -1,11 +1,11 @@
 package io.gpufleet.inventory.app;
 
-import io.gpufleet.inventory.model.LabelSet;
+import io.gpufleet.inventory.model.label.LabelSet;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * What we need of a Node object as Kubernetes shows it.
+ * The fields of a Kubernetes Node object that this service reads.
  *
  * @param name node name
  * @param uid UID of the object
@@ -13,8 +13,8 @@ import java.util.Set;
  * @param ready condition Ready
  * @param unschedulable {@code spec.unschedulable}
  * @param labels all labels
- * @param annotations those that we own
- * @param ownLabels keys of the labels that our field manager owns
+ * @param annotations those that this service owns
+ * @param ownedLabels keys of the labels that this service owns
  */
 public record NodeObject(
         String name,
@@ -24,27 +24,27 @@ public record NodeObject(
         boolean unschedulable,
         Map<String, String> labels,
         Map<String, String> annotations,
-        Set<String> ownLabels) {
-    /** Set to {@code false} by an administrator, it keeps gpufleet's hands off a Node. */
-    public static final String MANAGED = "gpufleet.io/managed";
+        Set<String> ownedLabels) {
+    /** Label that an administrator sets to {@code false} to exclude a Node from gpufleet. */
+    public static final String MANAGED_LABEL = "gpufleet.io/managed";
 
     /** Copies the collections. */
     public NodeObject {
         labels = Map.copyOf(labels);
         annotations = Map.copyOf(annotations);
-        ownLabels = Set.copyOf(ownLabels);
+        ownedLabels = Set.copyOf(ownedLabels);
     }
 
-    /** Whether gpufleet may write to it. */
+    /** Whether gpufleet may write to the Node. */
     public boolean managed() {
-        return !labels.getOrDefault(MANAGED, "true").equals("false");
+        return !labels.getOrDefault(MANAGED_LABEL, "true").equals("false");
     }
 
-    /** Whether exactly the wanted labels stand there and are ours. */
-    public boolean wears(LabelSet wanted) {
-        return ownLabels.equals(wanted.labels().keySet())
-                && wanted.labels().entrySet().stream()
+    /** Whether the Node has the desired labels and this service owns exactly those. */
+    public boolean hasExactly(LabelSet desired) {
+        return ownedLabels.equals(desired.labels().keySet())
+                && desired.labels().entrySet().stream()
                         .allMatch(label -> label.getValue().equals(labels.get(label.getKey())))
-                && annotations.equals(wanted.annotations());
+                && annotations.equals(desired.annotations());
     }
 }

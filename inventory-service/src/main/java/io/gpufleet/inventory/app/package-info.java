@@ -1,4 +1,4 @@
-/** The single writer of the image, the loss watch, the label reconciler, and the ports they need. */
+/** The single writer of the fleet, the label reconciler, and their ports. */
 @NullMarked
 package io.gpufleet.inventory.app;
 

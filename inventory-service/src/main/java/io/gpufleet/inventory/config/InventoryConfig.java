@@ -1,6 +1,6 @@
 package io.gpufleet.inventory.config;
 
-import io.gpufleet.inventory.model.LabelGroup;
+import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
 import java.time.Duration;
@@ -11,42 +11,45 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * How one replica is configured.
+ * Configuration of one replica.
  *
- * @param cluster name of the cluster in every event
- * @param kafka bootstrap servers
- * @param topicPrefix what stands before every topic
- * @param instance name of this replica, stable over restarts
- * @param host address that HTTP and gRPC are served on
- * @param httpPort port of HTTP
- * @param grpcPort port of gRPC
- * @param sessionTimeout how long a dead active replica keeps its role
- * @param labels labels that are switched on
+ * @param kafka the bus and the replica's name on it
+ * @param listen addresses of the servers
+ * @param labels enabled labels
  */
-public record InventoryConfig(
-        String cluster,
-        String kafka,
-        String topicPrefix,
-        String instance,
-        String host,
-        int httpPort,
-        int grpcPort,
-        Duration sessionTimeout,
-        Set<LabelGroup> labels) {
-    private static final String ALL_LABELS =
-            Arrays.stream(LabelGroup.values()).map(LabelGroup::word).collect(Collectors.joining(","));
+public record InventoryConfig(Kafka kafka, Listen listen, Set<LabelGroup> labels) {
+    /**
+     * The bus and the replica's name on it.
+     *
+     * @param bootstrap bootstrap servers
+     * @param cluster name of the cluster in every event
+     * @param topicPrefix prefix of every topic name
+     * @param instance name of this replica, stable over restarts
+     * @param sessionTimeout consumer session timeout: how long a dead leader keeps its leadership
+     */
+    public record Kafka(
+            String bootstrap, String cluster, String topicPrefix, String instance, Duration sessionTimeout) {}
 
-    /** What the program understands. */
+    /** Address of HTTP and gRPC, and their ports. */
+    public record Listen(String host, int httpPort, int grpcPort) {}
+
+    private static final String ALL_LABELS =
+            Arrays.stream(LabelGroup.values()).map(LabelGroup::configName).collect(Collectors.joining(","));
+
+    /** Settings of the program. */
     public static final List<Setting> SETTINGS = List.of(
-            Setting.required("GPUFLEET_CLUSTER", "name of the cluster, alike in every program of the fleet"),
+            Setting.required("GPUFLEET_CLUSTER", "name of the cluster, the same in every program of the fleet"),
             Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,…"),
-            Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "what stands before every topic name"),
+            Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "prefix of every topic name"),
             Setting.optional("GPUFLEET_INSTANCE", "inventory-service-0", "name of this replica, stable over restarts"),
-            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address that HTTP and gRPC are served on"),
-            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 takes a free one"),
-            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 takes a free one"),
-            Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead active replica keeps its role"),
-            Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to write; none writes no label"),
+            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
+            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
+            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
+            Setting.optional(
+                    "GPUFLEET_SESSION_TIMEOUT",
+                    "6s",
+                    "consumer session timeout: how long a dead leader keeps its leadership"),
+            Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG"));
 
@@ -55,18 +58,25 @@ public record InventoryConfig(
         labels = Set.copyOf(labels);
     }
 
-    /** Reads the environment; a bad value is answered with what may stand there. */
+    /** Reads the environment; an invalid value is an error that lists the valid ones. */
     public static InventoryConfig from(Environment environment) {
-        return new InventoryConfig(
-                environment.text("GPUFLEET_CLUSTER"),
+        return new InventoryConfig(kafka(environment), listen(environment), labels(environment));
+    }
+
+    private static Kafka kafka(Environment environment) {
+        return new Kafka(
                 environment.text("GPUFLEET_KAFKA"),
+                environment.text("GPUFLEET_CLUSTER"),
                 environment.text("GPUFLEET_TOPIC_PREFIX"),
                 environment.text("GPUFLEET_INSTANCE"),
+                environment.duration("GPUFLEET_SESSION_TIMEOUT"));
+    }
+
+    private static Listen listen(Environment environment) {
+        return new Listen(
                 environment.text("GPUFLEET_HTTP_HOST"),
                 environment.integer("GPUFLEET_HTTP_PORT", 0, 65_535),
-                environment.integer("GPUFLEET_GRPC_PORT", 0, 65_535),
-                environment.duration("GPUFLEET_SESSION_TIMEOUT"),
-                labels(environment));
+                environment.integer("GPUFLEET_GRPC_PORT", 0, 65_535));
     }
 
     private static Set<LabelGroup> labels(Environment environment) {
@@ -75,9 +85,9 @@ public record InventoryConfig(
         if (text.equals("none")) {
             return groups;
         }
-        for (String word : text.split(",", -1)) {
-            groups.add(LabelGroup.byWord(word.strip())
-                    .orElseThrow(() -> environment.wrong("GPUFLEET_LABELS", "none, or some of " + ALL_LABELS)));
+        for (String name : text.split(",", -1)) {
+            groups.add(LabelGroup.byConfigName(name.strip())
+                    .orElseThrow(() -> environment.invalid("GPUFLEET_LABELS", "none, or some of " + ALL_LABELS)));
         }
         return groups;
     }

@@ -1,4 +1,4 @@
-/** The environment of the program as one validated record. */
+/** Configuration read from the environment, as one validated record. */
 @NullMarked
 package io.gpufleet.inventory.config;
 

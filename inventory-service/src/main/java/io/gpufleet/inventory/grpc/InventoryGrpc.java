@@ -2,8 +2,8 @@ package io.gpufleet.inventory.grpc;
 
 import io.gpufleet.inventory.app.PageToken;
 import io.gpufleet.inventory.model.Fleet;
-import io.gpufleet.inventory.model.FleetQuery;
-import io.gpufleet.inventory.model.NodeImage;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.proto.inventory.v1.GetNodeRequest;
 import io.gpufleet.proto.inventory.v1.GetNodeResponse;
 import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcService;
@@ -17,30 +17,28 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Answers {@code InventoryService} from the image that this replica has. */
+/** Serves {@code InventoryService} from the committed fleet of this replica. */
 public final class InventoryGrpc extends InventoryServiceGrpcService {
-    private static final int DEFAULT_PAGE = 100;
-    private static final int LARGEST_PAGE = 1000;
-
     private final Supplier<Fleet> fleet;
-    private final Function<NodeImage, NodeView> view;
+    private final Function<NodeState, NodeView> view;
 
-    /** Answers from the newest image; {@code view} says how a node is told. */
-    public InventoryGrpc(Supplier<Fleet> fleet, Function<NodeImage, NodeView> view) {
+    /** Serves the newest fleet; {@code view} maps a node to its message. */
+    public InventoryGrpc(Supplier<Fleet> fleet, Function<NodeState, NodeView> view) {
         this.fleet = fleet;
         this.view = view;
     }
 
     @Override
     public Future<ListNodesResponse> listNodes(ListNodesRequest request) {
-        Optional<String> after = PageToken.place(request.getPageToken());
+        Optional<String> after = PageToken.position(request.getPageToken());
         if (after.isEmpty()) {
-            return refused("page_token is not one that this service gave");
+            return invalidArgument("invalid page_token: use next_page_token of the previous page");
         }
-        if (request.getPageSize() < 0 || request.getPageSize() > LARGEST_PAGE) {
-            return refused("page_size is " + request.getPageSize() + "; it takes 0 to " + LARGEST_PAGE);
+        if (request.getPageSize() < 0 || request.getPageSize() > FleetQuery.Page.MAX_SIZE) {
+            return invalidArgument(
+                    "page_size is " + request.getPageSize() + "; must be 0 to " + FleetQuery.Page.MAX_SIZE);
         }
-        int size = request.getPageSize() == 0 ? DEFAULT_PAGE : request.getPageSize();
+        int size = request.getPageSize() == 0 ? FleetQuery.Page.DEFAULT_SIZE : request.getPageSize();
         var page = new FleetQuery(request.getShortModel(), "", "").nodes(fleet.get(), after.get(), size);
         var response = ListNodesResponse.newBuilder();
         page.items().forEach(node -> response.addNodes(view.apply(node)));
@@ -61,7 +59,7 @@ public final class InventoryGrpc extends InventoryServiceGrpcService {
                         GrpcStatus.NOT_FOUND, "no node '" + request.getNode() + "' was announced")));
     }
 
-    private static <T> Future<T> refused(String why) {
-        return Future.failedFuture(new StatusException(GrpcStatus.INVALID_ARGUMENT, why));
+    private static <T> Future<T> invalidArgument(String detail) {
+        return Future.failedFuture(new StatusException(GrpcStatus.INVALID_ARGUMENT, detail));
     }
 }

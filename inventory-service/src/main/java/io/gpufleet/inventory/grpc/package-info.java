@@ -1,4 +1,4 @@
-/** The inventory by gRPC, with health and reflection; every replica answers. */
+/** The inventory over gRPC, with health and reflection, on every replica. */
 @NullMarked
 package io.gpufleet.inventory.grpc;
 

@@ -1,7 +1,7 @@
 package io.gpufleet.inventory.http;
 
-import io.gpufleet.inventory.model.Census;
 import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.model.query.FleetSummary;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
@@ -16,17 +16,17 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** What Prometheus is told: the fleet in numbers and what the fold counted. */
+/** The metrics page: counts of the fleet, the projection and the JVM. */
 public final class InventoryMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Supplier<Fleet> fleet;
-    /** Micrometer refers to what it measures weakly: what nobody else holds would be measured as NaN soon. */
+    /** Micrometer references measured objects weakly; one that is collected is measured as NaN. */
     private final List<Object> measured = new ArrayList<>();
 
     private final MultiGauge nodes;
     private final MultiGauge devices;
 
-    /** Counts the newest image whenever it is scraped. */
+    /** Metrics of the newest fleet at each scrape. */
     public InventoryMetrics(Supplier<Fleet> fleet, Supplier<List<String>> suspected) {
         this.fleet = fleet;
         this.nodes = MultiGauge.builder("gpufleet_nodes")
@@ -37,13 +37,13 @@ public final class InventoryMetrics {
                 .register(registry);
         gauge(
                 "gpufleet_silent_nodes",
-                "silent nodes that are not called lost, because the bus is suspected",
+                "silent nodes not declared lost because the bus is suspected",
                 () -> suspected.get().size());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
     }
 
-    /** Adds something that only grows. */
+    /** Registers a monotonic counter. */
     public void counter(String name, String description, LongSupplier value) {
         measured.add(value);
         FunctionCounter.builder(name, value, LongSupplier::getAsLong)
@@ -51,7 +51,7 @@ public final class InventoryMetrics {
                 .register(registry);
     }
 
-    /** Adds something that goes up and down. */
+    /** Registers a gauge. */
     public final void gauge(String name, String description, LongSupplier value) {
         measured.add(value);
         Gauge.builder(name, value, LongSupplier::getAsLong)
@@ -59,11 +59,11 @@ public final class InventoryMetrics {
                 .register(registry);
     }
 
-    /** Everything in Prometheus' text format. */
+    /** All metrics in the text format of Prometheus. */
     public String scrape() {
-        Census census = Census.of(fleet.get());
-        nodes.register(rows("presence", census.presence()), true);
-        devices.register(rows("health", census.devices()), true);
+        FleetSummary summary = FleetSummary.of(fleet.get());
+        nodes.register(rows("presence", summary.presence()), true);
+        devices.register(rows("health", summary.devices()), true);
         return registry.scrape();
     }
 

@@ -1,11 +1,11 @@
 package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.app.PageToken;
-import io.gpufleet.inventory.model.Census;
 import io.gpufleet.inventory.model.Fleet;
-import io.gpufleet.inventory.model.FleetQuery;
-import io.gpufleet.inventory.model.NodeImage;
-import io.gpufleet.kit.web.Problem;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.query.FleetQuery;
+import io.gpufleet.inventory.model.query.FleetSummary;
+import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -22,79 +22,74 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** {@code /v1/…}: the image of the fleet as this replica has it. */
+/** Serves {@code /v1/…} from the committed fleet of this replica. */
 public final class InventoryRoutes {
-    private static final int DEFAULT_PAGE = 100;
-    private static final int LARGEST_PAGE = 1000;
-
     private final Supplier<Fleet> fleet;
     private final Supplier<List<String>> suspected;
-    private final Answers answers;
+    private final InventoryJson inventoryJson;
 
     /**
-     * Answers from the newest image.
+     * Serves the newest fleet.
      *
-     * @param suspected silent nodes that are not called lost
-     * @param labels what labels follow from an image
+     * @param suspected silent nodes not declared lost because the bus is suspected
+     * @param labels computes the labels of a node
      */
     public InventoryRoutes(
-            Supplier<Fleet> fleet, Supplier<List<String>> suspected, Function<NodeImage, Map<String, String>> labels) {
+            Supplier<Fleet> fleet, Supplier<List<String>> suspected, Function<NodeState, Map<String, String>> labels) {
         this.fleet = fleet;
         this.suspected = suspected;
-        this.answers = new Answers(labels);
+        this.inventoryJson = new InventoryJson(labels);
     }
 
-    /** A page that was asked for. */
-    private record Asked(FleetQuery query, String after, int size) {}
+    /** Parameters of a request for a page. */
+    private record PageRequest(FleetQuery query, String after, int size) {}
 
-    /** Mounts the routes; anything else below is 404 with a problem. */
+    /** Mounts the routes; any other path is 404 with a problem. */
     public void mount(Router router) {
-        Buffer document = document();
+        Buffer document = openApiDocument();
         router.get("/openapi.yaml")
                 .handler(context -> context.response()
                         .putHeader("content-type", "application/yaml")
                         .end(document));
-        router.get("/v1/summary").handler(context -> plain(context, this::summary));
-        router.get("/v1/models").handler(context -> plain(context, this::models));
+        router.get("/v1/summary").handler(context -> unpaged(context, this::summary));
+        router.get("/v1/models").handler(context -> unpaged(context, this::models));
         router.get("/v1/nodes").handler(context -> paged(context, this::nodes));
-        router.get("/v1/nodes/:node").handler(context -> plain(context, this::node));
+        router.get("/v1/nodes/:node").handler(context -> unpaged(context, this::node));
         router.get("/v1/devices").handler(context -> paged(context, this::devices));
-        router.get("/v1/devices/:uuid").handler(context -> plain(context, this::device));
+        router.get("/v1/devices/:uuid").handler(context -> unpaged(context, this::device));
         router.errorHandler(
                 404,
-                context -> Problem.answer(
+                context -> ProblemDetails.respond(
                         context,
                         404,
                         "not found",
-                        "nothing is served at " + context.request().path() + "; /openapi.yaml lists what is"));
+                        "no such path " + context.request().path() + "; /openapi.yaml lists the paths"));
         router.errorHandler(
                 405,
-                context -> Problem.answer(context, 405, "method not allowed", "the inventory is read only: use GET"));
+                context -> ProblemDetails.respond(
+                        context, 405, "method not allowed", "the inventory is read only: use GET"));
         router.errorHandler(
                 500,
-                context -> Problem.answer(
-                        context,
-                        500,
-                        "internal error",
-                        "this is a mistake of ours; the log of this replica says more"));
+                context -> ProblemDetails.respond(
+                        context, 500, "internal error", "internal error; the log of this replica has the cause"));
     }
 
     private void summary(RoutingContext context) {
-        answer(context, answers.summary(Census.of(fleet.get()), suspected.get()));
+        respond(context, inventoryJson.summary(FleetSummary.of(fleet.get()), suspected.get()));
     }
 
     private void models(RoutingContext context) {
-        answer(context, new JsonObject().put("items", answers.models(Census.of(fleet.get()))));
+        respond(context, new JsonObject().put("items", inventoryJson.models(FleetSummary.of(fleet.get()))));
     }
 
-    private void nodes(RoutingContext context, Asked asked) {
-        var page = asked.query().nodes(fleet.get(), asked.after(), asked.size());
-        answer(context, page(Answers.array(page.items().stream().map(answers::node)), page.next()));
+    private void nodes(RoutingContext context, PageRequest request) {
+        var page = request.query().nodes(fleet.get(), request.after(), request.size());
+        respond(context, page(InventoryJson.array(page.items().stream().map(inventoryJson::node)), page.next()));
     }
 
-    private void devices(RoutingContext context, Asked asked) {
-        var page = asked.query().devices(fleet.get(), asked.after(), asked.size());
-        answer(context, page(Answers.array(page.items().stream().map(answers::device)), page.next()));
+    private void devices(RoutingContext context, PageRequest request) {
+        var page = request.query().devices(fleet.get(), request.after(), request.size());
+        respond(context, page(InventoryJson.array(page.items().stream().map(inventoryJson::device)), page.next()));
     }
 
     private void node(RoutingContext context) {
@@ -103,8 +98,8 @@ public final class InventoryRoutes {
                 .node(name)
                 .filter(node -> node.announcement() != null)
                 .ifPresentOrElse(
-                        node -> answer(context, answers.node(node)),
-                        () -> Problem.answer(
+                        node -> respond(context, inventoryJson.node(node)),
+                        () -> ProblemDetails.respond(
                                 context, 404, "no such node", "no node '" + name + "' was announced by a daemon"));
     }
 
@@ -113,51 +108,53 @@ public final class InventoryRoutes {
         fleet.get()
                 .device(uuid)
                 .ifPresentOrElse(
-                        place -> answer(context, answers.device(place)),
-                        () -> Problem.answer(
+                        location -> respond(context, inventoryJson.device(location)),
+                        () -> ProblemDetails.respond(
                                 context,
                                 404,
                                 "no such device",
                                 "no GPU and no MIG instance '" + uuid + "' was announced by a daemon"));
     }
 
-    private interface Paged {
-        void answer(RoutingContext context, Asked asked);
+    private interface PagedHandler {
+        void handle(RoutingContext context, PageRequest request);
     }
 
-    private interface Plain {
-        void answer(RoutingContext context);
+    private interface UnpagedHandler {
+        void handle(RoutingContext context);
     }
 
-    private static void plain(RoutingContext context, Plain route) {
-        if (knows(context, Set.of())) {
-            route.answer(context);
+    private static void unpaged(RoutingContext context, UnpagedHandler route) {
+        if (acceptsParameters(context, Set.of())) {
+            route.handle(context);
         }
     }
 
-    private static void paged(RoutingContext context, Paged route) {
-        if (!knows(context, Set.of("model", "node", "health", "limit", "token"))) {
+    private static void paged(RoutingContext context, PagedHandler route) {
+        if (!acceptsParameters(context, Set.of("model", "node", "health", "limit", "token"))) {
             return;
         }
         Optional<Integer> size = size(context);
-        Optional<String> after = PageToken.place(parameter(context, "token"));
+        Optional<String> after = PageToken.position(parameter(context, "token"));
         if (size.isEmpty()) {
-            refuse(context, "limit='" + parameter(context, "limit") + "' is not usable: it takes 1 to " + LARGEST_PAGE);
+            badRequest(
+                    context,
+                    "limit='" + parameter(context, "limit") + "' is invalid: must be 1 to " + FleetQuery.Page.MAX_SIZE);
         } else if (after.isEmpty()) {
-            refuse(context, "token is not one that this service gave: take 'next' of the page before");
+            badRequest(context, "invalid token: use 'next' of the previous page");
         } else {
             var query = new FleetQuery(
                     parameter(context, "model"), parameter(context, "node"), parameter(context, "health"));
-            route.answer(context, new Asked(query, after.get(), size.get()));
+            route.handle(context, new PageRequest(query, after.get(), size.get()));
         }
     }
 
-    private static boolean knows(RoutingContext context, Set<String> parameters) {
+    private static boolean acceptsParameters(RoutingContext context, Set<String> parameters) {
         for (String given : context.queryParams().names()) {
             if (!parameters.contains(given)) {
-                refuse(
+                badRequest(
                         context,
-                        "query parameter '" + given + "' is not known here; it takes "
+                        "unknown query parameter '" + given + "'; known: "
                                 + (parameters.isEmpty()
                                         ? "none"
                                         : String.join(
@@ -174,10 +171,10 @@ public final class InventoryRoutes {
     private static Optional<Integer> size(RoutingContext context) {
         String text = parameter(context, "limit");
         if (text.isEmpty()) {
-            return Optional.of(DEFAULT_PAGE);
+            return Optional.of(FleetQuery.Page.DEFAULT_SIZE);
         }
         return text.matches("[0-9]{1,4}")
-                ? Optional.of(Integer.parseInt(text)).filter(size -> size >= 1 && size <= LARGEST_PAGE)
+                ? Optional.of(Integer.parseInt(text)).filter(size -> size >= 1 && size <= FleetQuery.Page.MAX_SIZE)
                 : Optional.empty();
     }
 
@@ -186,8 +183,8 @@ public final class InventoryRoutes {
         return value == null ? "" : value;
     }
 
-    private static void refuse(RoutingContext context, String detail) {
-        Problem.answer(context, 400, "bad request", detail);
+    private static void badRequest(RoutingContext context, String detail) {
+        ProblemDetails.respond(context, 400, "bad request", detail);
     }
 
     private static JsonObject page(JsonArray items, String next) {
@@ -195,14 +192,14 @@ public final class InventoryRoutes {
         return next.isEmpty() ? json : json.put("next", PageToken.of(next));
     }
 
-    private static void answer(RoutingContext context, JsonObject json) {
+    private static void respond(RoutingContext context, JsonObject json) {
         context.response().putHeader("content-type", "application/json").end(json.encode());
     }
 
-    private static Buffer document() {
+    private static Buffer openApiDocument() {
         try (InputStream in = InventoryRoutes.class.getResourceAsStream("/openapi.yaml")) {
             if (in == null) {
-                throw new IllegalStateException("openapi.yaml is missing in the program");
+                throw new IllegalStateException("openapi.yaml is missing on the class path");
             }
             return Buffer.buffer(in.readAllBytes());
         } catch (IOException failed) {

@@ -1,4 +1,4 @@
-/** The inventory by REST, probes and metrics; every replica answers. */
+/** The inventory over REST, probes and metrics, on every replica. */
 @NullMarked
 package io.gpufleet.inventory.http;
 

@@ -8,15 +8,15 @@ import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.OfferedResource;
 import java.time.Instant;
 
-/** An announcement on the wire and in the model. */
+/** Maps {@code NodeAnnounced} to an announcement and back. */
 final class AnnouncementMapper {
-    private static final Words<AnnounceReason, Announcement.Reason> REASON = Words.unknown(
-                    AnnounceReason.ANNOUNCE_REASON_UNSPECIFIED, Announcement.Reason.UNKNOWN)
-            .and(AnnounceReason.ANNOUNCE_REASON_START, Announcement.Reason.START)
-            .and(AnnounceReason.ANNOUNCE_REASON_CHANGED, Announcement.Reason.CHANGED)
-            .and(AnnounceReason.ANNOUNCE_REASON_AFTER_LOSS, Announcement.Reason.AFTER_LOSS)
-            .and(AnnounceReason.ANNOUNCE_REASON_PERIODIC, Announcement.Reason.PERIODIC);
-    private static final Words<DriverState, Announcement.DriverState> DRIVER = Words.unknown(
+    private static final EnumMapping<AnnounceReason, Announcement.AnnouncementReason> REASON = EnumMapping.unknown(
+                    AnnounceReason.ANNOUNCE_REASON_UNSPECIFIED, Announcement.AnnouncementReason.UNKNOWN)
+            .and(AnnounceReason.ANNOUNCE_REASON_START, Announcement.AnnouncementReason.START)
+            .and(AnnounceReason.ANNOUNCE_REASON_CHANGED, Announcement.AnnouncementReason.CHANGED)
+            .and(AnnounceReason.ANNOUNCE_REASON_AFTER_LOSS, Announcement.AnnouncementReason.AFTER_LOSS)
+            .and(AnnounceReason.ANNOUNCE_REASON_PERIODIC, Announcement.AnnouncementReason.PERIODIC);
+    private static final EnumMapping<DriverState, Announcement.DriverState> DRIVER = EnumMapping.unknown(
                     DriverState.DRIVER_STATE_UNSPECIFIED, Announcement.DriverState.UNKNOWN)
             .and(DriverState.DRIVER_STATE_READY, Announcement.DriverState.READY)
             .and(DriverState.DRIVER_STATE_LIBRARY_ABSENT, Announcement.DriverState.LIBRARY_ABSENT)
@@ -24,7 +24,7 @@ final class AnnouncementMapper {
             .and(DriverState.DRIVER_STATE_VERSION_MISMATCH, Announcement.DriverState.VERSION_MISMATCH)
             .and(DriverState.DRIVER_STATE_HELD, Announcement.DriverState.HELD)
             .and(DriverState.DRIVER_STATE_FAILED, Announcement.DriverState.FAILED);
-    private static final Words<MigStrategy, Announcement.MigStrategy> MIG = Words.unknown(
+    private static final EnumMapping<MigStrategy, Announcement.MigStrategy> MIG = EnumMapping.unknown(
                     MigStrategy.MIG_STRATEGY_UNSPECIFIED, Announcement.MigStrategy.UNKNOWN)
             .and(MigStrategy.MIG_STRATEGY_NONE, Announcement.MigStrategy.NONE)
             .and(MigStrategy.MIG_STRATEGY_SINGLE, Announcement.MigStrategy.SINGLE)
@@ -34,42 +34,37 @@ final class AnnouncementMapper {
 
     static Announcement model(NodeAnnounced wire, Instant appendedAt) {
         return new Announcement(
-                wire.getBootId(),
-                REASON.model(wire.getReason()),
-                wire.getDaemonVersion(),
-                wire.getDeviceSource(),
-                DRIVER.model(wire.getDriverState()),
-                wire.getDriverVersion(),
-                wire.getCudaVersion(),
-                wire.getKernelVersion(),
-                wire.getMachine(),
+                new Announcement.NodeSystemInfo(wire.getBootId(), wire.getKernelVersion(), wire.getMachine()),
+                new Announcement.Daemon(wire.getDaemonVersion(), wire.getDeviceSource()),
+                new Announcement.Driver(
+                        DRIVER.model(wire.getDriverState()), wire.getDriverVersion(), wire.getCudaVersion()),
                 wire.getGpusList().stream().map(GpuMapper::model).toList(),
                 wire.getResourcesList().stream()
-                        .map(offered -> new Announcement.Resource(
-                                offered.getName(), offered.getCapacity(), offered.getAllocatable()))
+                        .map(resource -> new Announcement.ExtendedResource(
+                                resource.getName(), resource.getCapacity(), resource.getAllocatable()))
                         .toList(),
-                wire.getInstallerState(),
-                wire.getMpsStatesMap(),
+                new Announcement.Companions(wire.getInstallerState(), wire.getMpsStatesMap()),
                 MIG.model(wire.getMigStrategy()),
-                appendedAt);
+                new Announcement.EventMetadata(REASON.model(wire.getReason()), appendedAt));
     }
 
-    static NodeAnnounced wire(Announcement snapshot) {
+    static NodeAnnounced wire(Announcement announcement) {
         var wire = NodeAnnounced.newBuilder()
-                .setBootId(snapshot.bootId())
-                .setReason(REASON.wire(snapshot.reason()))
-                .setDaemonVersion(snapshot.daemonVersion())
-                .setDeviceSource(snapshot.deviceSource())
-                .setDriverState(DRIVER.wire(snapshot.driverState()))
-                .setDriverVersion(snapshot.driverVersion())
-                .setCudaVersion(snapshot.cudaVersion())
-                .setKernelVersion(snapshot.kernelVersion())
-                .setMachine(snapshot.machine())
-                .setInstallerState(snapshot.installerState())
-                .putAllMpsStates(snapshot.mpsStates())
-                .setMigStrategy(MIG.wire(snapshot.migStrategy()));
-        snapshot.gpus().forEach(gpu -> wire.addGpus(GpuMapper.wire(gpu)));
-        snapshot.resources()
+                .setBootId(announcement.bootId())
+                .setReason(REASON.wire(announcement.metadata().reason()))
+                .setDaemonVersion(announcement.daemon().version())
+                .setDeviceSource(announcement.daemon().deviceSource())
+                .setDriverState(DRIVER.wire(announcement.driver().state()))
+                .setDriverVersion(announcement.driver().version())
+                .setCudaVersion(announcement.driver().cudaVersion())
+                .setKernelVersion(announcement.system().kernelVersion())
+                .setMachine(announcement.system().machine())
+                .setInstallerState(announcement.companions().installerState())
+                .putAllMpsStates(announcement.companions().mpsStates())
+                .setMigStrategy(MIG.wire(announcement.migStrategy()));
+        announcement.gpus().forEach(gpu -> wire.addGpus(GpuMapper.wire(gpu)));
+        announcement
+                .resources()
                 .forEach(resource -> wire.addResources(OfferedResource.newBuilder()
                         .setName(resource.name())
                         .setCapacity(resource.capacity())

@@ -9,57 +9,68 @@ import io.gpufleet.proto.inventory.v1.Sharing;
 import io.gpufleet.proto.inventory.v1.SharingStrategy;
 import io.gpufleet.proto.inventory.v1.VgpuHost;
 
-/** A GPU on the wire and in the model. */
+/** Maps the {@code Gpu} message to a GPU of the model and back. */
 final class GpuMapper {
-    private static final Words<MigMode, Gpu.MigMode> MIG = Words.unknown(MigMode.MIG_MODE_UNSPECIFIED, Gpu.MigMode.NONE)
+    private static final EnumMapping<MigMode, Gpu.MigMode> MIG = EnumMapping.unknown(
+                    MigMode.MIG_MODE_UNSPECIFIED, Gpu.MigMode.NONE)
             .and(MigMode.MIG_MODE_DISABLED, Gpu.MigMode.DISABLED)
             .and(MigMode.MIG_MODE_ENABLED, Gpu.MigMode.ENABLED);
-    private static final Words<LocalHealth, Gpu.LocalHealth> HEALTH = Words.unknown(
+    private static final EnumMapping<LocalHealth, Gpu.LocalHealth> HEALTH = EnumMapping.unknown(
                     LocalHealth.LOCAL_HEALTH_UNSPECIFIED, Gpu.LocalHealth.UNKNOWN)
             .and(LocalHealth.LOCAL_HEALTH_HEALTHY, Gpu.LocalHealth.HEALTHY)
             .and(LocalHealth.LOCAL_HEALTH_UNHEALTHY, Gpu.LocalHealth.UNHEALTHY)
             .and(LocalHealth.LOCAL_HEALTH_LOST, Gpu.LocalHealth.LOST);
-    private static final Words<SharingStrategy, Gpu.Sharing.Strategy> SHARING = Words.unknown(
-                    SharingStrategy.SHARING_STRATEGY_UNSPECIFIED, Gpu.Sharing.Strategy.UNKNOWN)
-            .and(SharingStrategy.SHARING_STRATEGY_NONE, Gpu.Sharing.Strategy.NONE)
-            .and(SharingStrategy.SHARING_STRATEGY_TIME_SLICING, Gpu.Sharing.Strategy.TIME_SLICING)
-            .and(SharingStrategy.SHARING_STRATEGY_MPS, Gpu.Sharing.Strategy.MPS);
+    private static final EnumMapping<SharingStrategy, Gpu.Sharing.SharingStrategy> SHARING = EnumMapping.unknown(
+                    SharingStrategy.SHARING_STRATEGY_UNSPECIFIED, Gpu.Sharing.SharingStrategy.UNKNOWN)
+            .and(SharingStrategy.SHARING_STRATEGY_NONE, Gpu.Sharing.SharingStrategy.NONE)
+            .and(SharingStrategy.SHARING_STRATEGY_TIME_SLICING, Gpu.Sharing.SharingStrategy.TIME_SLICING)
+            .and(SharingStrategy.SHARING_STRATEGY_MPS, Gpu.Sharing.SharingStrategy.MPS);
 
     private GpuMapper() {}
 
     static Gpu model(io.gpufleet.proto.inventory.v1.Gpu wire) {
         return new Gpu(
-                wire.getUuid(),
-                wire.getSerial(),
-                wire.getIndex(),
-                wire.getMinor(),
-                wire.getPciBusId(),
-                wire.getModel(),
-                wire.getShortModel(),
-                wire.getFamily(),
-                wire.getComputeCapability(),
-                wire.getMemoryBytes(),
-                wire.getVbiosVersion(),
-                wire.hasNumaNode() ? wire.getNumaNode() : null,
-                wire.getNvlinkPeersList().stream()
-                        .map(peer -> new Gpu.Peer(peer.getPciBusId(), peer.getLinks(), peer.getViaSwitch()))
-                        .toList(),
-                wire.getFabricClique(),
-                MIG.model(wire.getMigMode()),
-                wire.getMigInstancesList().stream().map(GpuMapper::model).toList(),
+                new Gpu.Identifiers(
+                        wire.getUuid(),
+                        wire.getSerial(),
+                        wire.getIndex(),
+                        wire.getMinor(),
+                        wire.getPciBusId(),
+                        wire.getVbiosVersion()),
+                new Gpu.Product(
+                        wire.getModel(),
+                        wire.getShortModel(),
+                        wire.getFamily(),
+                        wire.getComputeCapability(),
+                        wire.getMode(),
+                        wire.getMemoryBytes()),
+                topology(wire),
+                new Gpu.Mig(
+                        MIG.model(wire.getMigMode()),
+                        wire.getMigInstancesList().stream()
+                                .map(GpuMapper::model)
+                                .toList()),
+                wire.getResource(),
                 new Gpu.Sharing(
                         SHARING.model(wire.getSharing().getStrategy()),
                         wire.getSharing().getReplicas()),
-                wire.getResource(),
                 HEALTH.model(wire.getLocalHealth()),
-                wire.getMode(),
                 new Gpu.VgpuHost(
                         wire.getVgpuHost().getDriverVersion(),
                         wire.getVgpuHost().getDriverBranch()));
     }
 
-    private static Gpu.Instance model(MigInstance wire) {
-        return new Gpu.Instance(
+    private static Gpu.Topology topology(io.gpufleet.proto.inventory.v1.Gpu wire) {
+        return new Gpu.Topology(
+                wire.hasNumaNode() ? wire.getNumaNode() : null,
+                wire.getNvlinkPeersList().stream()
+                        .map(peer -> new Gpu.NvlinkPeer(peer.getPciBusId(), peer.getLinks(), peer.getViaSwitch()))
+                        .toList(),
+                wire.getFabricClique());
+    }
+
+    private static Gpu.MigInstance model(MigInstance wire) {
+        return new Gpu.MigInstance(
                 wire.getUuid(),
                 wire.getProfile(),
                 wire.getGpuInstanceId(),
@@ -72,42 +83,43 @@ final class GpuMapper {
     static io.gpufleet.proto.inventory.v1.Gpu wire(Gpu gpu) {
         var wire = io.gpufleet.proto.inventory.v1.Gpu.newBuilder()
                 .setUuid(gpu.uuid())
-                .setSerial(gpu.serial())
+                .setSerial(gpu.id().serial())
                 .setIndex(gpu.index())
-                .setMinor(gpu.minor())
-                .setPciBusId(gpu.pciBusId())
+                .setMinor(gpu.id().minor())
+                .setPciBusId(gpu.id().pciBusId())
                 .setModel(gpu.model())
-                .setShortModel(gpu.shortModel())
-                .setFamily(gpu.family())
-                .setComputeCapability(gpu.computeCapability())
+                .setShortModel(gpu.product().shortModel())
+                .setFamily(gpu.product().family())
+                .setComputeCapability(gpu.product().computeCapability())
                 .setMemoryBytes(gpu.memoryBytes())
-                .setVbiosVersion(gpu.vbiosVersion())
-                .setFabricClique(gpu.fabricClique())
-                .setMigMode(MIG.wire(gpu.migMode()))
+                .setVbiosVersion(gpu.id().vbiosVersion())
+                .setFabricClique(gpu.topology().fabricClique())
+                .setMigMode(MIG.wire(gpu.mig().mode()))
                 .setSharing(Sharing.newBuilder()
                         .setStrategy(SHARING.wire(gpu.sharing().strategy()))
                         .setReplicas(gpu.sharing().replicas()))
                 .setResource(gpu.resource())
                 .setLocalHealth(HEALTH.wire(gpu.localHealth()))
-                .setMode(gpu.mode());
-        if (gpu.numaNode() != null) {
-            wire.setNumaNode(gpu.numaNode());
+                .setMode(gpu.product().mode());
+        if (gpu.topology().numaNode() != null) {
+            wire.setNumaNode(gpu.topology().numaNode());
         }
         if (!gpu.vgpuHost().equals(Gpu.VgpuHost.NONE)) {
             wire.setVgpuHost(VgpuHost.newBuilder()
                     .setDriverVersion(gpu.vgpuHost().driverVersion())
                     .setDriverBranch(gpu.vgpuHost().driverBranch()));
         }
-        gpu.peers()
+        gpu.topology()
+                .nvlinkPeers()
                 .forEach(peer -> wire.addNvlinkPeers(NvlinkPeer.newBuilder()
                         .setPciBusId(peer.pciBusId())
                         .setLinks(peer.links())
                         .setViaSwitch(peer.viaSwitch())));
-        gpu.instances().forEach(instance -> wire.addMigInstances(wire(instance)));
+        gpu.migInstances().forEach(instance -> wire.addMigInstances(wire(instance)));
         return wire.build();
     }
 
-    private static MigInstance wire(Gpu.Instance instance) {
+    private static MigInstance wire(Gpu.MigInstance instance) {
         return MigInstance.newBuilder()
                 .setUuid(instance.uuid())
                 .setProfile(instance.profile())

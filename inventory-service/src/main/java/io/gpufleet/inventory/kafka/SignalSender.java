@@ -1,7 +1,7 @@
 package io.gpufleet.inventory.kafka;
 
 import io.gpufleet.inventory.app.NodeObject;
-import io.gpufleet.inventory.app.Observations;
+import io.gpufleet.inventory.app.SignalSink;
 import io.gpufleet.inventory.model.NodeSettings;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
@@ -9,7 +9,7 @@ import io.gpufleet.proto.signal.v1.PatchResult;
 import io.gpufleet.wire.EventSender;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.fold.Outbound;
+import io.gpufleet.wire.projection.Outbound;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -18,27 +18,28 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the log what was seen of Kubernetes; the idempotent sender keeps trying while a broker is away. */
-public final class SignalSender implements Observations {
-    /** What a patch of labels is called in a {@code PatchResult}. */
+/** Sends observations of Kubernetes to {@code gpu.signals}; the idempotent sender retries while a broker is unavailable. */
+public final class SignalSender implements SignalSink {
+    /** Target of a {@code PatchResult} for labels. */
     static final String LABELS = "labels";
 
     private static final Logger LOG = LoggerFactory.getLogger(SignalSender.class);
-    private static final Set<String> TOLD_LABELS = Set.of(NodeSettings.DEVICE_PLUGIN_CONFIG, NodeSettings.MIG_CONFIG);
+    private static final Set<String> PUBLISHED_LABELS =
+            Set.of(NodeSettings.DEVICE_PLUGIN_CONFIG, NodeSettings.MIG_CONFIG);
 
     private final EventSender sender;
     private final Clock clock;
 
-    /** Sends through the sender. */
+    /** Sends through {@code sender}. */
     public SignalSender(EventSender sender, Clock clock) {
         this.sender = sender;
         this.clock = clock;
     }
 
     @Override
-    public void seen(NodeObject node) {
+    public void nodeObserved(NodeObject node) {
         Map<String, String> labels = node.labels().entrySet().stream()
-                .filter(label -> TOLD_LABELS.contains(label.getKey()))
+                .filter(label -> PUBLISHED_LABELS.contains(label.getKey()))
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         send(
                 node.name(),
@@ -53,7 +54,7 @@ public final class SignalSender implements Observations {
     }
 
     @Override
-    public void gone(String node, String uid) {
+    public void nodeDeleted(String node, String uid) {
         send(
                 node,
                 KubernetesFact.newBuilder()
@@ -61,13 +62,13 @@ public final class SignalSender implements Observations {
     }
 
     @Override
-    public void labelled(String node, String uid, long revision, List<String> conflicts, String error) {
+    public void labelsApplied(String node, String uid, long revision, List<String> conflicts, String error) {
         send(
                 node,
                 KubernetesFact.newBuilder()
                         .setPatch(PatchResult.newBuilder()
                                 .setRevision(revision)
-                                .setWhat(LABELS)
+                                .setTarget(LABELS)
                                 .setSucceeded(error.isEmpty())
                                 .setError(error)
                                 .addAllConflicts(conflicts)
@@ -82,7 +83,7 @@ public final class SignalSender implements Observations {
                 LOG.atWarn()
                         .addKeyValue("node", node)
                         .addKeyValue("error", failed.getMessage())
-                        .log("a fact of Kubernetes did not reach the log");
+                        .log("Kubernetes fact not appended");
             }
         });
     }

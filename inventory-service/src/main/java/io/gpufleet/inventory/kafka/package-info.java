@@ -1,4 +1,4 @@
-/** The bus: how messages become the model and back, the fold, and facts of Kubernetes on their way to the log. */
+/** The bus: the projection, the mappers between messages and model, and the sender of Kubernetes facts. */
 @NullMarked
 package io.gpufleet.inventory.kafka;
 

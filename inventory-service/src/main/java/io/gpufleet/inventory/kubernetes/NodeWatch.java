@@ -5,17 +5,17 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
-import io.gpufleet.inventory.app.ClusterActing;
+import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.app.NodeListener;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches Node objects while it is open, and tells each listener. Of a Node only name, UID and version are kept here. An
- * API server that does not answer is tried again until it does.
+ * Watches Node objects while it is open, and calls each listener. Of a Node, only name, UID and resource version are kept.
+ * A watch that fails is retried until it succeeds.
  */
-public final class NodeWatch implements ClusterActing.Watch {
+public final class NodeWatch implements KubernetesActor.Watch {
     private static final Logger LOG = LoggerFactory.getLogger(NodeWatch.class);
     private static final long PAGE = 500;
 
@@ -25,19 +25,19 @@ public final class NodeWatch implements ClusterActing.Watch {
         this.informer = informer;
     }
 
-    /** Starts watching and returns at once; listeners are called one after the other, for one Node in order. */
+    /** Starts watching and returns at once; listeners are called one after the other, in order for each Node. */
     public static NodeWatch open(KubernetesClient client, List<NodeListener> listeners) {
         SharedIndexInformer<Node> informer = client.nodes().withLimit(PAGE).runnableInformer(0);
         informer.itemStore(new ReducedStateItemStore<>(
                 ReducedStateItemStore.NAME_KEY_STATE, Node.class, client.getKubernetesSerialization(), "metadata.uid"));
         informer.exceptionHandler((started, failed) -> {
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("Nodes can not be watched, will try again");
+            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("watch of Nodes failed, retrying");
             return true;
         });
         informer.addEventHandler(new ResourceEventHandler<>() {
             @Override
             public void onAdd(Node node) {
-                listeners.forEach(listener -> listener.seen(NodeReader.read(node)));
+                listeners.forEach(listener -> listener.onChanged(NodeObjectMapper.toModel(node)));
             }
 
             @Override
@@ -48,7 +48,8 @@ public final class NodeWatch implements ClusterActing.Watch {
             @Override
             public void onDelete(Node node, boolean finalStateUnknown) {
                 String uid = node.getMetadata().getUid();
-                listeners.forEach(listener -> listener.gone(node.getMetadata().getName(), uid == null ? "" : uid));
+                listeners.forEach(
+                        listener -> listener.onDeleted(node.getMetadata().getName(), uid == null ? "" : uid));
             }
         });
         var ignored = informer.start();

@@ -1,4 +1,4 @@
-/** Kubernetes through fabric8: Node objects as they are seen, and labels by server-side apply. */
+/** Kubernetes through fabric8: the watch of Node objects, and labels by server-side apply. */
 @NullMarked
 package io.gpufleet.inventory.kubernetes;
 

@@ -7,93 +7,78 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The newest full snapshot of what a node has; an empty text means that the daemon could not tell.
+ * The newest full inventory of a node; an empty text is a value that the daemon could not read.
  *
- * @param bootId the boot in which it was made
- * @param reason why it was sent
- * @param daemonVersion version of the daemon
- * @param deviceSource {@code nvml} or {@code simulated}
- * @param driverState the driver as the daemon found it
- * @param driverVersion for example {@code 550.54.15}
- * @param cudaVersion highest CUDA version of the driver, {@code major.minor}
- * @param kernelVersion kernel release
- * @param machine DMI product name
+ * @param system operating system of the node
+ * @param daemon the daemon that announced it
+ * @param driver GPU driver
  * @param gpus every physical GPU, by index
- * @param resources what the kubelet is offered
- * @param installerState state of the driver installer
- * @param mpsStates MPS control daemons by resource name
- * @param migStrategy how MIG instances become resources
- * @param appendedAt when it was appended to the log
+ * @param resources extended resources advertised to the kubelet
+ * @param companions driver installer and MPS control daemons
+ * @param migStrategy how MIG instances are advertised
+ * @param metadata reason and time of the announcement
  */
 public record Announcement(
-        String bootId,
-        Reason reason,
-        String daemonVersion,
-        String deviceSource,
-        DriverState driverState,
-        String driverVersion,
-        String cudaVersion,
-        String kernelVersion,
-        String machine,
+        NodeSystemInfo system,
+        Daemon daemon,
+        Driver driver,
         List<Gpu> gpus,
-        List<Resource> resources,
-        String installerState,
-        Map<String, String> mpsStates,
+        List<ExtendedResource> resources,
+        Companions companions,
         MigStrategy migStrategy,
-        Instant appendedAt) {
-    /** Copies the collections, maps sorted, so that the same snapshot has the same bytes on the log. */
+        EventMetadata metadata) {
+    /** Copies the lists. */
     public Announcement {
         gpus = List.copyOf(gpus);
         resources = List.copyOf(resources);
-        mpsStates = Collections.unmodifiableMap(new TreeMap<>(mpsStates));
     }
 
-    /** Whether two snapshots say the same of the node, whyever and whenever they were sent. */
-    public boolean saysTheSameAs(Announcement other) {
-        return equals(other.sent(reason, appendedAt));
+    /** The boot in which it was announced. */
+    public String bootId() {
+        return system.bootId();
     }
 
-    private Announcement sent(Reason why, Instant at) {
-        return new Announcement(
-                bootId,
-                why,
-                daemonVersion,
-                deviceSource,
-                driverState,
-                driverVersion,
-                cudaVersion,
-                kernelVersion,
-                machine,
-                gpus,
-                resources,
-                installerState,
-                mpsStates,
-                migStrategy,
-                at);
+    /** Time at which it was appended to the log. */
+    public Instant appendedAt() {
+        return metadata.appendedAt();
     }
 
-    /** One Kubernetes resource and how much of it the kubelet is told. */
-    public record Resource(String name, int capacity, int allocatable) {}
-
-    /** Why a snapshot was sent. */
-    public enum Reason {
-        /** Not told. */
-        UNKNOWN,
-        /** The daemon started. */
-        START,
-        /** Something in it changed. */
-        CHANGED,
-        /** Events were lost before. */
-        AFTER_LOSS,
-        /** Nothing changed. */
-        PERIODIC
+    /** Whether two announcements differ in nothing but their reason and time. */
+    public boolean hasSameContentAs(Announcement other) {
+        return withMetadata(other.metadata).equals(other);
     }
 
-    /** The GPU driver as the daemon finds it. */
+    /** The same content with another reason and time. */
+    public Announcement withMetadata(EventMetadata other) {
+        return new Announcement(system, daemon, driver, gpus, resources, companions, migStrategy, other);
+    }
+
+    /**
+     * Operating system of a node.
+     *
+     * @param bootId boot id of the kernel
+     * @param kernelVersion kernel release
+     * @param machine DMI product name
+     */
+    public record NodeSystemInfo(String bootId, String kernelVersion, String machine) {}
+
+    /** Version of the daemon and its device source, {@code nvml} or {@code simulated}. */
+    public record Daemon(String version, String deviceSource) {}
+
+    /**
+     * GPU driver of a node.
+     *
+     * @param state state that the daemon found
+     * @param version for example {@code 550.54.15}
+     * @param cudaVersion highest CUDA version of the driver, {@code major.minor}
+     */
+    public record Driver(DriverState state, String version, String cudaVersion) {}
+
+    /** State of the GPU driver. */
     public enum DriverState {
-        /** Not told. */
+        /** Not reported. */
         UNKNOWN,
-        /** The driver answers. */
+        /** The driver responds. */
         READY,
         /** The library was not found. */
         LIBRARY_ABSENT,
@@ -101,21 +86,52 @@ public record Announcement(
         NOT_LOADED,
         /** Library and kernel driver differ. */
         VERSION_MISMATCH,
-        /** NVML was let go on request. */
+        /** NVML was shut down on request. */
         HELD,
-        /** NVML answers with another error. */
+        /** NVML returns another error. */
         FAILED
     }
 
-    /** How MIG instances become resources. */
+    /** One extended resource of the node, with the number of its devices and of the healthy ones. */
+    public record ExtendedResource(String name, int capacity, int allocatable) {}
+
+    /** State of the driver installer, and of the MPS control daemons by resource name. */
+    public record Companions(String installerState, Map<String, String> mpsStates) {
+        /** A node without companions. */
+        public static final Companions NONE = new Companions("", Map.of());
+
+        /** Copies the map, sorted, so that equal announcements have equal bytes on the log. */
+        public Companions {
+            mpsStates = Collections.unmodifiableMap(new TreeMap<>(mpsStates));
+        }
+    }
+
+    /** How MIG instances are advertised as resources. */
     public enum MigStrategy {
-        /** Not told. */
+        /** Not reported. */
         UNKNOWN,
         /** MIG is ignored. */
         NONE,
-        /** All instances are alike and are {@code nvidia.com/gpu}. */
+        /** All instances have one profile and are {@code nvidia.com/gpu}. */
         SINGLE,
         /** Each profile is a resource of its own. */
         MIXED
+    }
+
+    /** Reason of an announcement, and the time at which it was appended to the log. */
+    public record EventMetadata(AnnouncementReason reason, Instant appendedAt) {}
+
+    /** Reason of an announcement. */
+    public enum AnnouncementReason {
+        /** Not reported. */
+        UNKNOWN,
+        /** The daemon started. */
+        START,
+        /** The content changed. */
+        CHANGED,
+        /** Events were lost before. */
+        AFTER_LOSS,
+        /** Nothing changed. */
+        PERIODIC
     }
 }

@@ -7,121 +7,123 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The fleet at one moment; immutable, so that any thread may read it. {@link #apply} gives the next image and {@link
- * #load} sets a node as a changelog kept it; both lead to equal images.
+ * The state of all nodes at one moment; immutable, so that any thread may read it. {@link #apply} returns the next state,
+ * {@link #load} sets a node to the state of the changelog; both lead to equal fleets.
  *
- * @param nodes every node heard of, by name
- * @param whereabouts names of the nodes that list a device, sorted, by UUID of the GPU or MIG instance; one, unless a
- *     board was moved and its old node was not heard since
+ * @param nodes every known node, by name
+ * @param nodesByDevice names of the nodes that announced a device, sorted, by UUID of the GPU or MIG instance; more than
+ *     one when a board was moved and its old node has not announced since
  */
-public record Fleet(NameTree<NodeImage> nodes, NameTree<List<String>> whereabouts) {
-    /** Nothing was heard yet. */
-    public static final Fleet EMPTY = new Fleet(NameTree.empty(), NameTree.empty());
+public record Fleet(ImmutableTreeMap<NodeState> nodes, ImmutableTreeMap<List<String>> nodesByDevice) {
+    /** No nodes. */
+    public static final Fleet EMPTY = new Fleet(ImmutableTreeMap.empty(), ImmutableTreeMap.empty());
 
     /** A GPU and the node that has it. */
-    public record Place(NodeImage node, Gpu gpu) {}
+    public record GpuLocation(NodeState node, Gpu gpu) {}
 
-    /** A node, where anything was heard of it. */
-    public Optional<NodeImage> node(String name) {
+    /** A node, if it is known. */
+    public Optional<NodeState> node(String name) {
         return nodes.get(name);
     }
 
-    /** A node as it is, or with nothing but its name. */
-    public NodeImage nodeOrUnknown(String name) {
-        return nodes.get(name).orElseGet(() -> NodeImage.unknown(name));
+    /** A node, or one of which only the name is known. */
+    public NodeState nodeOrUnknown(String name) {
+        return nodes.get(name).orElseGet(() -> NodeState.unknown(name));
     }
 
-    /** The GPU of that UUID, or the one that has the MIG instance of that UUID; of two claims the newer one counts. */
-    public Optional<Place> device(String uuid) {
-        return whereabouts.get(uuid).stream()
+    /** The GPU with that UUID or with a MIG instance of that UUID; from the newest announcement, where nodes disagree. */
+    public Optional<GpuLocation> device(String uuid) {
+        return nodesByDevice.get(uuid).stream()
                 .flatMap(List::stream)
                 .flatMap(name -> node(name).stream())
-                .max(Comparator.comparing((NodeImage node) ->
-                                node.announced().map(Announcement::appendedAt).orElse(Instant.MIN))
-                        .thenComparing(NodeImage::name))
+                .max(Comparator.comparing((NodeState node) -> node.lastAnnouncement()
+                                .map(Announcement::appendedAt)
+                                .orElse(Instant.MIN))
+                        .thenComparing(NodeState::name))
                 .flatMap(node -> node.gpus().stream()
-                        .filter(gpu -> idsOf(gpu).anyMatch(uuid::equals))
+                        .filter(gpu -> gpu.deviceIds().anyMatch(uuid::equals))
                         .findFirst()
-                        .map(gpu -> new Place(node, gpu)));
+                        .map(gpu -> new GpuLocation(node, gpu)));
     }
 
-    /** The next image; the same one where the change says nothing new. */
+    /** The next fleet; this one where the delta changes nothing. */
     public Fleet apply(FleetDelta delta) {
-        NodeImage before = nodeOrUnknown(delta.node());
-        NodeImage after = changed(before, delta);
-        return after.differsFrom(before) ? load(after.atRevision(before.revision() + 1)) : this;
+        NodeState before = nodeOrUnknown(delta.node());
+        NodeState after = changed(before, delta);
+        return after.differsFrom(before) ? load(after.withRevision(before.revision() + 1)) : this;
     }
 
-    /** The image with a node exactly as given; one that says nothing at all is left out. */
-    public Fleet load(NodeImage node) {
-        if (node.empty()) {
+    /** The fleet with this state of a node; an empty state removes the node. */
+    public Fleet load(NodeState node) {
+        if (node.isEmpty()) {
             return forget(node.name());
         }
-        NodeImage before = nodeOrUnknown(node.name());
-        NameTree<List<String>> places =
-                before.gpus().equals(node.gpus()) ? whereabouts : listed(unlisted(whereabouts, before), node);
-        return new Fleet(nodes.with(node.name(), node), places);
+        NodeState before = nodeOrUnknown(node.name());
+        ImmutableTreeMap<List<String>> devices = before.gpus().equals(node.gpus())
+                ? nodesByDevice
+                : withDevicesOf(withoutDevicesOf(nodesByDevice, before), node);
+        return new Fleet(nodes.with(node.name(), node), devices);
     }
 
-    /** The image without a node. */
+    /** The fleet without a node. */
     public Fleet forget(String name) {
         return node(name)
-                .map(gone -> new Fleet(nodes.without(name), unlisted(whereabouts, gone)))
+                .map(node -> new Fleet(nodes.without(name), withoutDevicesOf(nodesByDevice, node)))
                 .orElse(this);
     }
 
-    private static NodeImage changed(NodeImage node, FleetDelta delta) {
+    private static NodeState changed(NodeState node, FleetDelta delta) {
         return switch (delta) {
-            case FleetDelta.Announced(String _, Announcement snapshot) -> announced(node, snapshot);
-            case FleetDelta.Departed departed -> departed(node, departed);
-            case FleetDelta.Heard heard ->
-                node.presence() == null ? node : node.with(node.presence().heard(heard.at()));
-            case FleetDelta.FellSilent silent ->
-                node.presence() instanceof Presence.Present present
-                        ? node.with(present.fallsSilent(silent.at()))
-                        : node;
-            case FleetDelta.Judged judged -> node.with(judged.verdicts());
-            case FleetDelta.Held held -> node.heldBy(held.holders());
-            case FleetDelta.ObjectSeen seen -> node.ofObject(seen.uid(), seen.settings());
-            case FleetDelta.ObjectGone gone -> node.nodeUid().equals(gone.uid()) ? withoutObject(node) : node;
-            case FleetDelta.Forgotten _ -> NodeImage.unknown(node.name());
-            case FleetDelta.LabelsWritten written ->
-                node.conflicting(written.conflicts().stream().sorted().toList());
+            case FleetDelta.NodeAnnounced(String _, Announcement announcement) -> announced(node, announcement);
+            case FleetDelta.NodeDeparted departed -> departed(node, departed);
+            case FleetDelta.HeartbeatReceived heartbeat ->
+                node.presence() == null ? node : node.with(node.presence().onHeartbeat(heartbeat.at()));
+            case FleetDelta.HeartbeatTimedOut timeout ->
+                node.presence() instanceof Presence.Present present ? node.with(present.toLost(timeout.at())) : node;
+            case FleetDelta.VerdictsChanged changed -> node.with(changed.verdicts());
+            case FleetDelta.HoldersChanged changed -> node.withHolders(changed.holders());
+            case FleetDelta.NodeObjectObserved observed -> node.withNodeObject(observed.uid(), observed.settings());
+            case FleetDelta.NodeObjectDeleted deleted ->
+                node.object().uid().equals(deleted.uid()) ? withoutObject(node) : node;
+            case FleetDelta.NodeExpired _ -> NodeState.unknown(node.name());
+            case FleetDelta.LabelsApplied applied ->
+                node.withLabelConflicts(applied.conflicts().stream().sorted().toList());
         };
     }
 
-    /** A snapshot that repeats the one before changes nothing, or every 6 h each view would be new. */
-    private static NodeImage announced(NodeImage node, Announcement snapshot) {
+    /** A repeated announcement is not stored: each view would change every 6 h otherwise. */
+    private static NodeState announced(NodeState node, Announcement announcement) {
         Announcement before = node.announcement();
         Presence presence = node.presence() == null
-                ? new Presence.Present(snapshot.appendedAt())
-                : node.presence().announced(snapshot.appendedAt());
-        boolean repeated = before != null && before.saysTheSameAs(snapshot);
-        return repeated ? node.with(presence) : node.with(snapshot).with(presence);
+                ? new Presence.Present(announcement.appendedAt())
+                : node.presence().onAnnouncement(announcement.appendedAt());
+        boolean repeated = before != null && before.hasSameContentAs(announcement);
+        return repeated ? node.with(presence) : node.with(announcement).with(presence);
     }
 
-    /** The end of another boot than the announced one is old news. */
-    private static NodeImage departed(NodeImage node, FleetDelta.Departed departed) {
-        boolean thisBoot = node.announced()
-                .filter(known -> known.bootId().equals(departed.bootId()))
+    /** The departure of another boot than the announced one is ignored. */
+    private static NodeState departed(NodeState node, FleetDelta.NodeDeparted departed) {
+        boolean thisBoot = node.lastAnnouncement()
+                .filter(announcement -> announcement.bootId().equals(departed.bootId()))
                 .isPresent();
-        return thisBoot && node.presence() != null ? node.with(node.presence().departs(departed.at())) : node;
+        return thisBoot && node.presence() != null ? node.with(node.presence().onDeparture(departed.at())) : node;
     }
 
-    /** A node that is away and whose object is gone is forgotten; one that is heard stays, whatever Kubernetes says. */
-    private static NodeImage withoutObject(NodeImage node) {
+    /** A departed or lost node is removed with its Node object; a present one stays. */
+    private static NodeState withoutObject(NodeState node) {
         return switch (node.presence()) {
-            case Presence.Departed _, Presence.Lost _ -> NodeImage.unknown(node.name());
-            case Presence.Present _ -> node.ofObject("", null).conflicting(List.of());
-            case null -> node.ofObject("", null).conflicting(List.of());
+            case Presence.Departed _, Presence.Lost _ -> NodeState.unknown(node.name());
+            case Presence.Present _ -> node.with(NodeObjectState.ABSENT);
+            case null -> node.with(NodeObjectState.ABSENT);
         };
     }
 
-    private static NameTree<List<String>> listed(NameTree<List<String>> places, NodeImage node) {
+    private static ImmutableTreeMap<List<String>> withDevicesOf(
+            ImmutableTreeMap<List<String>> devices, NodeState node) {
         for (Gpu gpu : node.gpus()) {
-            for (String id : idsOf(gpu).toList()) {
-                Stream<String> others = places.get(id).stream().flatMap(List::stream);
-                places = places.with(
+            for (String id : gpu.deviceIds().toList()) {
+                Stream<String> others = devices.get(id).stream().flatMap(List::stream);
+                devices = devices.with(
                         id,
                         Stream.concat(others, Stream.of(node.name()))
                                 .sorted()
@@ -129,24 +131,20 @@ public record Fleet(NameTree<NodeImage> nodes, NameTree<List<String>> whereabout
                                 .toList());
             }
         }
-        return places;
+        return devices;
     }
 
-    private static NameTree<List<String>> unlisted(NameTree<List<String>> places, NodeImage node) {
+    private static ImmutableTreeMap<List<String>> withoutDevicesOf(
+            ImmutableTreeMap<List<String>> devices, NodeState node) {
         for (Gpu gpu : node.gpus()) {
-            for (String id : idsOf(gpu).toList()) {
-                List<String> others = places.get(id).stream()
+            for (String id : gpu.deviceIds().toList()) {
+                List<String> others = devices.get(id).stream()
                         .flatMap(List::stream)
                         .filter(name -> !name.equals(node.name()))
                         .toList();
-                places = others.isEmpty() ? places.without(id) : places.with(id, others);
+                devices = others.isEmpty() ? devices.without(id) : devices.with(id, others);
             }
         }
-        return places;
-    }
-
-    private static Stream<String> idsOf(Gpu gpu) {
-        return Stream.concat(Stream.of(gpu.uuid()), gpu.instances().stream().map(Gpu.Instance::uuid))
-                .filter(id -> !id.isEmpty());
+        return devices;
     }
 }

@@ -3,21 +3,21 @@ package io.gpufleet.inventory.model;
 import java.util.Map;
 
 /**
- * Settings of a node that an administrator chose by Node labels; empty text where the label is absent.
+ * Settings that an administrator chose by labels of the Node; empty text where the label is absent.
  *
  * @param devicePluginConfig label {@value #DEVICE_PLUGIN_CONFIG}
  * @param migConfig label {@value #MIG_CONFIG}
  */
 public record NodeSettings(String devicePluginConfig, String migConfig) {
-    /** Names the daemon's configuration. */
+    /** Label that names the configuration of the daemon. */
     public static final String DEVICE_PLUGIN_CONFIG = "nvidia.com/device-plugin.config";
-    /** Names the MIG partitioning. */
+    /** Label that names the MIG partitioning. */
     public static final String MIG_CONFIG = "nvidia.com/mig.config";
 
-    /** Nothing was chosen. */
+    /** Neither label is set. */
     public static final NodeSettings NONE = new NodeSettings("", "");
 
-    /** What the labels of a Node choose. */
+    /** Reads the settings from the labels of a Node. */
     public static NodeSettings of(Map<String, String> labels) {
         return new NodeSettings(labels.getOrDefault(DEVICE_PLUGIN_CONFIG, ""), labels.getOrDefault(MIG_CONFIG, ""));
     }

@@ -3,106 +3,106 @@ package io.gpufleet.inventory.model;
 import java.time.Instant;
 
 /**
- * Whether a node's daemon is heard. A transition is a method of the state that it may leave:
+ * Liveness of the daemon of a node. A transition is a method of the state that it leaves:
  *
  * <pre>
- *            announced                departs
+ *       onAnnouncement             onDeparture
  *   (new) ───────────► Present ─────────────────► Departed
  *                      │  ▲  ▲                     ▲    │
- *       fallsSilent ▼  │  └──┼─────announced───────┼────┘
- *                    Lost ───┘ heard, announced    │
- *                      └──────────departs──────────┘
+ *            toLost ▼  │  └──┼──onAnnouncement─────┼────┘
+ *                    Lost ───┘ onHeartbeat, onAnnouncement
+ *                      └─────────onDeparture───────┘
  * </pre>
  *
- * A departed node comes back by an announcement only: a heartbeat of before its end may be read after it, since there
- * is no order between topics, and a daemon that starts always announces.
+ * A departed node becomes present only by an announcement. Topics have no common order, so a heartbeat sent before the
+ * departure may be read after it, and a daemon announces at every start.
  */
 public sealed interface Presence {
-    /** Since when, by the log's append time; for a loss by the clock of the replica that noticed it. */
+    /** Start of the state, by append time of the log; for a loss, by the clock of the replica that detected it. */
     Instant since();
 
-    /** The daemon started or told what it has. */
-    Presence announced(Instant at);
+    /** State after an announcement. */
+    Presence onAnnouncement(Instant at);
 
-    /** Any other sign of life. */
-    Presence heard(Instant at);
+    /** State after any other event of the daemon. */
+    Presence onHeartbeat(Instant at);
 
-    /** The daemon stopped in good order. */
-    Presence departs(Instant at);
+    /** State after a graceful stop of the daemon. */
+    Presence onDeparture(Instant at);
 
-    /** The word for people and queries. */
-    String word();
+    /** Name of the state in answers and queries. */
+    String stateName();
 
-    /** Heard. */
+    /** The daemon sends events. */
     record Present(Instant since) implements Presence {
         @Override
-        public Presence announced(Instant at) {
+        public Presence onAnnouncement(Instant at) {
             return this;
         }
 
         @Override
-        public Presence heard(Instant at) {
+        public Presence onHeartbeat(Instant at) {
             return this;
         }
 
         @Override
-        public Presence departs(Instant at) {
+        public Presence onDeparture(Instant at) {
             return new Departed(at);
         }
 
-        /** Silent for longer than allowed, while others were heard. */
-        public Lost fallsSilent(Instant at) {
+        /** State after the silence timeout. */
+        public Lost toLost(Instant at) {
             return new Lost(at);
         }
 
         @Override
-        public String word() {
+        public String stateName() {
             return "present";
         }
     }
 
-    /** Stopped in good order. */
+    /** The daemon stopped gracefully. */
     record Departed(Instant since) implements Presence {
         @Override
-        public Presence announced(Instant at) {
+        public Presence onAnnouncement(Instant at) {
             return new Present(at);
         }
 
         @Override
-        public Presence heard(Instant at) {
+        public Presence onHeartbeat(Instant at) {
             return this;
         }
 
         @Override
-        public Presence departs(Instant at) {
+        public Presence onDeparture(Instant at) {
             return this;
         }
 
         @Override
-        public String word() {
+        public String stateName() {
             return "departed";
         }
     }
 
-    /** Silent for longer than allowed, while others were heard. */
+    /** The daemon was silent for longer than the timeout while other nodes were not. */
     record Lost(Instant since) implements Presence {
         @Override
-        public Presence announced(Instant at) {
+        public Presence onAnnouncement(Instant at) {
             return new Present(at);
         }
 
         @Override
-        public Presence heard(Instant at) {
+        public Presence onHeartbeat(Instant at) {
             return new Present(at);
         }
 
         @Override
-        public Presence departs(Instant at) {
+        public Presence onDeparture(Instant at) {
             return new Departed(at);
         }
 
         @Override
-        public String word() {
+        public String stateName() {
             return "lost";
         }
     }

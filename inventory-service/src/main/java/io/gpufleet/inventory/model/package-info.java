@@ -1,4 +1,4 @@
-/** The fleet as an immutable image, what changes it, the labels that follow from it; JDK only, told the time. */
+/** The fleet as an immutable value, its deltas, and the policy for lost nodes. JDK only; time is a parameter. */
 @NullMarked
 package io.gpufleet.inventory.model;
 

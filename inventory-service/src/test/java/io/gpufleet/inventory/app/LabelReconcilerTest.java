@@ -1,17 +1,17 @@
 package io.gpufleet.inventory.app;
 
-import static io.gpufleet.inventory.model.Machines.a100;
-import static io.gpufleet.inventory.model.Machines.announcement;
-import static io.gpufleet.inventory.model.Machines.fleet;
-import static io.gpufleet.inventory.model.Machines.h100;
-import static io.gpufleet.inventory.model.Machines.node;
+import static io.gpufleet.inventory.model.TestNodes.a100;
+import static io.gpufleet.inventory.model.TestNodes.announcement;
+import static io.gpufleet.inventory.model.TestNodes.fleet;
+import static io.gpufleet.inventory.model.TestNodes.h100;
+import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.inventory.model.Fleet;
-import io.gpufleet.inventory.model.LabelGroup;
-import io.gpufleet.inventory.model.LabelSet;
-import io.gpufleet.inventory.model.NodeImage;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.label.LabelGroup;
+import io.gpufleet.inventory.model.label.LabelSet;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,17 +23,16 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When labels are written, what is left to others, and what is told about it. */
+/** Writes, conflicts, retries and reports of the reconciler. */
 class LabelReconcilerTest {
     private static final Set<LabelGroup> GROUPS = Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR);
 
-    /** A Node on an API server that keeps who owns which label. */
-    private static final class OneNode implements LabelWriter {
+    /** A Node on an API server that tracks the owner of each label. */
+    private static final class FakeLabelWriter implements LabelWriter {
         final Map<String, String> foreign = new HashMap<>();
         final Deque<String> failures = new ArrayDeque<>();
         final List<LabelSet> written = new ArrayList<>();
@@ -47,86 +46,85 @@ class LabelReconcilerTest {
         }
 
         @Override
-        public synchronized Outcome apply(String node, String uid, LabelSet labels) {
+        public synchronized ApplyResult apply(String node, String uid, LabelSet labels) {
             if (!failures.isEmpty()) {
-                return new Outcome.Failed(failures.remove());
+                return new ApplyResult.Failed(failures.remove());
             }
-            var taken = new TreeSet<>(labels.labels().keySet());
-            taken.retainAll(foreign.keySet());
-            if (!taken.isEmpty()) {
-                return new Outcome.Owned(taken);
+            var conflicts = new TreeSet<>(labels.labels().keySet());
+            conflicts.retainAll(foreign.keySet());
+            if (!conflicts.isEmpty()) {
+                return new ApplyResult.Conflict(conflicts);
             }
             written.add(labels);
             own = labels.labels();
-            return new Outcome.Applied(object());
+            return new ApplyResult.Applied(object());
         }
     }
 
-    private static final class Told implements Observations {
+    private static final class RecordingSignalSink implements SignalSink {
         final List<String> lines = new ArrayList<>();
 
         @Override
-        public void seen(NodeObject node) {}
+        public void nodeObserved(NodeObject node) {}
 
         @Override
-        public void gone(String node, String uid) {}
+        public void nodeDeleted(String node, String uid) {}
 
         @Override
-        public synchronized void labelled(
+        public synchronized void labelsApplied(
                 String node, String uid, long revision, List<String> conflicts, String error) {
             lines.add(conflicts + error);
         }
     }
 
-    private final OneNode api = new OneNode();
-    private final Told told = new Told();
-    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+    private final FakeLabelWriter api = new FakeLabelWriter();
+    private final RecordingSignalSink signals = new RecordingSignalSink();
+    private final RetryTimer timer = new RetryTimer("retry");
     private volatile Fleet fleet = fleet(node("n1", announcement(a100(0))));
-    private final LabelReconciler reconciler = new LabelReconciler(
-            () -> fleet,
-            api,
-            told,
-            Runnable::run,
-            timer,
-            new LabelReconciler.Manner(GROUPS, Duration.ofMillis(1), Duration.ofMillis(20)));
+    private final LabelReconciler reconciler = reconciler(Duration.ofMinutes(1));
+
+    private LabelReconciler reconciler(Duration conflictRetryInterval) {
+        var settings = new LabelReconciler.ReconcilerSettings(GROUPS, Duration.ofMillis(1), conflictRetryInterval);
+        return new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings);
+    }
 
     @BeforeEach
-    void begin() {
+    void startReconciler() {
         reconciler.start();
     }
 
     @AfterEach
-    void endTimer() {
-        timer.shutdownNow();
+    void closeTimer() {
+        timer.close();
     }
 
-    private void now(NodeImage node) {
+    private void setNode(NodeState node) {
         fleet = fleet(node);
-        reconciler.wake("n1");
+        reconciler.enqueue("n1");
     }
 
     @Test
-    void seenNodeGetsItsLabelsOnce() {
-        reconciler.seen(api.object());
-        reconciler.seen(api.object());
+    void observedNodeIsLabelledOnce() {
+        reconciler.onChanged(api.object());
+        reconciler.onChanged(api.object());
 
         assertThat(api.object().labels()).isEqualTo(Map.of("gpu-type", "a100", "accelerator", "nvidia-tesla-a100"));
         assertThat(api.written).hasSize(1);
-        assertThat(told.lines).containsExactly("[]");
+        assertThat(signals.lines).containsExactly("[]");
     }
 
     @Test
-    void anotherModelChangesThem() {
-        reconciler.seen(api.object());
-        now(node("n1", announcement(h100(0))));
+    void changedModelChangesTheLabels() {
+        reconciler.onChanged(api.object());
+        setNode(node("n1", announcement(h100(0))));
 
         assertThat(api.object().labels()).isEqualTo(Map.of("gpu-type", "h100", "accelerator", "nvidia-h100"));
     }
 
     @Test
-    void machineWithoutGpusLosesThem() {
-        reconciler.seen(api.object());
-        now(node("n1", announcement()));
+    void nodeWithoutGpusLosesItsLabels() {
+        reconciler.onChanged(api.object());
+        setNode(node("n1", announcement()));
 
         assertThat(api.object().labels()).isEmpty();
     }
@@ -134,45 +132,47 @@ class LabelReconcilerTest {
     @Test
     void nodeOfAnotherBootIsLeftAlone() {
         api.bootId = "boot-2";
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
         assertThat(api.written).isEmpty();
 
         api.bootId = "";
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
         assertThat(api.written).isEmpty();
     }
 
     @Test
     void nodeThatIsNotManagedIsLeftAlone() {
-        api.foreign.put(NodeObject.MANAGED, "false");
-        reconciler.seen(api.object());
+        api.foreign.put(NodeObject.MANAGED_LABEL, "false");
+        reconciler.onChanged(api.object());
         assertThat(api.written).isEmpty();
     }
 
     @Test
-    void labelOfSomebodyElseIsLeftToHimAndReported() {
+    void labelOfAnotherManagerIsKeptAndReported() {
         api.foreign.put("accelerator", "tpu");
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
 
         assertThat(api.object().labels()).isEqualTo(Map.of("gpu-type", "a100", "accelerator", "tpu"));
-        assertThat(told.lines).containsExactly("[accelerator]");
+        assertThat(signals.lines).containsExactly("[accelerator]");
     }
 
     @Test
-    void keyThatSomebodyGaveUpIsTakenAtOnce() {
+    void releasedLabelKeyIsClaimedAtOnce() {
         api.foreign.put("accelerator", "tpu");
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
         api.foreign.clear();
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
 
         assertThat(api.object().labels()).containsEntry("accelerator", "nvidia-tesla-a100");
-        assertThat(told.lines).containsExactly("[accelerator]", "[]");
+        assertThat(signals.lines).containsExactly("[accelerator]", "[]");
     }
 
     @Test
-    void foreignKeyIsTriedAgainAfterAWhile() {
+    void conflictingKeyIsRetried() {
+        var retrying = reconciler(Duration.ofMillis(20));
+        retrying.start();
         api.foreign.put("accelerator", "tpu");
-        reconciler.seen(api.object());
+        retrying.onChanged(api.object());
         synchronized (api) {
             api.foreign.clear();
         }
@@ -181,18 +181,18 @@ class LabelReconcilerTest {
     }
 
     @Test
-    void failureIsToldOnceAndTriedAgain() {
-        api.failures.addAll(List.of("503 away", "503 away"));
-        reconciler.seen(api.object());
+    void failureIsReportedOnceAndRetried() {
+        api.failures.addAll(List.of("503 unavailable", "503 unavailable"));
+        reconciler.onChanged(api.object());
 
         await().untilAsserted(() -> assertThat(api.object().labels()).containsEntry("gpu-type", "a100"));
-        await().untilAsserted(() -> assertThat(told.lines).containsExactly("[]503 away", "[]"));
+        await().untilAsserted(() -> assertThat(signals.lines).containsExactly("[]503 unavailable", "[]"));
     }
 
     @Test
-    void whoIsNotActiveWritesNothing() {
+    void standbyWritesNothing() {
         reconciler.stop();
-        reconciler.seen(api.object());
+        reconciler.onChanged(api.object());
         assertThat(api.written).isEmpty();
     }
 
@@ -206,11 +206,11 @@ class LabelReconcilerTest {
             awaitQuietly(release);
             return api.apply(node, uid, labels);
         };
-        var manner = new LabelReconciler.Manner(GROUPS, Duration.ofMillis(1), Duration.ofMinutes(1));
+        var settings = new LabelReconciler.ReconcilerSettings(GROUPS, Duration.ofMillis(1), Duration.ofMinutes(1));
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            var busy = new LabelReconciler(() -> fleet, slow, told, threads, timer, manner);
+            var busy = new LabelReconciler(() -> fleet, slow, signals, threads, timer, settings);
             busy.start();
-            busy.seen(api.object());
+            busy.onChanged(api.object());
             entered.await();
             // When
             var stopped = threads.submit(() -> {

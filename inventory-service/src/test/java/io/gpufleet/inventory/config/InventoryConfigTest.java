@@ -3,7 +3,7 @@ package io.gpufleet.inventory.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpufleet.inventory.model.LabelGroup;
+import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the environment may say, and what is answered when it says something else. */
+/** Defaults, values and errors of the configuration. */
 class InventoryConfigTest {
     private static InventoryConfig config(Map<String, String> more) {
         var environment = new HashMap<>(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_KAFKA", "k:9092"));
@@ -22,15 +22,15 @@ class InventoryConfigTest {
     }
 
     @Test
-    void defaultsWriteEveryLabel() {
+    void defaultsEnableEveryLabel() {
         InventoryConfig config = config(Map.of());
         assertThat(config.labels()).containsExactlyInAnyOrder(LabelGroup.values());
-        assertThat(config.sessionTimeout()).isEqualTo(Duration.ofSeconds(6));
-        assertThat(config.instance()).isEqualTo("inventory-service-0");
+        assertThat(config.kafka().sessionTimeout()).isEqualTo(Duration.ofSeconds(6));
+        assertThat(config.kafka().instance()).isEqualTo("inventory-service-0");
     }
 
     @Test
-    void labelsAreSwitchedOneByOne() {
+    void labelGroupsAreEnabledOneByOne() {
         assertThat(config(Map.of("GPUFLEET_LABELS", "gfd, gpu-type")).labels())
                 .containsExactlyInAnyOrder(LabelGroup.GFD, LabelGroup.GPU_TYPE);
         assertThat(config(Map.of("GPUFLEET_LABELS", "none")).labels()).isEmpty();
@@ -40,14 +40,16 @@ class InventoryConfigTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "GPUFLEET_LABELS | gfd,tpu | GPUFLEET_LABELS='gfd,tpu' is not usable: it takes none, or some of gfd,",
-                "GPUFLEET_HTTP_PORT | 80800 | GPUFLEET_HTTP_PORT='80800' is not usable: it takes a whole number from 0 to 65535",
+                "GPUFLEET_LABELS | gfd,tpu | none, or some of gfd,",
+                "GPUFLEET_HTTP_PORT | 80800 | a whole number from 0 to 65535",
                 "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",
                 "GPUFLEET_SESSION_TIMEOUT | soon | a duration such as",
             })
-    void badValueIsAnsweredWithWhatMayStandThere(String name, String value, String answer) {
+    void invalidValueIsAnErrorWithTheValidOnes(String name, String value, String valid) {
         assertThatThrownBy(() -> config(Map.of(name, value)))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageContaining(answer);
+                .hasMessageStartingWith(name + "=")
+                .hasMessageContaining(value)
+                .hasMessageContaining(valid);
     }
 }

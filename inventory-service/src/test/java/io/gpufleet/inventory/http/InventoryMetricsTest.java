@@ -1,19 +1,19 @@
 package io.gpufleet.inventory.http;
 
-import static io.gpufleet.inventory.model.Machines.a100;
-import static io.gpufleet.inventory.model.Machines.announcement;
-import static io.gpufleet.inventory.model.Machines.fleet;
-import static io.gpufleet.inventory.model.Machines.node;
+import static io.gpufleet.inventory.model.TestNodes.a100;
+import static io.gpufleet.inventory.model.TestNodes.announcement;
+import static io.gpufleet.inventory.model.TestNodes.fleet;
+import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus reads. */
+/** The metrics page. */
 class InventoryMetricsTest {
     @Test
-    void measuresGoOnAfterAGarbageCollection() {
+    void metricsSurviveGarbageCollection() {
         var metrics = new InventoryMetrics(() -> fleet(node("n1", announcement(a100(0)))), () -> List.of("n9"));
         var count = new AtomicLong(3);
         metrics.counter("gpufleet_test_events", "events", () -> count.get());

@@ -1,12 +1,13 @@
 package io.gpufleet.inventory.model;
 
-import static io.gpufleet.inventory.model.Machines.T0;
-import static io.gpufleet.inventory.model.Machines.a100;
-import static io.gpufleet.inventory.model.Machines.announcement;
-import static io.gpufleet.inventory.model.Machines.divided;
-import static io.gpufleet.inventory.model.Machines.h100;
+import static io.gpufleet.inventory.model.TestNodes.T0;
+import static io.gpufleet.inventory.model.TestNodes.a100;
+import static io.gpufleet.inventory.model.TestNodes.announcement;
+import static io.gpufleet.inventory.model.TestNodes.h100;
+import static io.gpufleet.inventory.model.TestNodes.migGpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.inventory.model.query.FleetQuery;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,12 +21,12 @@ import net.jqwik.api.Provide;
 /** The image and its deltas, whatever comes in whatever order. */
 class FleetPropertyTest {
     @Property(tries = 300)
-    void imageLoadedFromItsNodesEqualsTheImageThatLivedThroughTheDeltas(@ForAll("deltas") List<FleetDelta> deltas) {
+    void loadedFleetEqualsTheFleetThatAppliedTheDeltas(@ForAll("deltas") List<FleetDelta> deltas) {
         // Given
-        Fleet lived = after(deltas);
+        Fleet lived = fleetAfter(deltas);
         // When
         Fleet loaded = Fleet.EMPTY;
-        for (NodeImage node : lived.nodes().values().reversed()) {
+        for (NodeState node : lived.nodes().values().reversed()) {
             loaded = loaded.load(node);
         }
         // Then
@@ -33,31 +34,31 @@ class FleetPropertyTest {
     }
 
     @Property(tries = 300)
-    void deltaMetAgainChangesNothing(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = after(deltas);
+    void repeatedDeltaChangesNothing(@ForAll("deltas") List<FleetDelta> deltas) {
+        Fleet fleet = fleetAfter(deltas);
         Fleet again = fleet.apply(deltas.getLast());
         assertThat(again).isEqualTo(fleet);
     }
 
     @Property(tries = 300)
-    void everyListedDeviceIsFoundAndNoOther(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = after(deltas);
-        for (NodeImage node : fleet.nodes().values()) {
+    void exactlyTheAnnouncedDevicesAreFound(@ForAll("deltas") List<FleetDelta> deltas) {
+        Fleet fleet = fleetAfter(deltas);
+        for (NodeState node : fleet.nodes().values()) {
             for (Gpu gpu : node.gpus()) {
                 assertThat(fleet.device(gpu.uuid()).orElseThrow().gpu().uuid()).isEqualTo(gpu.uuid());
             }
         }
         long listed = fleet.nodes().values().stream()
                 .flatMap(node -> node.gpus().stream())
-                .mapToLong(gpu -> 1 + gpu.instances().size())
+                .mapToLong(gpu -> 1 + gpu.migInstances().size())
                 .sum();
-        assertThat(fleet.whereabouts().values().stream().mapToInt(List::size).sum())
+        assertThat(fleet.nodesByDevice().values().stream().mapToInt(List::size).sum())
                 .isEqualTo((int) listed);
     }
 
     @Property(tries = 300)
     void pagesTogetherAreTheWhole(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = after(deltas);
+        Fleet fleet = fleetAfter(deltas);
         for (int size = 1; size <= 3; size++) {
             var seen = new java.util.ArrayList<String>();
             String after = "";
@@ -77,9 +78,9 @@ class FleetPropertyTest {
     }
 
     @Property(tries = 300)
-    void treeIsASortedMap(@ForAll("edits") List<Map.Entry<String, Integer>> edits) {
+    void immutableTreeMapEqualsATreeMap(@ForAll("edits") List<Map.Entry<String, Integer>> edits) {
         var expected = new TreeMap<String, Integer>();
-        NameTree<Integer> tree = NameTree.empty();
+        ImmutableTreeMap<Integer> tree = ImmutableTreeMap.empty();
         for (var edit : edits) {
             if (edit.getValue() % 3 == 0) {
                 expected.remove(edit.getKey());
@@ -89,7 +90,7 @@ class FleetPropertyTest {
                 tree = tree.with(edit.getKey(), edit.getValue());
             }
         }
-        NameTree<Integer> straight = NameTree.empty();
+        ImmutableTreeMap<Integer> straight = ImmutableTreeMap.empty();
         for (var entry : expected.entrySet()) {
             straight = straight.with(entry.getKey(), entry.getValue());
         }
@@ -98,7 +99,7 @@ class FleetPropertyTest {
         assertThat(tree).isEqualTo(straight);
     }
 
-    private static Fleet after(List<FleetDelta> deltas) {
+    private static Fleet fleetAfter(List<FleetDelta> deltas) {
         Fleet fleet = Fleet.EMPTY;
         for (FleetDelta delta : deltas) {
             fleet = fleet.apply(delta);
@@ -128,19 +129,21 @@ class FleetPropertyTest {
 
     private static FleetDelta delta(String node, int kind, int variant) {
         return switch (kind) {
-            case 0 -> new FleetDelta.Announced(node, announcement(a100(variant), a100(variant + 1)));
-            case 1 -> new FleetDelta.Announced(node, announcement(h100(variant), divided(7, "1g.5gb", variant)));
-            case 2 -> new FleetDelta.Announced(node, announcement());
-            case 3 -> new FleetDelta.Departed(node, "boot-" + variant, T0);
-            case 4 -> new FleetDelta.Heard(node, T0);
-            case 5 -> new FleetDelta.FellSilent(node, T0);
-            case 6 -> new FleetDelta.Judged(node, new Verdicts("unhealthy", Map.of("GPU-A100-0", "unhealthy")));
+            case 0 -> new FleetDelta.NodeAnnounced(node, announcement(a100(variant), a100(variant + 1)));
+            case 1 -> new FleetDelta.NodeAnnounced(node, announcement(h100(variant), migGpu(7, "1g.5gb", variant)));
+            case 2 -> new FleetDelta.NodeAnnounced(node, announcement());
+            case 3 -> new FleetDelta.NodeDeparted(node, "boot-" + variant, T0);
+            case 4 -> new FleetDelta.HeartbeatReceived(node, T0);
+            case 5 -> new FleetDelta.HeartbeatTimedOut(node, T0);
+            case 6 ->
+                new FleetDelta.VerdictsChanged(node, new Verdicts("unhealthy", Map.of("GPU-A100-0", "unhealthy")));
             case 7 ->
-                new FleetDelta.Held(node, List.of(new Holder("ns", "pod-" + variant, "main", List.of("GPU-A100-0"))));
-            case 8 -> new FleetDelta.ObjectSeen(node, "uid-" + variant, new NodeSettings("c" + variant, ""));
-            case 10 -> new FleetDelta.Forgotten(node);
-            case 9 -> new FleetDelta.ObjectGone(node, "uid-" + variant);
-            default -> new FleetDelta.LabelsWritten(node, variant == 0 ? List.of() : List.of("b", "a"));
+                new FleetDelta.HoldersChanged(
+                        node, List.of(new Holder("ns", "pod-" + variant, "main", List.of("GPU-A100-0"))));
+            case 8 -> new FleetDelta.NodeObjectObserved(node, "uid-" + variant, new NodeSettings("c" + variant, ""));
+            case 10 -> new FleetDelta.NodeExpired(node);
+            case 9 -> new FleetDelta.NodeObjectDeleted(node, "uid-" + variant);
+            default -> new FleetDelta.LabelsApplied(node, variant == 0 ? List.of() : List.of("b", "a"));
         };
     }
 }

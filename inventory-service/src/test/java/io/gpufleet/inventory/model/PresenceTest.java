@@ -1,6 +1,6 @@
 package io.gpufleet.inventory.model;
 
-import static io.gpufleet.inventory.model.Machines.T0;
+import static io.gpufleet.inventory.model.TestNodes.T0;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Instant;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every transition of the presence machine, and what the states are called. */
+/** Every transition of the presence, and the names of the states. */
 class PresenceTest {
     private static final Instant LATER = T0.plusSeconds(1);
 
@@ -21,39 +21,40 @@ class PresenceTest {
         Presence present = new Presence.Present(T0);
         Presence departed = new Presence.Departed(T0);
         Presence lost = new Presence.Lost(T0);
-        BiFunction<Presence, Instant, Presence> announced = Presence::announced;
-        BiFunction<Presence, Instant, Presence> heard = Presence::heard;
-        BiFunction<Presence, Instant, Presence> departs = Presence::departs;
+        BiFunction<Presence, Instant, Presence> announcement = Presence::onAnnouncement;
+        BiFunction<Presence, Instant, Presence> heartbeat = Presence::onHeartbeat;
+        BiFunction<Presence, Instant, Presence> departure = Presence::onDeparture;
         return Stream.of(
-                Arguments.of(present, announced, present),
-                Arguments.of(present, heard, present),
-                Arguments.of(present, departs, new Presence.Departed(LATER)),
-                Arguments.of(departed, announced, new Presence.Present(LATER)),
-                Arguments.of(departed, heard, departed),
-                Arguments.of(departed, departs, departed),
-                Arguments.of(lost, announced, new Presence.Present(LATER)),
-                Arguments.of(lost, heard, new Presence.Present(LATER)),
-                Arguments.of(lost, departs, new Presence.Departed(LATER)));
+                Arguments.of(present, announcement, present),
+                Arguments.of(present, heartbeat, present),
+                Arguments.of(present, departure, new Presence.Departed(LATER)),
+                Arguments.of(departed, announcement, new Presence.Present(LATER)),
+                Arguments.of(departed, heartbeat, departed),
+                Arguments.of(departed, departure, departed),
+                Arguments.of(lost, announcement, new Presence.Present(LATER)),
+                Arguments.of(lost, heartbeat, new Presence.Present(LATER)),
+                Arguments.of(lost, departure, new Presence.Departed(LATER)));
     }
 
     @ParameterizedTest
     @MethodSource("transitions")
-    void eachStateIsLeftOnlyAsDrawn(Presence from, BiFunction<Presence, Instant, Presence> transition, Presence to) {
+    void transitionsAreThoseOfTheDiagram(
+            Presence from, BiFunction<Presence, Instant, Presence> transition, Presence to) {
         assertThat(transition.apply(from, LATER)).isEqualTo(to);
     }
 
     @Test
-    void onlyAPresentNodeFallsSilent() {
-        assertThat(new Presence.Present(T0).fallsSilent(LATER)).isEqualTo(new Presence.Lost(LATER));
-        Map<String, Presence> words = Map.of(
+    void onlyPresentNodeBecomesLost() {
+        assertThat(new Presence.Present(T0).toLost(LATER)).isEqualTo(new Presence.Lost(LATER));
+        Map<String, Presence> byName = Map.of(
                 "present",
                 new Presence.Present(T0),
                 "departed",
                 new Presence.Departed(T0),
                 "lost",
                 new Presence.Lost(T0));
-        words.forEach((word, presence) -> assertThat(
-                        List.of(presence.word(), presence.since().toString()))
-                .isEqualTo(List.of(word, T0.toString())));
+        byName.forEach((name, presence) -> assertThat(
+                        List.of(presence.stateName(), presence.since().toString()))
+                .isEqualTo(List.of(name, T0.toString())));
     }
 }

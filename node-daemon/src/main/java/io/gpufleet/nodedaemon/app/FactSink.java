@@ -1,10 +1,9 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.Moment;
+import io.gpufleet.nodedaemon.model.device.Moment;
 
-/** Where facts go. Never blocks and never fails: what can not be sent is kept, and what can not be kept is counted. */
+/** Receives facts. Never blocks and never fails: a fact that cannot be sent is kept, and one that cannot be kept is counted. */
 public interface FactSink {
-    /** Hands over a fact that was observed then. */
-    void publish(Fact fact, Moment observed);
+    /** Publishes a fact that was observed at a time. */
+    void publish(NodeFact fact, Moment observed);
 }

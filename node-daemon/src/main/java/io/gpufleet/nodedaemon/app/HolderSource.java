@@ -1,21 +1,23 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.Holdings;
+import io.gpufleet.nodedaemon.model.holders.Holdings;
 import java.util.concurrent.CompletionStage;
 
-/** Who can tell which container holds which device. */
+/** Lists which container holds which device. */
 public interface HolderSource {
-    /** Asks; fails with a message for people where the kubelet does not answer, with {@link AskedTooOften} where it
-     * will not. */
+    /**
+     * Lists the holders; fails with a readable message when the kubelet does not respond, with {@link RateLimitedException} when
+     * it refuses.
+     */
     CompletionStage<Holdings> list();
 
-    /** The kubelet answers only so many calls a second, whoever makes them. */
-    final class AskedTooOften extends Exception {
+    /** The kubelet's rate limit, which all clients share, is exceeded. */
+    final class RateLimitedException extends Exception {
         @java.io.Serial
         private static final long serialVersionUID = 1;
 
-        /** Says so. */
-        public AskedTooOften(String message) {
+        /** Makes the exception. */
+        public RateLimitedException(String message) {
             super(message);
         }
     }

@@ -1,12 +1,10 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.FaultPolicy;
-import io.gpufleet.nodedaemon.model.HostFacts;
-import io.gpufleet.nodedaemon.model.Moment;
-import io.gpufleet.nodedaemon.model.OpenFault;
-import io.gpufleet.nodedaemon.model.Overlay;
-import io.gpufleet.nodedaemon.model.Readout;
-import io.gpufleet.nodedaemon.model.Sign;
+import io.gpufleet.nodedaemon.model.device.HostInfo;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
+import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,144 +16,141 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread that writes the node's state; everybody else hands in what happened. */
+/** The only thread that writes the node's state; all other threads put inputs into its queue. */
 public final class NodeLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeLoop.class);
 
-    /** Grants are told together, or telling of one would delay the answer to the next; a fault never waits for them. */
-    private static final Duration TOGETHER = Duration.ofMillis(10);
+    /** Allocations are published in batches, so that publishing one does not delay the next call; a fault never waits for them. */
+    private static final Duration BATCH_WINDOW = Duration.ofMillis(10);
 
-    private final BlockingQueue<Input> inbox;
-    private final List<Input.Granted> granted = new ArrayList<>();
+    private final BlockingQueue<NodeLoopInput> inbox;
+    private final List<NodeLoopInput.DevicesAllocated> allocated = new ArrayList<>();
     private final Supplier<Moment> now;
     private final HolderSource holders;
-    private final KubeletDesk desk;
-    private final NodeBook book;
-    private final Consumer<String> startAnew;
+    private final AllocationHandler allocations;
+    private final NodeState state;
+    private final Consumer<String> requestRestart;
     private final Thread thread;
-    private long tellGrantedNanos;
-    private volatile long turnedNanos;
-    private volatile Snapshot snapshot;
+    private long publishAllocatedNanos;
+    private volatile long lastIterationNanos;
+    private volatile LoopStatus status;
     private volatile boolean running = true;
 
-    /** What others may know of the state. */
-    public record Snapshot(Readout readout, int devices, int healthy, boolean looked) {
-        /** What is wrong. */
+    /** The state as other threads see it. */
+    public record LoopStatus(NodeSnapshot snapshot, int devices, int healthy, boolean scanned) {
+        /** Returns the open faults. */
         public List<OpenFault> openFaults() {
-            return readout.openFaults();
+            return snapshot.openFaults();
         }
     }
 
     /**
-     * The wiring of a loop.
+     * What the loop is made of.
      *
-     * @param startAnew told why no more can be done in this process, after everything that came before was taken
+     * @param requestRestart called with the reason when only a new process can continue, after all earlier inputs were
+     *     handled
      */
-    public record Parts(
-            HostFacts host,
+    public record Dependencies(
+            HostInfo host,
             FaultPolicy policy,
-            Overlay overlay,
-            boolean obeyVerdicts,
-            FactSink facts,
-            StateStore store,
-            KubeletDesk desk,
-            KubeletFace kubelet,
+            VerdictSettings verdicts,
+            NodeOutputs outputs,
             HolderSource holders,
-            Counters counters,
-            Consumer<String> startAnew) {}
+            Consumer<String> requestRestart) {}
 
-    /** The queue in which inputs wait; made apart, since the parts of the loop hand in too. */
-    public static BlockingQueue<Input> inbox() {
+    /** Makes the queue of inputs, which the dependencies of the loop need before the loop exists. */
+    public static BlockingQueue<NodeLoopInput> inbox() {
         return new LinkedBlockingQueue<>();
     }
 
     /** Starts the loop. */
-    public NodeLoop(Parts parts, BlockingQueue<Input> inbox, Supplier<Moment> now) {
+    public NodeLoop(Dependencies dependencies, BlockingQueue<NodeLoopInput> inbox, Supplier<Moment> now) {
         this.inbox = inbox;
         this.now = now;
-        this.holders = parts.holders();
-        this.desk = parts.desk();
-        this.startAnew = parts.startAnew();
-        var doors = new NodeDoors(parts.facts(), parts.store(), parts.desk(), parts.kubelet(), parts.counters());
+        this.holders = dependencies.holders();
+        this.allocations = dependencies.outputs().allocations();
+        this.requestRestart = dependencies.requestRestart();
         Moment start = now.get();
-        this.book = new NodeBook(parts.host(), parts.policy(), parts.overlay(), parts.obeyVerdicts(), doors, start);
-        this.turnedNanos = start.nanos();
-        this.snapshot = view();
+        this.state = new NodeState(
+                dependencies.host(), dependencies.policy(), dependencies.verdicts(), dependencies.outputs(), start);
+        this.lastIterationNanos = start.nanos();
+        this.status = currentStatus();
         this.thread = Thread.ofPlatform().name("node-loop").daemon(true).start(this::run);
     }
 
-    /** The newest state. */
-    public Snapshot snapshot() {
-        return snapshot;
+    /** Returns the newest state. */
+    public LoopStatus status() {
+        return status;
     }
 
-    /** How long ago the loop last turned; it does so at least once a second. */
-    public Duration sinceLastTurn() {
-        return now.get().since(turnedNanos);
+    /** Returns the time since the last iteration; the loop iterates at least once per second. */
+    public Duration sinceLastIteration() {
+        return now.get().since(lastIterationNanos);
     }
 
     private void run() {
         while (running) {
             try {
-                turn();
+                iterate();
             } catch (InterruptedException stop) {
                 return;
             } catch (RuntimeException broken) {
-                LOG.atError().setCause(broken).log("an input could not be handled, the loop goes on");
+                LOG.atError().setCause(broken).log("input could not be handled, loop continues");
             }
         }
     }
 
-    private void turn() throws InterruptedException {
+    private void iterate() throws InterruptedException {
         long nanos = now.get().nanos();
-        long wait = book.timers().waitNanos(book.health(), nanos);
-        long ask = book.timers().holders().nextNanos(desk.lastAskedNanos(), nanos + wait);
-        long next = granted.isEmpty() ? ask : Math.min(ask, tellGrantedNanos);
-        Input input = inbox.poll(Math.max(0, next - nanos), TimeUnit.NANOSECONDS);
+        long wait = state.timers().waitNanos(state.health(), nanos);
+        long ask = state.timers().holders().nextNanos(allocations.lastRequestNanos(), nanos + wait);
+        long next = allocated.isEmpty() ? ask : Math.min(ask, publishAllocatedNanos);
+        NodeLoopInput input = inbox.poll(Math.max(0, next - nanos), TimeUnit.NANOSECONDS);
         Moment moment = now.get();
-        if (input instanceof Input.Granted grant) {
-            tellGrantedNanos = granted.isEmpty() ? moment.nanos() + TOGETHER.toNanos() : tellGrantedNanos;
-            granted.add(grant);
+        if (input instanceof NodeLoopInput.DevicesAllocated allocation) {
+            publishAllocatedNanos =
+                    allocated.isEmpty() ? moment.nanos() + BATCH_WINDOW.toNanos() : publishAllocatedNanos;
+            allocated.add(allocation);
         } else {
-            book.handle(input == null ? new Input.Tick() : input, moment);
+            state.handle(input == null ? new NodeLoopInput.Tick() : input, moment);
         }
-        tellGranted(moment);
-        turnedNanos = moment.nanos();
-        snapshot = view();
-        if (input instanceof Input.Noticed(Sign.StartAnew(String reason))) {
-            startAnew.accept(reason);
+        publishAllocated(moment);
+        lastIterationNanos = moment.nanos();
+        status = currentStatus();
+        if (input instanceof NodeLoopInput.DeviceEventReceived(DeviceEvent.RestartRequested(String reason))) {
+            requestRestart.accept(reason);
         }
-        long due = book.timers().holders().nextNanos(desk.lastAskedNanos(), Long.MAX_VALUE);
+        long due = state.timers().holders().nextNanos(allocations.lastRequestNanos(), Long.MAX_VALUE);
         if (due <= moment.nanos()) {
-            ask(moment);
+            listHolders(moment);
         }
     }
 
-    private void tellGranted(Moment moment) {
-        if (!granted.isEmpty() && tellGrantedNanos - moment.nanos() <= 0) {
-            granted.forEach(grant -> book.handle(grant, moment));
-            granted.clear();
+    private void publishAllocated(Moment moment) {
+        if (!allocated.isEmpty() && publishAllocatedNanos - moment.nanos() <= 0) {
+            allocated.forEach(allocation -> state.handle(allocation, moment));
+            allocated.clear();
         }
     }
 
-    private void ask(Moment moment) {
-        book.timers().holders().asked(moment.nanos());
+    private void listHolders(Moment moment) {
+        state.timers().holders().requested(moment.nanos());
         holders.list()
                 .whenComplete((holdings, failure) -> inbox.add(
                         failure == null
-                                ? new Input.HoldingsSeen(holdings)
-                                : new Input.HoldingsUnknown(
+                                ? new NodeLoopInput.HoldingsListed(holdings)
+                                : new NodeLoopInput.HoldingsUnknown(
                                         String.valueOf(failure.getMessage()),
-                                        failure instanceof HolderSource.AskedTooOften)));
+                                        failure instanceof HolderSource.RateLimitedException)));
     }
 
-    private Snapshot view() {
-        var offers = book.offers().listed().values();
-        return new Snapshot(
-                book.readout(),
+    private LoopStatus currentStatus() {
+        var offers = state.offers().listed().values();
+        return new LoopStatus(
+                state.snapshot(),
                 offers.size(),
                 (int) offers.stream().filter(offer -> offer.healthy()).count(),
-                book.looked());
+                state.scanned());
     }
 
     @Override

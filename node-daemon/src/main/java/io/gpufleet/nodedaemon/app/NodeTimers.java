@@ -1,34 +1,34 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.HealthBook;
+import io.gpufleet.nodedaemon.model.fault.OpenFaults;
 import java.time.Duration;
 
-/** What is due when, by the monotonic clock. */
+/** Timers of the node loop, by the monotonic clock. */
 final class NodeTimers {
-    /** How often open faults are repeated. */
+    /** Period in which open faults are repeated. */
     static final Duration FAULTS_OPEN = Duration.ofSeconds(60);
 
-    /** How often an unchanged snapshot is sent. */
+    /** Period in which an unchanged snapshot is repeated. */
     static final Duration SNAPSHOT = Duration.ofHours(6);
 
-    /** The loop turns at least so often; a watchdog looks at it. */
-    static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+    /** Maximum time between iterations of the loop, which the liveness probe checks. */
+    static final Duration MAX_WAIT = Duration.ofSeconds(1);
 
-    private final HolderSchedule holders;
+    private final HolderPollSchedule holders;
     private long faultsOpenNanos;
     private long announceNanos;
     private long heldNanos;
 
-    /** Snapshots of different nodes are spread over the first period by the boot id. */
+    /** Starts the timers; the first periodic snapshots of different nodes are spread by the boot id. */
     NodeTimers(long nanos, String bootId) {
-        this.holders = new HolderSchedule(nanos);
+        this.holders = new HolderPollSchedule(nanos);
         long spread = Math.floorMod(bootId.hashCode() * 1_000_000_007L, SNAPSHOT.toNanos());
         this.faultsOpenNanos = nanos + FAULTS_OPEN.toNanos();
         this.announceNanos = nanos + spread;
         this.heldNanos = nanos + spread;
     }
 
-    HolderSchedule holders() {
+    HolderPollSchedule holders() {
         return holders;
     }
 
@@ -44,7 +44,7 @@ final class NodeTimers {
         return announceNanos - nanos <= 0;
     }
 
-    /** A change does not move the period, or a restless node would never repeat itself at its own time. */
+    /** Records a snapshot; a change does not move the period, or a node with frequent changes would never repeat it. */
     void announced(long nanos) {
         if (announceDue(nanos)) {
             announceNanos = nanos + SNAPSHOT.toNanos();
@@ -61,9 +61,9 @@ final class NodeTimers {
         }
     }
 
-    /** How long the loop may wait for the next input. */
-    long waitNanos(HealthBook health, long nanos) {
-        long horizon = nanos + LONGEST_WAIT.toNanos();
+    /** Returns how long the loop may wait for the next input. */
+    long waitNanos(OpenFaults health, long nanos) {
+        long horizon = nanos + MAX_WAIT.toNanos();
         long next = Math.min(horizon, health.nextDueNanos().orElse(horizon));
         return Math.max(0, next - nanos);
     }

@@ -1,30 +1,30 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.OpenFault;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import java.util.List;
 
-/** What the daemon knows of its devices, kept over a restart. */
+/** Stores the state that outlives the process. */
 public interface StateStore {
-    /** What was kept; nothing where nothing was, or where it can not be read. */
-    Remembered load();
+    /** Loads the state; empty when none was stored or it cannot be read. */
+    StoredState load();
 
-    /** Keeps it soon; the newest counts, a broken disk is reported and otherwise ignored. */
-    void save(Remembered state);
+    /** Stores the state soon; only the newest is kept, a disk error is logged and otherwise ignored. */
+    void save(StoredState state);
 
     /**
-     * What is kept.
+     * The stored state.
      *
-     * @param bootId boot in which it was kept; empty when nothing was
+     * @param bootId boot in which it was stored; empty when none was
      * @param faults open faults
      * @param gpus every known GPU
      */
-    record Remembered(String bootId, List<OpenFault> faults, List<Gpu> gpus) {
-        /** Nothing. */
-        public static final Remembered NOTHING = new Remembered("", List.of(), List.of());
+    record StoredState(String bootId, List<OpenFault> faults, List<Gpu> gpus) {
+        /** No stored state. */
+        public static final StoredState EMPTY = new StoredState("", List.of(), List.of());
 
         /** Copies the lists. */
-        public Remembered {
+        public StoredState {
             faults = List.copyOf(faults);
             gpus = List.copyOf(gpus);
         }

@@ -1,32 +1,33 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.catalogue.ImmediateAction;
-import io.gpufleet.catalogue.Xid;
-import io.gpufleet.catalogue.XidCatalogue;
-import io.gpufleet.nodedaemon.model.Subcode.Need;
+import io.gpufleet.nodedaemon.model.fault.XidSubcode.RepairNeed;
+import io.gpufleet.xid.ImmediateAction;
+import io.gpufleet.xid.Xid;
+import io.gpufleet.xid.XidCatalogue;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What this daemon makes of the catalogue's actions. */
+/** Maps the actions of the XID catalogue to local decisions. */
 public final class XidPolicy {
     private XidPolicy() {}
 
-    /** XIDs after which a GPU can not be used before somebody did something to it or to the node. */
+    /** Returns the XIDs after which a GPU is unusable before a reset, a reboot or a repair. */
     public static Set<Integer> withdrawing() {
         return XidCatalogue.standard().all().stream()
-                .filter(xid -> need(xid.immediate()) == Need.REPAIR)
+                .filter(xid -> need(xid.immediate()) == RepairNeed.REPAIR)
                 .map(Xid::code)
                 .collect(Collectors.toSet());
     }
 
-    /** What a GPU needs after an error for which the catalogue has this action. */
-    public static Need need(ImmediateAction action) {
+    /** Returns the repair need of a catalogue action. */
+    public static RepairNeed need(ImmediateAction action) {
         return switch (action) {
-            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 -> Need.REPAIR;
-            // The driver says itself what it asks for, and that is polled at once.
-            case RECOVERY_ACTION_CHANGED -> Need.UNSAID;
-            case WORKFLOW_NVLINK_ERR, WORKFLOW_NVLINK5_ERR, UNSTATED -> Need.UNSAID;
-            case IGNORE, RESTART_APP, UPDATE_SWFW, CHECK_UVM, WORKFLOW_XID_45 -> Need.NOTHING;
+            case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 ->
+                RepairNeed.REPAIR;
+            // The driver reports its recovery action itself, and it is polled at once.
+            case RECOVERY_ACTION_CHANGED -> RepairNeed.UNSPECIFIED;
+            case WORKFLOW_NVLINK_ERR, WORKFLOW_NVLINK5_ERR, UNSTATED -> RepairNeed.UNSPECIFIED;
+            case IGNORE, RESTART_APP, UPDATE_SWFW, CHECK_UVM, WORKFLOW_XID_45 -> RepairNeed.NOTHING;
         };
     }
 }

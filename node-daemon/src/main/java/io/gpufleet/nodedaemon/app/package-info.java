@@ -1,4 +1,4 @@
-/** The watch loop: orders, retries, keeps time and state; speaks through the ports that it declares. */
+/** The node loop with its state, timers and retries, and the ports that adapters implement. Imports the model and no adapter. */
 @NullMarked
 package io.gpufleet.nodedaemon.app;
 

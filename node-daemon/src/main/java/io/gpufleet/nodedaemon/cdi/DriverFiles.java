@@ -10,13 +10,13 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * What of a driver containers get.
+ * Files of a driver that are mounted into containers.
  *
- * @param libraries each under every name by which programs ask for it, in every directory where they look
- * @param others programs, firmware, Vulkan's description
- * @param sockets of services of the driver that run on the host
+ * @param libraries libraries, with every soname in every directory of the dynamic linker
+ * @param others programs, firmware, Vulkan's manifest
+ * @param sockets sockets of the driver's services on the host
  */
-record DriverFiles(List<HostFile> libraries, List<HostFile> others, List<HostFile> sockets) {
+record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMount> sockets) {
     private static final List<String> LIBRARY_DIRECTORIES = List.of(
             "usr/lib64",
             "usr/lib/x86_64-linux-gnu",
@@ -39,41 +39,41 @@ record DriverFiles(List<HostFile> libraries, List<HostFile> others, List<HostFil
             "nvidia-imex-ctl");
     private static final List<String> SOCKETS =
             List.of("/run/nvidia-persistenced/socket", "/run/nvidia-fabricmanager/socket", "/tmp/nvidia-mps");
-    /** NVIDIA's images name it in {@code LD_LIBRARY_PATH}. */
+    /** In {@code LD_LIBRARY_PATH} of NVIDIA's images. */
     private static final String NVIDIA_IMAGES = "/usr/local/nvidia/lib64";
 
-    /** The dynamic linker's own directories, of Red Hat's kind and of Debian's: there it looks without any cache. */
+    /** Default directories of the dynamic linker on Red Hat and Debian, which it searches without a cache. */
     static List<String> linkerDirectories() {
         String machine = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
         return List.of(NVIDIA_IMAGES, "/usr/lib64", "/usr/lib/" + machine + "-linux-gnu");
     }
 
-    /** What is there now of a version below a root. */
+    /** Finds the files of a driver version below a root. */
     static DriverFiles of(DriverRoot root, String version) {
-        var others = new ArrayList<HostFile>();
+        var others = new ArrayList<CdiMount>();
         for (String program : PROGRAMS) {
-            root.first(PROGRAM_DIRECTORIES.stream()
+            root.firstExisting(PROGRAM_DIRECTORIES.stream()
                             .map(directory -> directory + "/" + program)
                             .toList())
-                    .ifPresent(path -> others.add(new HostFile(path, "/usr/bin/" + program)));
+                    .ifPresent(path -> others.add(new CdiMount(path, "/usr/bin/" + program)));
         }
-        root.first(Stream.of("lib/firmware/nvidia/", "usr/lib/firmware/nvidia/", "firmware/nvidia/")
+        root.firstExisting(Stream.of("lib/firmware/nvidia/", "usr/lib/firmware/nvidia/", "firmware/nvidia/")
                         .map(directory -> directory + version)
                         .toList())
-                .ifPresent(path -> others.add(new HostFile(path, "/lib/firmware/nvidia/" + version)));
+                .ifPresent(path -> others.add(new CdiMount(path, "/lib/firmware/nvidia/" + version)));
         return new DriverFiles(libraries(root, version), others, sockets(root));
     }
 
-    private static List<HostFile> libraries(DriverRoot root, String version) {
-        var found = new ArrayList<HostFile>();
-        Optional<Map.Entry<String, Map<String, Set<String>>>> place = LIBRARY_DIRECTORIES.stream()
+    private static List<CdiMount> libraries(DriverRoot root, String version) {
+        var found = new ArrayList<CdiMount>();
+        Optional<Map.Entry<String, Map<String, Set<String>>>> libraries = LIBRARY_DIRECTORIES.stream()
                 .map(directory -> Map.entry(directory, names(root.entries(directory), version)))
                 .filter(entry -> !entry.getValue().isEmpty())
                 .findFirst();
-        place.ifPresent(entry -> entry.getValue().forEach((file, names) -> {
+        libraries.ifPresent(entry -> entry.getValue().forEach((file, names) -> {
             for (String directory : linkerDirectories()) {
                 for (String name : names) {
-                    found.add(new HostFile(root.onHost(entry.getKey() + "/" + file), directory + "/" + name));
+                    found.add(new CdiMount(root.onHost(entry.getKey() + "/" + file), directory + "/" + name));
                 }
             }
         }));
@@ -81,9 +81,8 @@ record DriverFiles(List<HostFile> libraries, List<HostFile> others, List<HostFil
     }
 
     /**
-     * By file of the version the names that programs ask for: its links, which are named as the library names itself, or
-     * the file's own name where there is none. Of names without a number, for compilers, only CUDA's is asked for at
-     * run time.
+     * Maps each file of the version to the names that programs load: its links, which have the soname, or its own name if
+     * it has none. Of the names without a number, which are for compilers, only CUDA's is loaded at run time.
      */
     private static Map<String, Set<String>> names(TreeMap<String, String> entries, String version) {
         var names = new TreeMap<String, Set<String>>();
@@ -116,13 +115,13 @@ record DriverFiles(List<HostFile> libraries, List<HostFile> others, List<HostFil
         return at;
     }
 
-    private static List<HostFile> sockets(DriverRoot root) {
-        var found = new ArrayList<HostFile>();
+    private static List<CdiMount> sockets(DriverRoot root) {
+        var found = new ArrayList<CdiMount>();
         for (String socket : SOCKETS) {
-            root.andHost().stream()
-                    .flatMap(each -> each.first(List.of(socket)).stream())
+            root.withHostRoot().stream()
+                    .flatMap(each -> each.firstExisting(List.of(socket)).stream())
                     .findFirst()
-                    .ifPresent(path -> found.add(new HostFile(path, socket)));
+                    .ifPresent(path -> found.add(new CdiMount(path, socket)));
         }
         return found;
     }

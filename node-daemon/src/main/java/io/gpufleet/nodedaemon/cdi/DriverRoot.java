@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.cdi;
 
-import io.gpufleet.nodedaemon.model.HostPlaces;
+import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,30 +10,30 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A directory of the host below which a driver is installed, as this process sees it.
+ * The directory of the host below which a driver is installed.
  *
- * @param places how paths of the host are seen
+ * @param hostPaths maps paths of the host to paths of this process
  * @param root path on the host
  */
-record DriverRoot(HostPlaces places, String root) {
-    private static final int MOST_HOPS = 8;
+record DriverRoot(HostPaths hostPaths, String root) {
+    private static final int MAX_LINK_HOPS = 8;
 
-    /** Path on the host of what is first found of these, whatever it is; links are followed as they are meant. */
-    Optional<String> first(List<String> relative) {
+    /** Path on the host of the first of these that exists; links are resolved relative to the root. */
+    Optional<String> firstExisting(List<String> relative) {
         return relative.stream()
-                .map(path -> resolved(HostPlaces.below(root, path)))
-                .filter(path -> Files.exists(seen(path)))
+                .map(path -> resolved(HostPaths.resolve(root, path)))
+                .filter(path -> Files.exists(localPath(path)))
                 .findFirst();
     }
 
-    /** Names and link targets of a directory: a plain file is its own target. */
+    /** Names and link targets of the libraries in a directory; a regular file is its own target. */
     TreeMap<String, String> entries(String directory) {
         var entries = new TreeMap<String, String>();
-        Path seen = seen(HostPlaces.below(root, directory));
-        if (!Files.isDirectory(seen)) {
+        Path local = localPath(HostPaths.resolve(root, directory));
+        if (!Files.isDirectory(local)) {
             return entries;
         }
-        try (var files = Files.newDirectoryStream(seen, "lib*.so*")) {
+        try (var files = Files.newDirectoryStream(local, "lib*.so*")) {
             for (Path file : files) {
                 Path target = Files.isSymbolicLink(file) ? Files.readSymbolicLink(file) : file;
                 entries.put(file.getFileName().toString(), target.getFileName().toString());
@@ -44,19 +44,19 @@ record DriverRoot(HostPlaces places, String root) {
         return entries;
     }
 
-    /** Where a file of the root is on the host. */
+    /** Path on the host of a file below the root. */
     String onHost(String relative) {
-        return HostPlaces.below(root, relative);
+        return HostPaths.resolve(root, relative);
     }
 
-    /** An absolute link below another root starts at that root, not at ours. */
+    /** Resolves links; an absolute link starts at the root of the driver. */
     private String resolved(String hostPath) {
         String at = hostPath;
         try {
-            for (int hops = 0; hops < MOST_HOPS && Files.isSymbolicLink(seen(at)); hops++) {
-                Path target = Files.readSymbolicLink(seen(at));
+            for (int hops = 0; hops < MAX_LINK_HOPS && Files.isSymbolicLink(localPath(at)); hops++) {
+                Path target = Files.readSymbolicLink(localPath(at));
                 at = target.isAbsolute()
-                        ? HostPlaces.below(root, target.toString())
+                        ? HostPaths.resolve(root, target.toString())
                         : Path.of(at).resolveSibling(target).normalize().toString();
             }
             return at;
@@ -65,15 +65,15 @@ record DriverRoot(HostPlaces places, String root) {
         }
     }
 
-    private Path seen(String hostPath) {
-        return Path.of(places.seen(hostPath));
+    private Path localPath(String hostPath) {
+        return Path.of(hostPaths.processPath(hostPath));
     }
 
-    /** This root and then the host's own, without saying the same twice. */
-    List<DriverRoot> andHost() {
+    /** This root, followed by the host's own root if they differ. */
+    List<DriverRoot> withHostRoot() {
         var roots = new ArrayList<>(List.of(this));
         if (!root.equals("/")) {
-            roots.add(new DriverRoot(places, "/"));
+            roots.add(new DriverRoot(hostPaths, "/"));
         }
         return roots;
     }

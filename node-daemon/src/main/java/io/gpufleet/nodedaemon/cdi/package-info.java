@@ -1,4 +1,4 @@
-/** What container runtimes read of our devices: CDI spec files. No answer to the kubelet is made here. */
+/** CDI spec files, from which container runtimes inject our devices. */
 @NullMarked
 package io.gpufleet.nodedaemon.cdi;
 

@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.config;
 
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
-import io.gpufleet.nodedaemon.model.KubeletManners;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -12,73 +12,71 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * How the daemon is configured.
+ * The configuration of the daemon.
  *
- * @param kafka the bus
- * @param devices where devices come from
- * @param kubelet how the kubelet is met
- * @param choice where an operator's settings stand
- * @param containers where things are that containers get
- * @param state what is kept where
- * @param timing how often and how long
- * @param httpHost address of the HTTP server
- * @param httpPort its port; 0 takes a free one
+ * @param kafka Kafka and verdicts
+ * @param devices source of devices
+ * @param kubelet paths and settings of the kubelet
+ * @param pluginConfig files with an operator's settings
+ * @param containers paths for injection into containers
+ * @param state directories and sizes of files
+ * @param timing intervals and durations
+ * @param http the HTTP server
  */
 public record DaemonConfig(
-        Kafka kafka,
-        Devices devices,
-        Kubelet kubelet,
-        Choice choice,
-        Containers containers,
-        State state,
-        Timing timing,
-        String httpHost,
-        int httpPort) {
+        KafkaConfig kafka,
+        DeviceConfig devices,
+        KubeletConfig kubelet,
+        PluginConfigFiles pluginConfig,
+        ContainerConfig containers,
+        StorageConfig state,
+        TimingConfig timing,
+        HttpConfig http) {
     private static final int MAX_NODE_NAME = 253;
     private static final List<String> STRATEGIES =
             List.of("envvar", "volume-mounts", "cdi-annotations", "cdi-cri", "host-mounts");
 
     /**
-     * The bus.
+     * Kafka and verdicts.
      *
-     * @param ignoreVerdictsFile while it is there, no verdict is obeyed
+     * @param ignoreVerdictsFile while it exists, no verdict is applied
      */
-    public record Kafka(
+    public record KafkaConfig(
             String bootstrap,
             String cluster,
             String topicPrefix,
             String node,
-            boolean obeyVerdicts,
+            boolean applyVerdicts,
             Path ignoreVerdictsFile) {}
 
     /**
-     * Where devices come from.
+     * The source of devices.
      *
      * @param source {@code nvml}, {@code simulated:…} or {@code recording:…}
-     * @param nvmlLibrary path of libnvidia-ml.so.1; empty text: searched below the driver root
+     * @param nvmlLibrary path of libnvidia-ml.so.1; empty to search below the driver root
      * @param driverRoot directory of the driver on the host
-     * @param nvmlDeadline after which an NVML call is taken for hung
-     * @param hostRoot where this process sees the host's root directory
-     * @param simulationDirectory where fault files of simulated GPUs are; empty text: there are none
-     * @param processes where the kernel tells of the node's processes
-     * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's, unless the GPUs are simulated
+     * @param nvmlDeadline timeout after which an NVML call counts as hung
+     * @param hostRoot path of the host's root directory in this process
+     * @param simulationDirectory directory of fault files of simulated GPUs; empty if there is none
+     * @param procDirectory procfs with the node's processes
+     * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's if the source is {@code nvml}
      */
-    public record Devices(
+    public record DeviceConfig(
             String source,
             String nvmlLibrary,
             Path driverRoot,
             Duration nvmlDeadline,
             Path hostRoot,
             String simulationDirectory,
-            Path processes,
+            Path procDirectory,
             String kernelLog) {
-        /** Where this process sees the driver root. */
-        public Path seenDriverRoot() {
+        /** Path of the driver root in this process. */
+        public Path localDriverRoot() {
             return hostRoot.resolve(Path.of("/").relativize(driverRoot.toAbsolutePath()));
         }
 
-        /** The kernel log to read; empty where none is to be. */
-        public Optional<Path> kernelMessages() {
+        /** The kernel log to read, if any. */
+        public Optional<Path> kernelLogFile() {
             return switch (kernelLog) {
                 case "off" -> Optional.empty();
                 case "auto" -> source.startsWith("nvml") ? Optional.of(Path.of("/dev/kmsg")) : Optional.empty();
@@ -86,48 +84,56 @@ public record DaemonConfig(
             };
         }
 
-        /** Where fault files are. */
-        public Optional<Path> faults() {
+        /** The directory of fault files, if any. */
+        public Optional<Path> faultDirectory() {
             return simulationDirectory.isEmpty() ? Optional.empty() : Optional.of(Path.of(simulationDirectory));
         }
     }
 
-    /** How the kubelet is met. */
-    public record Kubelet(
+    /** Paths and settings of the kubelet. */
+    public record KubeletConfig(
             Path devicePluginDirectory,
             Path pluginsRegistry,
-            KubeletManners manners,
+            RegistrationSettings registration,
             Path podResourcesSocket,
-            Set<String> strategies) {
+            Set<String> deviceListStrategies) {
         /** Copies the set. */
-        public Kubelet {
-            strategies = Set.copyOf(strategies);
+        public KubeletConfig {
+            deviceListStrategies = Set.copyOf(deviceListStrategies);
         }
     }
 
     /**
-     * Where an operator's settings stand.
+     * Files with an operator's settings.
      *
-     * @param file configuration file of NVIDIA's plugin; empty text: there is none
-     * @param directory of several of them, with select.yaml; empty text: there is none
+     * @param file configuration file of NVIDIA's plugin; empty if there is none
+     * @param directory directory of several of them, with select.yaml; empty if there is none
      */
-    public record Choice(String file, String directory) {}
+    public record PluginConfigFiles(String file, String directory) {}
 
     /**
-     * Where things are that containers get.
+     * Paths for injection into containers.
      *
-     * @param devRoot directory of the host whose {@code /dev} has the GPUs' nodes; empty text: found
-     * @param cdiDirectory where container runtimes read CDI specs
+     * @param devRoot directory of the host whose {@code dev/} has the GPUs' device nodes; empty to detect it
+     * @param cdiDirectory directory of CDI specs
      */
-    public record Containers(String devRoot, Path cdiDirectory) {}
+    public record ContainerConfig(String devRoot, Path cdiDirectory) {}
 
-    /** What is kept where. */
-    public record State(Path stateDirectory, Path runDirectory, long outboxBytes, Path bootIdFile) {}
+    /**
+     * The HTTP server.
+     *
+     * @param host its address
+     * @param port its port; 0 chooses a free port
+     */
+    public record HttpConfig(String host, int port) {}
 
-    /** How often and how long. */
-    public record Timing(Duration recoveryDwell, Duration telemetryInterval) {}
+    /** Directories and sizes of files. */
+    public record StorageConfig(Path stateDirectory, Path runDirectory, long outboxBytes, Path bootIdFile) {}
 
-    /** Every setting, for checks and for {@code --help}. */
+    /** Intervals and durations. */
+    public record TimingConfig(Duration recoveryDwell, Duration telemetryInterval) {}
+
+    /** Every setting, for validation and for {@code --help}. */
     public static final List<Setting> SETTINGS = List.of(
             Setting.required("GPUFLEET_CLUSTER", "name of the cluster, part of every event"),
             Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,…"),
@@ -136,27 +142,27 @@ public record DaemonConfig(
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"),
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of /livez, /readyz and /metrics"),
-            Setting.optional("GPUFLEET_HTTP_PORT", "9400", "their port; 0 takes a free one"),
+            Setting.optional("GPUFLEET_HTTP_PORT", "9400", "port of the HTTP server; 0 chooses a free port"),
             Setting.optional(
                     "GPUFLEET_DEVICES",
                     "nvml",
-                    "where devices come from: nvml, simulated:8xH100, simulated:2xA100:mig=7x1g.5gb, or recording:FILE[:loop]"),
+                    "source of devices: nvml, simulated:8xH100, simulated:2xA100:mig=7x1g.5gb, or recording:FILE[:loop]"),
             Setting.optional(
-                    "GPUFLEET_NVML_LIBRARY", "", "path of libnvidia-ml.so.1 when it is not below the driver root"),
+                    "GPUFLEET_NVML_LIBRARY", "", "path of libnvidia-ml.so.1 if it is not below the driver root"),
             Setting.optional("GPUFLEET_DRIVER_ROOT", "/", "directory of the driver on the host"),
-            Setting.optional("GPUFLEET_NVML_DEADLINE", "20s", "after which an NVML call is taken for hung"),
+            Setting.optional("GPUFLEET_NVML_DEADLINE", "20s", "timeout after which an NVML call counts as hung"),
             Setting.optional(
                     "GPUFLEET_SIMULATION_DIR", "", "directory of <gpu index>.xid files: faults of simulated GPUs"),
             Setting.optional(
-                    "GPUFLEET_PROC_DIR",
-                    "/proc",
-                    "where the processes of the node are seen; in a pod with hostPID, /proc"),
+                    "GPUFLEET_PROC_DIR", "/proc", "procfs with the node's processes; /proc in a pod with hostPID"),
             Setting.optional(
                     "GPUFLEET_KMSG",
                     "auto",
-                    "kernel log that tells of XIDs: a path, off, or auto (/dev/kmsg unless GPUs are simulated)"),
+                    "kernel log with XIDs: a path, off, or auto (/dev/kmsg unless GPUs are simulated)"),
             Setting.optional(
-                    "GPUFLEET_DEVICE_PLUGIN_DIR", "/var/lib/kubelet/device-plugins", "the kubelet's directory"),
+                    "GPUFLEET_DEVICE_PLUGIN_DIR",
+                    "/var/lib/kubelet/device-plugins",
+                    "the kubelet's device-plugins directory"),
             Setting.optional(
                     "GPUFLEET_DEVICE_PLUGIN",
                     "auto",
@@ -164,11 +170,11 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_KUBELET_REGISTRATION",
                     "device-plugins",
-                    "by which of the kubelet's directories: device-plugins or plugins-registry"),
+                    "registration by device-plugins (a call to kubelet.sock) or plugins-registry (the plugin watcher)"),
             Setting.optional(
                     "GPUFLEET_PLUGINS_REGISTRY_DIR",
                     "/var/lib/kubelet/plugins_registry",
-                    "the kubelet's directory of watched sockets, for plugins-registry"),
+                    "the kubelet's plugins_registry directory, for plugins-registry"),
             Setting.optional(
                     "GPUFLEET_POD_RESOURCES_SOCKET",
                     "/var/lib/kubelet/pod-resources/kubelet.sock",
@@ -176,24 +182,29 @@ public record DaemonConfig(
             Setting.optional(
                     "GPUFLEET_DEVICE_LIST_STRATEGY",
                     "",
-                    "how Allocate answers: envvar, volume-mounts, cdi-annotations, cdi-cri, host-mounts, several by commas;"
-                            + " envvar where NVIDIA's settings say nothing"),
+                    "how Allocate injects devices: envvar, volume-mounts, cdi-annotations, cdi-cri, host-mounts, several"
+                            + " separated by commas; envvar if NVIDIA's settings have none either"),
             Setting.optional("GPUFLEET_CONFIG_FILE", "", "configuration file of NVIDIA's plugin; reloaded on change"),
             Setting.optional(
                     "GPUFLEET_CONFIG_DIR", "", "directory of several of them, with select.yaml; for the Node's label"),
-            Setting.optional("GPUFLEET_CDI_DIR", "/var/run/cdi", "where container runtimes read CDI specs"),
+            Setting.optional(
+                    "GPUFLEET_CDI_DIR", "/var/run/cdi", "directory in which container runtimes read CDI specs"),
             Setting.optional(
                     "GPUFLEET_DEV_ROOT",
                     "",
-                    "directory of the host whose dev/ has the GPUs' nodes; empty: the driver root where it has them"),
-            Setting.optional("GPUFLEET_HOST_ROOT", "/", "where this process sees the host's root directory"),
-            Setting.optional("GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "what is kept over a restart"),
-            Setting.optional("GPUFLEET_RUN_DIR", "/run/gpufleet", "what is shared with installers on the node"),
-            Setting.optional("GPUFLEET_OUTBOX_BYTES", "67108864", "how many bytes of events may wait for Kafka"),
-            Setting.optional("GPUFLEET_BOOT_ID_FILE", "/proc/sys/kernel/random/boot_id", "where the boot id stands"),
+                    "directory of the host whose dev/ has the GPUs' device nodes; empty: the driver root if it has them"),
+            Setting.optional("GPUFLEET_HOST_ROOT", "/", "path of the host's root directory in this process"),
             Setting.optional(
-                    "GPUFLEET_RECOVERY_DWELL", "5m", "how long a fault must be gone before its device comes back"),
-            Setting.optional("GPUFLEET_TELEMETRY_INTERVAL", "10s", "how often devices are sampled"),
+                    "GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "directory of state that is kept over a restart"),
+            Setting.optional(
+                    "GPUFLEET_RUN_DIR", "/run/gpufleet", "directory shared with driver installers on the node"),
+            Setting.optional("GPUFLEET_OUTBOX_BYTES", "67108864", "maximum size of the outbox in bytes"),
+            Setting.optional("GPUFLEET_BOOT_ID_FILE", "/proc/sys/kernel/random/boot_id", "file with the boot id"),
+            Setting.optional(
+                    "GPUFLEET_RECOVERY_DWELL",
+                    "5m",
+                    "how long a fault must be resolved before its device is offered again"),
+            Setting.optional("GPUFLEET_TELEMETRY_INTERVAL", "10s", "sampling interval of devices"),
             Setting.optional(
                     "GPUFLEET_IGNORE_VERDICTS_FILE",
                     "/etc/gpufleet/ignore-verdicts",
@@ -202,39 +213,40 @@ public record DaemonConfig(
 
     /** The same settings, none of them required. */
     public static final List<Setting> PROBE_SETTINGS = SETTINGS.stream()
-            .map(setting -> Setting.optional(setting.name(), setting.fallback(), setting.about()))
+            .map(setting -> Setting.optional(setting.name(), setting.defaultValue(), setting.description()))
             .toList();
 
-    /** Reads the environment; a bad value is answered in one line. */
+    /** Reads the environment; the message of an error is one line. */
     public static DaemonConfig from(Environment environment) {
         environment.choice("GPUFLEET_LOG_FORMAT", "text", "json");
         environment.choice("GPUFLEET_LOG_LEVEL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE");
         return new DaemonConfig(
                 kafka(environment),
                 devices(environment),
-                new Kubelet(
+                new KubeletConfig(
                         environment.path("GPUFLEET_DEVICE_PLUGIN_DIR"),
                         environment.path("GPUFLEET_PLUGINS_REGISTRY_DIR"),
-                        manners(environment),
+                        registration(environment),
                         environment.path("GPUFLEET_POD_RESOURCES_SOCKET"),
                         strategies(environment)),
-                new Choice(environment.text("GPUFLEET_CONFIG_FILE"), environment.text("GPUFLEET_CONFIG_DIR")),
-                new Containers(devRoot(environment), environment.path("GPUFLEET_CDI_DIR")),
-                new State(
+                new PluginConfigFiles(
+                        environment.text("GPUFLEET_CONFIG_FILE"), environment.text("GPUFLEET_CONFIG_DIR")),
+                new ContainerConfig(devRoot(environment), environment.path("GPUFLEET_CDI_DIR")),
+                new StorageConfig(
                         environment.path("GPUFLEET_STATE_DIR"),
                         environment.path("GPUFLEET_RUN_DIR"),
                         environment.integer("GPUFLEET_OUTBOX_BYTES", 65_536, Integer.MAX_VALUE),
                         environment.path("GPUFLEET_BOOT_ID_FILE")),
-                new Timing(
+                new TimingConfig(
                         environment.duration("GPUFLEET_RECOVERY_DWELL"),
                         atLeast(environment, "GPUFLEET_TELEMETRY_INTERVAL", Duration.ofMillis(100))),
-                environment.text("GPUFLEET_HTTP_HOST"),
-                environment.integer("GPUFLEET_HTTP_PORT", 0, 65_535));
+                new HttpConfig(
+                        environment.text("GPUFLEET_HTTP_HOST"), environment.integer("GPUFLEET_HTTP_PORT", 0, 65_535)));
     }
 
-    /** Where devices come from; all that a probe needs. */
-    public static Devices devices(Environment environment) {
-        return new Devices(
+    /** Reads the settings of the device source, which are all that a probe needs. */
+    public static DeviceConfig devices(Environment environment) {
+        return new DeviceConfig(
                 environment.text("GPUFLEET_DEVICES"),
                 environment.text("GPUFLEET_NVML_LIBRARY"),
                 environment.path("GPUFLEET_DRIVER_ROOT"),
@@ -245,27 +257,27 @@ public record DaemonConfig(
                 environment.text("GPUFLEET_KMSG"));
     }
 
-    private static Kafka kafka(Environment environment) {
+    private static KafkaConfig kafka(Environment environment) {
         String cluster = environment.text("GPUFLEET_CLUSTER");
         if (!cluster.matches("[A-Za-z0-9._-]{1,128}")) {
-            throw environment.wrong("GPUFLEET_CLUSTER", "1 to 128 letters, digits, dots, dashes and underscores");
+            throw environment.invalid("GPUFLEET_CLUSTER", "1 to 128 letters, digits, dots, dashes and underscores");
         }
         String node = environment.text("GPUFLEET_NODE");
         if (node.length() > MAX_NODE_NAME || !node.matches("[a-z0-9]([-a-z0-9.]*[a-z0-9])?")) {
-            throw environment.wrong("GPUFLEET_NODE", "the name of a Kubernetes Node");
+            throw environment.invalid("GPUFLEET_NODE", "the name of a Kubernetes Node");
         }
         String bootstrap = environment.text("GPUFLEET_KAFKA");
         for (String server : bootstrap.split(",", -1)) {
             if (!server.strip().matches(".+:\\d{1,5}")) {
-                throw environment.wrong("GPUFLEET_KAFKA", "host:port, several separated by commas");
+                throw environment.invalid("GPUFLEET_KAFKA", "host:port, several separated by commas");
             }
         }
         String prefix = environment.text("GPUFLEET_TOPIC_PREFIX");
         if (!prefix.matches("[a-zA-Z0-9._-]{1,64}")) {
-            throw environment.wrong(
+            throw environment.invalid(
                     "GPUFLEET_TOPIC_PREFIX", "1 to 64 letters, digits, dots, dashes and underscores, for example gpu.");
         }
-        return new Kafka(
+        return new KafkaConfig(
                 bootstrap,
                 cluster,
                 prefix,
@@ -274,43 +286,43 @@ public record DaemonConfig(
                 environment.path("GPUFLEET_IGNORE_VERDICTS_FILE"));
     }
 
-    private static KubeletManners manners(Environment environment) {
-        return new KubeletManners(
-                KubeletManners.Plugin.valueOf(environment
+    private static RegistrationSettings registration(Environment environment) {
+        return new RegistrationSettings(
+                RegistrationSettings.RegistrationMode.valueOf(environment
                         .choice("GPUFLEET_DEVICE_PLUGIN", "auto", "on", "off")
                         .toUpperCase(Locale.ROOT)),
                 switch (environment.choice("GPUFLEET_KUBELET_REGISTRATION", "device-plugins", "plugins-registry")) {
-                    case "plugins-registry" -> KubeletManners.Way.PLUGINS_REGISTRY;
-                    default -> KubeletManners.Way.DEVICE_PLUGINS;
+                    case "plugins-registry" -> RegistrationSettings.RegistrationTransport.PLUGINS_REGISTRY;
+                    default -> RegistrationSettings.RegistrationTransport.DEVICE_PLUGINS;
                 });
     }
 
     private static String devRoot(Environment environment) {
         String root = environment.text("GPUFLEET_DEV_ROOT");
         if (!root.isEmpty() && !root.startsWith("/")) {
-            throw environment.wrong("GPUFLEET_DEV_ROOT", "an absolute path");
+            throw environment.invalid("GPUFLEET_DEV_ROOT", "an absolute path");
         }
         return root;
     }
 
     private static Set<String> strategies(Environment environment) {
-        var words = new TreeSet<String>();
+        var strategies = new TreeSet<String>();
         if (environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").isEmpty()) {
-            return words;
+            return strategies;
         }
-        for (String word : environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").split(",", -1)) {
-            if (!STRATEGIES.contains(word.strip())) {
-                throw environment.wrong("GPUFLEET_DEVICE_LIST_STRATEGY", "one or several of " + STRATEGIES);
+        for (String strategy : environment.text("GPUFLEET_DEVICE_LIST_STRATEGY").split(",", -1)) {
+            if (!STRATEGIES.contains(strategy.strip())) {
+                throw environment.invalid("GPUFLEET_DEVICE_LIST_STRATEGY", "one or several of " + STRATEGIES);
             }
-            words.add(word.strip());
+            strategies.add(strategy.strip());
         }
-        return words;
+        return strategies;
     }
 
-    private static Duration atLeast(Environment environment, String name, Duration least) {
+    private static Duration atLeast(Environment environment, String name, Duration min) {
         Duration value = environment.duration(name);
-        if (value.compareTo(least) < 0) {
-            throw environment.wrong(name, "a duration of at least " + least.toMillis() + "ms");
+        if (value.compareTo(min) < 0) {
+            throw environment.invalid(name, "a duration of at least " + min.toMillis() + "ms");
         }
         return value;
     }

@@ -1,4 +1,4 @@
-/** The environment as validated records. */
+/** The environment variables of the daemon as validated records. */
 @NullMarked
 package io.gpufleet.nodedaemon.config;
 

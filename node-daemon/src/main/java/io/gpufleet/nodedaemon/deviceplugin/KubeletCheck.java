@@ -1,99 +1,99 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
-import io.gpufleet.nodedaemon.model.Finding;
-import io.gpufleet.nodedaemon.model.KubeletManners;
-import io.gpufleet.nodedaemon.model.KubeletSocket;
+import io.gpufleet.nodedaemon.app.DoctorFinding;
+import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Whether a kubelet is where the daemon looks for it, and whether somebody else serves its GPUs.
+ * Checks the kubelet's sockets and whether a foreign plugin serves GPUs.
  *
- * @param directory its device-plugins directory
- * @param registry its directory of watched sockets
- * @param manners how the daemon meets it
+ * @param directory the kubelet's device-plugins directory
+ * @param registry the kubelet's plugins_registry directory
+ * @param registration how the daemon registers
  */
-public record KubeletCheck(Path directory, Path registry, KubeletManners manners) {
-    /** Looks at its sockets; connects, says nothing and hangs up. */
-    public List<Finding> examine(Path podResources) {
+public record KubeletCheck(Path directory, Path registry, RegistrationSettings registration) {
+    /** Connects to the sockets and closes the connections at once. */
+    public List<DoctorFinding> examine(Path podResources) {
         return List.of(kubelet(), foreignPlugin(), podResources(podResources));
     }
 
-    private Finding kubelet() {
-        if (manners.plugin() == KubeletManners.Plugin.OFF) {
-            return Finding.ok("kubelet", "GPUs are not offered to it, as GPUFLEET_DEVICE_PLUGIN says");
+    private DoctorFinding kubelet() {
+        if (registration.mode() == RegistrationSettings.RegistrationMode.OFF) {
+            return DoctorFinding.ok("kubelet", "GPUs are not offered to it (GPUFLEET_DEVICE_PLUGIN=off)");
         }
-        return switch (manners.way()) {
+        return switch (registration.transport()) {
             case PLUGINS_REGISTRY ->
                 writable(registry)
-                        ? Finding.ok("kubelet", registry + " can be written, the kubelet looks there by itself")
-                        : nowhere(registry, "plugins_registry", "GPUFLEET_PLUGINS_REGISTRY_DIR");
+                        ? DoctorFinding.ok("kubelet", registry + " is writable, the kubelet watches it")
+                        : directoryMissing(registry, "plugins_registry", "GPUFLEET_PLUGINS_REGISTRY_DIR");
             case DEVICE_PLUGINS ->
                 writable(directory)
-                        ? socket(new PluginDirectory(directory))
-                        : nowhere(directory, "device-plugins", "GPUFLEET_DEVICE_PLUGIN_DIR");
+                        ? socket(new DevicePluginsDirectory(directory))
+                        : directoryMissing(directory, "device-plugins", "GPUFLEET_DEVICE_PLUGIN_DIR");
         };
     }
 
-    private static boolean writable(Path place) {
-        return Files.isDirectory(place) && Files.isWritable(place);
+    private static boolean writable(Path path) {
+        return Files.isDirectory(path) && Files.isWritable(path);
     }
 
-    private static Finding nowhere(Path place, String name, String setting) {
-        return Finding.fail(
+    private static DoctorFinding directoryMissing(Path directory, String name, String setting) {
+        return DoctorFinding.fail(
                 "kubelet",
-                place + " is no directory that can be written",
+                directory + " is not a writable directory",
                 "mount the kubelet's " + name + " directory there, or set " + setting
-                        + " (a kubelet with another --root-dir has it below that)");
+                        + " (below the kubelet's --root-dir)");
     }
 
-    private static Finding socket(PluginDirectory plugins) {
+    private static DoctorFinding socket(DevicePluginsDirectory plugins) {
         String socket = plugins.kubeletSocket().toString();
-        return switch (plugins.look()) {
+        return switch (plugins.readKubeletSocket()) {
             case KubeletSocket.Absent _ ->
-                Finding.fail("kubelet", socket + " is not there", "start the kubelet; the daemon waits for it");
+                DoctorFinding.fail("kubelet", socket + " does not exist", "start the kubelet; the daemon waits for it");
             case KubeletSocket.Present _ ->
-                PluginDirectory.answers(plugins.kubeletSocket())
-                        ? Finding.ok("kubelet", socket + " answers")
-                        : Finding.fail(
+                DevicePluginsDirectory.isServed(plugins.kubeletSocket())
+                        ? DoctorFinding.ok("kubelet", socket + " responds")
+                        : DoctorFinding.fail(
                                 "kubelet",
-                                socket + " does not answer",
-                                "restart the kubelet; it may be starting, or the socket is left from before");
+                                socket + " does not respond",
+                                "restart the kubelet; it may be starting, or the socket is stale");
         };
     }
 
-    private Finding foreignPlugin() {
-        return new PluginDirectory(directory)
+    private DoctorFinding foreignPlugin() {
+        return new DevicePluginsDirectory(directory)
                 .liveForeignPlugin()
                 .map(this::foreign)
-                .orElse(Finding.ok("other plugins", "none serves GPUs"));
+                .orElse(DoctorFinding.ok("other plugins", "none serves GPUs"));
     }
 
-    private Finding foreign(String socket) {
-        return switch (manners.plugin()) {
-            case OFF -> Finding.ok("other plugins", socket + " serves the GPUs");
+    private DoctorFinding foreign(String socket) {
+        return switch (registration.mode()) {
+            case OFF -> DoctorFinding.ok("other plugins", socket + " serves the GPUs");
             case AUTO ->
-                Finding.warn(
+                DoctorFinding.warn(
                         "other plugins",
                         socket + " is alive, so the daemon does not register",
-                        "remove that device plugin from this node when the daemon is to take over; pods that run keep"
-                                + " their GPUs");
+                        "remove that device plugin from this node to let the daemon take over; running pods keep their"
+                                + " GPUs");
             case ON ->
-                Finding.warn(
+                DoctorFinding.warn(
                         "other plugins",
-                        socket + " is alive beside the daemon, which registers all the same",
-                        "remove one of the two, or set GPUFLEET_DEVICE_PLUGIN=auto: the kubelet believes whoever came last");
+                        socket + " is alive and the daemon registers anyway",
+                        "remove one of the two, or set GPUFLEET_DEVICE_PLUGIN=auto: the kubelet uses the plugin that registered last");
         };
     }
 
-    private static Finding podResources(Path socket) {
-        return PluginDirectory.answers(socket)
-                ? Finding.ok("podresources", socket + " answers")
-                : Finding.warn(
+    private static DoctorFinding podResources(Path socket) {
+        return DevicePluginsDirectory.isServed(socket)
+                ? DoctorFinding.ok("podresources", socket + " responds")
+                : DoctorFinding.warn(
                         "podresources",
-                        socket + " does not answer",
-                        "mount /var/lib/kubelet/pod-resources, or set GPUFLEET_POD_RESOURCES_SOCKET; without it nobody knows"
-                                + " which pod holds which GPU");
+                        socket + " does not respond",
+                        "mount /var/lib/kubelet/pod-resources, or set GPUFLEET_POD_RESOURCES_SOCKET; without it the"
+                                + " pods that hold GPUs are unknown");
     }
 }

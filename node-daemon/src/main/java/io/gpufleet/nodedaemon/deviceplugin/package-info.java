@@ -1,4 +1,4 @@
-/** The kubelet's device plugin contract over unix sockets: register, list and watch, allocate. */
+/** The kubelet's device plugin API over unix sockets: registration, ListAndWatch, Allocate. */
 @NullMarked
 package io.gpufleet.nodedaemon.deviceplugin;
 

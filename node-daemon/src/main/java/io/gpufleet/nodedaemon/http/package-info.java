@@ -1,4 +1,4 @@
-/** Liveness, readiness and metrics. */
+/** The HTTP server with probes and metrics. */
 @NullMarked
 package io.gpufleet.nodedaemon.http;
 

@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.kafka;
 
-import io.gpufleet.nodedaemon.model.Finding;
+import io.gpufleet.nodedaemon.app.DoctorFinding;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
@@ -22,54 +22,54 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Whether the broker is there, has the topics that a daemon needs, and agrees about the time. Blocks, 10 s at most. */
+/** Checks that the broker responds, has the topics of a daemon, and has the same time. Blocks for at most 10 s. */
 public final class BrokerCheck {
     private static final List<Topic> TOPICS =
             List.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY, Topic.VERDICTS, Topic.SETTINGS);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
-    /** Newest records of the partition among which one of this node is looked for; it has one every 10 s. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** Number of newest records of the partition that are searched for one of this node, which sends one every 10 s. */
     private static final long LAST_RECORDS = 500;
-    /** A wrong clock makes times in events wrong; ages are not touched by it. */
-    private static final Duration MOST_OFF = Duration.ofSeconds(30);
+    /** A wrong clock makes times in events wrong, but not ages. */
+    private static final Duration MAX_CLOCK_OFFSET = Duration.ofSeconds(30);
 
     private final String bootstrap;
     private final Topics topics;
     private final String node;
 
-    /** For one node's records. */
+    /** Creates a check for one node. */
     public BrokerCheck(String bootstrap, String topicPrefix, String node) {
         this.bootstrap = bootstrap;
         this.topics = new Topics(topicPrefix);
         this.node = node;
     }
 
-    /** The broker and its topics; the clock only where both are well. */
-    public List<Finding> examine() {
-        var findings = new ArrayList<Finding>();
+    /** Checks the broker, its topics and, if both are OK, the clock. */
+    public List<DoctorFinding> examine() {
+        var findings = new ArrayList<DoctorFinding>();
         try (Admin admin = Admin.create(Map.of(
                 "bootstrap.servers", bootstrap,
-                "default.api.timeout.ms", Long.toString(PATIENCE.toMillis()),
-                "request.timeout.ms", Long.toString(PATIENCE.toMillis())))) {
+                "default.api.timeout.ms", Long.toString(TIMEOUT.toMillis()),
+                "request.timeout.ms", Long.toString(TIMEOUT.toMillis())))) {
             int brokers = admin.describeCluster().nodes().get().size();
-            findings.add(Finding.ok("Kafka", bootstrap + " answers, " + brokers + " brokers"));
-            Finding found = topics(admin);
+            findings.add(DoctorFinding.ok("Kafka", bootstrap + " responds, " + brokers + " brokers"));
+            DoctorFinding found = topics(admin);
             findings.add(found);
-            if (found.grade() == Finding.Grade.OK) {
+            if (found.status() == DoctorFinding.Status.OK) {
                 findings.add(clock());
             }
         } catch (ExecutionException | KafkaException failed) {
             Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
-            findings.add(Finding.fail(
+            findings.add(DoctorFinding.fail(
                     "Kafka",
-                    bootstrap + " does not answer (" + cause.getMessage() + ")",
-                    "check GPUFLEET_KAFKA, the broker and the network between; events wait in the outbox meanwhile"));
+                    bootstrap + " does not respond (" + cause.getMessage() + ")",
+                    "check GPUFLEET_KAFKA, the broker and the network; events wait in the outbox meanwhile"));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
         }
         return findings;
     }
 
-    private Finding topics(Admin admin) throws InterruptedException, ExecutionException {
+    private DoctorFinding topics(Admin admin) throws InterruptedException, ExecutionException {
         var descriptions =
                 admin.describeTopics(TOPICS.stream().map(topics::name).toList()).topicNameValues();
         for (Topic topic : TOPICS) {
@@ -79,15 +79,15 @@ public final class BrokerCheck {
                 int partitions =
                         description == null ? 0 : description.get().partitions().size();
                 if (partitions != topic.partitions()) {
-                    return Finding.fail(
+                    return DoctorFinding.fail(
                             "topics",
                             name + " has " + partitions + " partitions instead of " + topic.partitions(),
-                            String.valueOf(TopicAdmin.wrongCount(topics, topic, partitions)
+                            String.valueOf(TopicAdmin.partitionCountMismatch(topics, topic, partitions)
                                     .getMessage()));
                 }
             } catch (ExecutionException failed) {
                 if (failed.getCause() instanceof UnknownTopicOrPartitionException) {
-                    return Finding.fail(
+                    return DoctorFinding.fail(
                             "topics",
                             name + " is missing",
                             "create it with 'gpufleet topics apply', or check GPUFLEET_TOPIC_PREFIX ('"
@@ -96,11 +96,11 @@ public final class BrokerCheck {
                 throw failed;
             }
         }
-        return Finding.ok("topics", TOPICS.size() + " that a daemon needs, as the catalogue says");
+        return DoctorFinding.ok("topics", TOPICS.size() + " that a daemon needs, as in the topic catalogue");
     }
 
-    /** Compares when this node's daemon sent its newest telemetry with when the broker appended it. */
-    private Finding clock() {
+    /** Compares the time at which this node's daemon sent its newest telemetry with the broker's append time. */
+    private DoctorFinding clock() {
         var partition = new TopicPartition(topics.name(Topic.TELEMETRY), Topics.partition(Topic.TELEMETRY, node));
         try (var consumer = new KafkaConsumer<>(
                 Map.of("bootstrap.servers", bootstrap, "allow.auto.create.topics", false),
@@ -108,29 +108,29 @@ public final class BrokerCheck {
                 new ByteArrayDeserializer())) {
             consumer.assign(List.of(partition));
             long end = Optional.ofNullable(
-                            consumer.endOffsets(List.of(partition), PATIENCE).get(partition))
+                            consumer.endOffsets(List.of(partition), TIMEOUT).get(partition))
                     .orElse(0L);
             consumer.seek(partition, Math.max(0, end - LAST_RECORDS));
             Optional<Duration> offset = Optional.empty();
-            long patience = System.nanoTime() + PATIENCE.toNanos();
-            while (consumer.position(partition, PATIENCE) < end && System.nanoTime() < patience) {
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
+            while (consumer.position(partition, TIMEOUT) < end && System.nanoTime() < deadline) {
                 for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(500))) {
                     if (node.equals(record.key())) {
-                        offset = sentBefore(record);
+                        offset = clockOffset(record);
                     }
                 }
             }
-            return offset.map(BrokerCheck::judge)
-                    .orElse(Finding.ok("clock", "not compared: the broker has nothing new of this node"));
+            return offset.map(BrokerCheck::clockFinding)
+                    .orElse(DoctorFinding.ok("clock", "not compared: the broker has no new record of this node"));
         } catch (KafkaException failed) {
-            return Finding.warn(
+            return DoctorFinding.warn(
                     "clock",
                     "not compared: " + failed.getMessage(),
                     "harmless where this principal may not read " + partition.topic());
         }
     }
 
-    private static Optional<Duration> sentBefore(ConsumerRecord<String, byte[]> record) {
+    private static Optional<Duration> clockOffset(ConsumerRecord<String, byte[]> record) {
         var header = record.headers().lastHeader("ce_recordedtime");
         try {
             return header == null
@@ -143,11 +143,11 @@ public final class BrokerCheck {
         }
     }
 
-    private static Finding judge(Duration offset) {
-        String found = offset.toMillis() + " ms behind the broker's, sending included";
-        return offset.abs().compareTo(MOST_OFF) < 0
-                ? Finding.ok("clock", found)
-                : Finding.warn(
+    private static DoctorFinding clockFinding(Duration offset) {
+        String found = offset.toMillis() + " ms behind the broker's, latency included";
+        return offset.abs().compareTo(MAX_CLOCK_OFFSET) < 0
+                ? DoctorFinding.ok("clock", found)
+                : DoctorFinding.warn(
                         "clock", found, "let chrony or ntpd set it; times in events are wrong, ages and order are not");
     }
 }

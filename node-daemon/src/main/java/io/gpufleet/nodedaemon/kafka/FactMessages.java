@@ -1,13 +1,13 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import com.google.protobuf.Message;
-import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.Holder;
-import io.gpufleet.nodedaemon.model.MigInstance;
-import io.gpufleet.nodedaemon.model.Offer;
-import io.gpufleet.nodedaemon.model.Part;
-import io.gpufleet.nodedaemon.model.UnheldUse;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.app.NodeFact;
+import io.gpufleet.nodedaemon.model.allocation.GpuPartition;
+import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.holders.Holder;
+import io.gpufleet.nodedaemon.model.holders.UnallocatedUse;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
@@ -26,10 +26,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** From the model's facts to the messages of the bus: the mapper of the outward direction. */
+/** Maps facts of the model to messages of the wire. */
 final class FactMessages {
-    /** Stands between the UUID of a part and the number of the share. */
-    private static final String SHARE_MARK = "::";
+    /** Separates the UUID of a device from the number of the replica. */
+    private static final String REPLICA_SEPARATOR = "::";
 
     private final String bootId;
 
@@ -38,50 +38,51 @@ final class FactMessages {
     }
 
     /**
-     * A fact as it stands on the bus.
+     * A fact as an event.
      *
-     * @param subject device UUID where it is about one device; else empty
+     * @param subject UUID of the device, if the event is about one device; else empty
      */
-    record Mapped(EventType type, String subject, Message payload) {
-        /** Every event of a daemon has one topic, except losses. */
+    record MappedEvent(EventType type, String subject, Message payload) {
+        /** The only topic of the type: except losses, every event of a daemon has one. */
         Topic topic() {
             return type.topics().iterator().next();
         }
     }
 
-    /** As what it stands on the bus. */
-    static EventType type(Fact fact) {
+    /** The event type of a fact. */
+    static EventType type(NodeFact fact) {
         return switch (fact) {
-            case Fact.Announced _ -> EventType.NODE_ANNOUNCED;
-            case Fact.Departed _ -> EventType.NODE_DEPARTED;
-            case Fact.FaultObserved _ -> EventType.FAULT_OBSERVED;
-            case Fact.FaultCleared _ -> EventType.FAULT_CLEARED;
-            case Fact.FaultsOpen _ -> EventType.FAULTS_OPEN;
-            case Fact.Offered _ -> EventType.DEVICE_OFFERED;
-            case Fact.Allocated _ -> EventType.DEVICES_ALLOCATED;
-            case Fact.Held _ -> EventType.DEVICES_HELD;
-            case Fact.Sampled _ -> EventType.TELEMETRY_SAMPLED;
+            case NodeFact.Announced _ -> EventType.NODE_ANNOUNCED;
+            case NodeFact.Departed _ -> EventType.NODE_DEPARTED;
+            case NodeFact.FaultObserved _ -> EventType.FAULT_OBSERVED;
+            case NodeFact.FaultCleared _ -> EventType.FAULT_CLEARED;
+            case NodeFact.FaultsOpen _ -> EventType.FAULTS_OPEN;
+            case NodeFact.Offered _ -> EventType.DEVICE_OFFERED;
+            case NodeFact.Allocated _ -> EventType.DEVICES_ALLOCATED;
+            case NodeFact.Held _ -> EventType.DEVICES_HELD;
+            case NodeFact.Sampled _ -> EventType.TELEMETRY_SAMPLED;
         };
     }
 
-    Mapped map(Fact fact) {
+    MappedEvent map(NodeFact fact) {
         return switch (fact) {
-            case Fact.Announced announced -> new Mapped(type(fact), "", InventoryMessages.announced(announced));
-            case Fact.Departed(String reason) ->
-                new Mapped(
+            case NodeFact.Announced announced ->
+                new MappedEvent(type(fact), "", InventoryMessages.announced(announced));
+            case NodeFact.Departed(String reason) ->
+                new MappedEvent(
                         type(fact),
                         "",
                         NodeDeparted.newBuilder()
                                 .setBootId(bootId)
                                 .setReason(reason)
                                 .build());
-            case Fact.FaultObserved(var fault, var holders) -> {
+            case NodeFact.FaultObserved(var fault, var holders) -> {
                 var message = FaultObserved.newBuilder().setBootId(bootId).setFault(HealthMessages.fault(fault));
                 holders.forEach(holder -> message.addHolders(HealthMessages.holder(holder)));
-                yield new Mapped(type(fact), fault.key().gpuUuid(), message.build());
+                yield new MappedEvent(type(fact), fault.key().gpuUuid(), message.build());
             }
-            case Fact.FaultCleared(var fault, String proof) ->
-                new Mapped(
+            case NodeFact.FaultCleared(var fault, String proof) ->
+                new MappedEvent(
                         type(fact),
                         fault.key().gpuUuid(),
                         FaultCleared.newBuilder()
@@ -89,27 +90,27 @@ final class FactMessages {
                                 .setFault(HealthMessages.fault(fault))
                                 .setProof(proof)
                                 .build());
-            case Fact.FaultsOpen(var faults, var offers) -> {
+            case NodeFact.FaultsOpen(var faults, var offers) -> {
                 var message = OpenFaults.newBuilder().setBootId(bootId);
                 faults.forEach(fault -> message.addFaults(HealthMessages.open(fault)));
                 offers.forEach(offer -> message.addOffers(HealthMessages.offer(offer)));
-                yield new Mapped(type(fact), "", message.build());
+                yield new MappedEvent(type(fact), "", message.build());
             }
-            case Fact.Offered(var offer) ->
-                new Mapped(
+            case NodeFact.Offered(var offer) ->
+                new MappedEvent(
                         type(fact),
                         offer.gpu().uuid(),
                         DeviceOfferChanged.newBuilder()
                                 .setBootId(bootId)
                                 .setOffer(HealthMessages.offer(offer))
                                 .build());
-            case Fact.Allocated allocated -> new Mapped(type(fact), "", allocated(allocated));
-            case Fact.Held held -> new Mapped(type(fact), "", held(held));
-            case Fact.Sampled sampled -> new Mapped(type(fact), "", sampled(sampled));
+            case NodeFact.Allocated allocated -> new MappedEvent(type(fact), "", allocated(allocated));
+            case NodeFact.Held held -> new MappedEvent(type(fact), "", held(held));
+            case NodeFact.Sampled sampled -> new MappedEvent(type(fact), "", sampled(sampled));
         };
     }
 
-    private DevicesAllocated allocated(Fact.Allocated fact) {
+    private DevicesAllocated allocated(NodeFact.Allocated fact) {
         return DevicesAllocated.newBuilder()
                 .setBootId(bootId)
                 .setResource(fact.resource())
@@ -119,20 +120,21 @@ final class FactMessages {
                 .build();
     }
 
-    private DevicesHeld held(Fact.Held fact) {
+    private DevicesHeld held(NodeFact.Held fact) {
         var message = DevicesHeld.newBuilder()
                 .setBootId(bootId)
                 .setComplete(fact.holdings().complete());
-        Map<String, List<Offer>> offers = fact.offers().stream().collect(Collectors.groupingBy(Offer::id));
+        Map<String, List<OfferedDevice>> offers =
+                fact.offers().stream().collect(Collectors.groupingBy(OfferedDevice::id));
         for (Holder holder : fact.holdings().holders()) {
             message.addHolders(holder(holder, offers));
         }
-        fact.unheld().forEach(use -> message.addUnheld(unheld(use)));
+        fact.unallocated().forEach(use -> message.addUnallocated(unallocatedUse(use)));
         return message.build();
     }
 
-    private static io.gpufleet.proto.allocation.v1.UnheldUse unheld(UnheldUse use) {
-        var message = io.gpufleet.proto.allocation.v1.UnheldUse.newBuilder()
+    private static io.gpufleet.proto.allocation.v1.UnallocatedUse unallocatedUse(UnallocatedUse use) {
+        var message = io.gpufleet.proto.allocation.v1.UnallocatedUse.newBuilder()
                 .setDeviceUuid(use.deviceUuid())
                 .setPodUid(use.podUid())
                 .setProcesses(use.processes());
@@ -140,7 +142,8 @@ final class FactMessages {
         return message.build();
     }
 
-    private static io.gpufleet.proto.allocation.v1.Holder holder(Holder holder, Map<String, List<Offer>> offers) {
+    private static io.gpufleet.proto.allocation.v1.Holder holder(
+            Holder holder, Map<String, List<OfferedDevice>> offers) {
         var message = io.gpufleet.proto.allocation.v1.Holder.newBuilder()
                 .setNamespace(holder.namespace())
                 .setPod(holder.pod())
@@ -153,52 +156,52 @@ final class FactMessages {
         return message.build();
     }
 
-    /** An id stands twice where it leaves one resource while another has it. */
-    private static Optional<Offer> offered(String resource, List<Offer> offers) {
+    /** Prefers the offer of the resource: an id has two while it moves from one resource to another. */
+    private static Optional<OfferedDevice> offered(String resource, List<OfferedDevice> offers) {
         return offers.stream()
                 .max(Comparator.comparing(offer -> offer.resource().equals(resource)));
     }
 
-    private static HeldDevice device(String id, Optional<Offer> offer) {
-        int mark = id.indexOf(SHARE_MARK);
+    private static HeldDevice device(String id, Optional<OfferedDevice> offer) {
+        int separator = id.indexOf(REPLICA_SEPARATOR);
         return HeldDevice.newBuilder()
                 .setId(id)
-                .setDeviceUuid(mark < 0 ? id : id.substring(0, mark))
-                .setReplica(mark < 0 ? 0 : Integer.parseInt(id.substring(mark + SHARE_MARK.length())))
-                .setShortModel(offer.map(of -> of.gpu().shortModel()).orElse(""))
-                .setShareOf(offer.map(Offer::replicas).orElse(1))
-                .setMigProfile(offer.map(Offer::part)
+                .setDeviceUuid(separator < 0 ? id : id.substring(0, separator))
+                .setReplica(separator < 0 ? 0 : Integer.parseInt(id.substring(separator + REPLICA_SEPARATOR.length())))
+                .setShortModel(offer.map(of -> of.gpu().product().shortModel()).orElse(""))
+                .setShareOf(offer.map(OfferedDevice::replicas).orElse(1))
+                .setMigProfile(offer.map(OfferedDevice::partition)
                         .flatMap(part -> switch (part) {
-                            case Part.Whole _ -> Optional.<String>empty();
-                            case Part.Slice(MigInstance instance) -> Optional.of(instance.profile());
+                            case GpuPartition.FullGpu _ -> Optional.<String>empty();
+                            case GpuPartition.Mig(MigInstance instance) -> Optional.of(instance.profile());
                         })
                         .orElse(""))
                 .build();
     }
 
-    private TelemetrySampled sampled(Fact.Sampled fact) {
+    private TelemetrySampled sampled(NodeFact.Sampled fact) {
         var message = TelemetrySampled.newBuilder().setBootId(bootId);
-        for (Vitals vitals : fact.vitals()) {
-            message.addSamples(sample(vitals, fact.memoryBytes()));
+        for (GpuSample sample : fact.samples()) {
+            message.addSamples(sample(sample, fact.memoryBytes()));
         }
         return message.build();
     }
 
-    private static DeviceSample sample(Vitals vitals, Map<String, Long> memoryBytes) {
-        var sample = DeviceSample.newBuilder().setDeviceUuid(vitals.gpuUuid());
-        vitals.gpuUtilizationPercent().asOptional().ifPresent(sample::setGpuUtilizationPercent);
-        vitals.memoryUtilizationPercent().asOptional().ifPresent(sample::setMemoryUtilizationPercent);
-        vitals.memoryUsedBytes().asOptional().ifPresent(sample::setMemoryUsedBytes);
-        if (memoryBytes.containsKey(vitals.gpuUuid())) {
-            sample.setMemoryTotalBytes(memoryBytes.get(vitals.gpuUuid()));
+    private static DeviceSample sample(GpuSample sample, Map<String, Long> memoryBytes) {
+        var message = DeviceSample.newBuilder().setDeviceUuid(sample.gpuUuid());
+        sample.device().utilization().gpu().asOptional().ifPresent(message::setGpuUtilizationPercent);
+        sample.device().utilization().memory().asOptional().ifPresent(message::setMemoryUtilizationPercent);
+        sample.device().memoryUsedBytes().asOptional().ifPresent(message::setMemoryUsedBytes);
+        if (memoryBytes.containsKey(sample.gpuUuid())) {
+            message.setMemoryTotalBytes(memoryBytes.get(sample.gpuUuid()));
         }
-        vitals.powerMilliwatts().asOptional().ifPresent(sample::setPowerMilliwatts);
-        vitals.temperatureCelsius().asOptional().ifPresent(sample::setTemperatureCelsius);
-        vitals.smClockMhz().asOptional().ifPresent(sample::setSmClockMhz);
-        vitals.memoryClockMhz().asOptional().ifPresent(sample::setMemoryClockMhz);
-        vitals.energyMillijoules().asOptional().ifPresent(sample::setEnergyMillijoules);
-        vitals.pcieReplays().asOptional().ifPresent(sample::setPcieReplays);
-        vitals.clockEventReasons().asOptional().ifPresent(sample::setClockEventReasons);
-        return sample.build();
+        sample.device().power().milliwatts().asOptional().ifPresent(message::setPowerMilliwatts);
+        sample.device().temperatureCelsius().asOptional().ifPresent(message::setTemperatureCelsius);
+        sample.device().clocks().smMhz().asOptional().ifPresent(message::setSmClockMhz);
+        sample.device().clocks().memoryMhz().asOptional().ifPresent(message::setMemoryClockMhz);
+        sample.device().power().energyMillijoules().asOptional().ifPresent(message::setEnergyMillijoules);
+        sample.device().pcieReplays().asOptional().ifPresent(message::setPcieReplays);
+        sample.device().clocks().eventReasons().asOptional().ifPresent(message::setClockEventReasons);
+        return message.build();
     }
 }

@@ -1,13 +1,13 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import com.google.protobuf.Timestamp;
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.FaultOrigin;
-import io.gpufleet.nodedaemon.model.Holder;
-import io.gpufleet.nodedaemon.model.Offer;
-import io.gpufleet.nodedaemon.model.OpenFault;
-import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.RecoveryAction;
+import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.RecoveryAction;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
+import io.gpufleet.nodedaemon.model.fault.OpenFault;
+import io.gpufleet.nodedaemon.model.holders.Holder;
 import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultKind;
@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 
-/** From the model's faults and offers to the wire's. */
+/** Maps faults and offers of the model to messages of the wire. */
 final class HealthMessages {
     private static final int MESSAGE_BYTES = 512;
 
@@ -41,18 +41,18 @@ final class HealthMessages {
         return io.gpufleet.proto.health.v1.OpenFault.newBuilder()
                 .setFault(fault(open))
                 .setSince(timestamp(open.since()))
-                .setObservations(open.observations())
+                .setObservations(open.observationCount())
                 .build();
     }
 
-    static DeviceOffer offer(Offer offer) {
+    static DeviceOffer offer(OfferedDevice offer) {
         return DeviceOffer.newBuilder()
                 .setDeviceUuid(offer.gpu().uuid())
                 .setResource(offer.resource())
                 .setOfferedHealthy(offer.healthy())
-                .setLocallyHealthy(offer.locallyHealthy())
-                .setOverlayAllows(offer.overlayAllows())
-                .setReason(offer.reason())
+                .setLocallyHealthy(offer.health().locallyHealthy())
+                .setOverlayAllows(offer.health().overlayAllows())
+                .setReason(offer.health().reason())
                 .build();
     }
 
@@ -76,8 +76,8 @@ final class HealthMessages {
         return switch (code) {
             case FaultCode.Xid _ -> FaultKind.FAULT_KIND_XID;
             case FaultCode.Sxid _ -> FaultKind.FAULT_KIND_SXID;
-            case FaultCode.RecoveryAsked _ -> FaultKind.FAULT_KIND_RECOVERY_ACTION;
-            case FaultCode.Plain(FaultCode.Kind kind) ->
+            case FaultCode.RecoveryRequested _ -> FaultKind.FAULT_KIND_RECOVERY_ACTION;
+            case FaultCode.WithoutCode(FaultCode.Kind kind) ->
                 switch (kind) {
                     case GPU_LOST -> FaultKind.FAULT_KIND_GPU_LOST;
                     case ECC_UNCORRECTABLE -> FaultKind.FAULT_KIND_ECC_UNCORRECTABLE;
@@ -100,7 +100,7 @@ final class HealthMessages {
         return switch (fault) {
             case FaultCode.Xid(int code) -> code;
             case FaultCode.Sxid(int code) -> code;
-            case FaultCode.RecoveryAsked _, FaultCode.Plain _ -> 0;
+            case FaultCode.RecoveryRequested _, FaultCode.WithoutCode _ -> 0;
         };
     }
 
@@ -114,10 +114,10 @@ final class HealthMessages {
     }
 
     private static io.gpufleet.proto.health.v1.RecoveryAction action(OpenFault open) {
-        if (open.key().fault() instanceof FaultCode.RecoveryAsked(RecoveryAction action)) {
+        if (open.key().fault() instanceof FaultCode.RecoveryRequested(RecoveryAction action)) {
             return action(action);
         }
-        return switch (open.asked()) {
+        return switch (open.recoveryAction()) {
             case Reading.Known<RecoveryAction>(RecoveryAction action) -> action(action);
             case Reading.Unavailable<RecoveryAction> _ ->
                 io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED;

@@ -1,13 +1,13 @@
 package io.gpufleet.nodedaemon.kafka;
 
-import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.KnownGpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Offer;
-import io.gpufleet.nodedaemon.model.Part;
-import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.settings.SharePlan.Means;
+import io.gpufleet.nodedaemon.app.NodeFact;
+import io.gpufleet.nodedaemon.model.allocation.GpuPartition;
+import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.KnownGpu;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.settings.SharingSettings.SharingMode;
 import io.gpufleet.proto.inventory.v1.AnnounceReason;
 import io.gpufleet.proto.inventory.v1.DriverState;
 import io.gpufleet.proto.inventory.v1.LocalHealth;
@@ -24,11 +24,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** From the model's snapshot of the node to the wire's announcement. */
+/** Maps the model's snapshot of the node to the wire's announcement. */
 final class InventoryMessages {
     private InventoryMessages() {}
 
-    static NodeAnnounced announced(Fact.Announced fact) {
+    static NodeAnnounced announced(NodeFact.Announced fact) {
         var message = NodeAnnounced.newBuilder()
                 .setBootId(fact.host().bootId())
                 .setReason(reason(fact.reason()))
@@ -37,73 +37,76 @@ final class InventoryMessages {
                 .setKernelVersion(fact.host().kernelVersion())
                 .setMachine(fact.host().machine())
                 .setMigStrategy(migStrategy(fact.settings().mig()))
-                .setInstallerState(fact.sides().installer())
-                .putAllMpsStates(fact.sides().mps());
-        switch (fact.look()) {
-            case Look.Seen seen ->
+                .setInstallerState(fact.companions().installer())
+                .putAllMpsStates(fact.companions().mps());
+        switch (fact.scan()) {
+            case DeviceScan.ScanSucceeded seen ->
                 message.setDriverState(DriverState.DRIVER_STATE_READY)
                         .setDriverVersion(seen.driverVersion())
                         .setCudaVersion(seen.cudaVersion());
-            case Look.Blind(Look.DriverTrouble trouble, String _) -> message.setDriverState(state(trouble));
+            case DeviceScan.ScanFailed(DeviceScan.DriverProblem trouble, String _) ->
+                message.setDriverState(state(trouble));
         }
         for (KnownGpu known : fact.gpus()) {
-            List<Offer> offers = fact.offers().values().stream()
-                    .filter(offer -> offer.gpu().uuid().equals(known.gpu().uuid()) && !offer.leaving())
+            List<OfferedDevice> offers = fact.offers().values().stream()
+                    .filter(offer -> offer.gpu().uuid().equals(known.gpu().uuid())
+                            && !offer.health().leaving())
                     .toList();
-            message.addGpus(gpu(known, offers, fact.settings().sharing().means()));
+            message.addGpus(gpu(known, offers, fact.settings().sharing().mode()));
         }
         resources(fact.offers()).forEach(message::addResources);
         return message.build();
     }
 
-    /** One that only leaves the kubelet's list is nothing that the node has to give. */
-    private static Iterable<OfferedResource> resources(Map<String, Offer> offers) {
+    /** Excludes devices that are leaving the kubelet's list: they are no capacity of the node. */
+    private static Iterable<OfferedResource> resources(Map<String, OfferedDevice> offers) {
         var byName = new TreeMap<String, OfferedResource>();
-        for (Offer offer : offers.values()) {
+        for (OfferedDevice offer : offers.values()) {
             var before = byName.getOrDefault(offer.resource(), OfferedResource.getDefaultInstance());
             byName.put(
                     offer.resource(),
                     OfferedResource.newBuilder()
                             .setName(offer.resource())
-                            .setCapacity(before.getCapacity() + (offer.leaving() ? 0 : 1))
+                            .setCapacity(before.getCapacity() + (offer.health().leaving() ? 0 : 1))
                             .setAllocatable(before.getAllocatable() + (offer.healthy() ? 1 : 0))
                             .build());
         }
         return byName.values();
     }
 
-    private static io.gpufleet.proto.inventory.v1.Gpu gpu(KnownGpu known, List<Offer> offers, Means means) {
+    private static io.gpufleet.proto.inventory.v1.Gpu gpu(
+            KnownGpu known, List<OfferedDevice> offers, SharingMode means) {
         Gpu gpu = known.gpu();
         var message = io.gpufleet.proto.inventory.v1.Gpu.newBuilder()
                 .setUuid(gpu.uuid())
-                .setSerial(gpu.serial().orElse(""))
+                .setSerial(gpu.identifiers().serial().orElse(""))
                 .setIndex(gpu.index())
-                .setMinor(gpu.minor())
+                .setMinor(gpu.identifiers().minor())
                 .setPciBusId(gpu.pciBusId())
                 .setModel(gpu.model())
-                .setShortModel(gpu.shortModel())
-                .setFamily(gpu.family())
-                .setComputeCapability(gpu.computeCapability())
+                .setShortModel(gpu.product().shortModel())
+                .setFamily(gpu.product().family())
+                .setComputeCapability(gpu.product().computeCapability())
                 .setMemoryBytes(gpu.memoryBytes().orElse(0L))
-                .setVbiosVersion(gpu.vbiosVersion().orElse(""))
-                .setFabricClique(gpu.fabricClique().orElse(""))
-                .setMode(gpu.mode().orElse(""))
-                .setMigMode(mig(gpu.migEnabled()))
+                .setVbiosVersion(gpu.identifiers().vbiosVersion().orElse(""))
+                .setFabricClique(gpu.topology().fabricClique().orElse(""))
+                .setMode(gpu.product().mode().orElse(""))
+                .setMigMode(mig(gpu.mig().enabled()))
                 .setSharing(sharing(offers, means))
                 .setResource(offers.stream()
-                        .filter(offer -> offer.part() instanceof Part.Whole)
-                        .map(Offer::resource)
+                        .filter(offer -> offer.partition() instanceof GpuPartition.FullGpu)
+                        .map(OfferedDevice::resource)
                         .findFirst()
                         .orElse(""))
                 .setLocalHealth(health(known, offers));
         gpu.instances().forEach(instance -> message.addMigInstances(instance(instance, offers)));
-        gpu.numaNode().asOptional().ifPresent(message::setNumaNode);
+        gpu.topology().numaNode().asOptional().ifPresent(message::setNumaNode);
         gpu.vgpuHost()
                 .asOptional()
                 .ifPresent(host -> message.setVgpuHost(VgpuHost.newBuilder()
                         .setDriverVersion(host.driverVersion())
                         .setDriverBranch(host.driverBranch())));
-        for (Gpu.Link link : gpu.links()) {
+        for (Gpu.NvLinkPeer link : gpu.topology().links()) {
             message.addNvlinkPeers(NvlinkPeer.newBuilder()
                     .setPciBusId(link.peerPciBusId())
                     .setLinks(link.count())
@@ -112,7 +115,8 @@ final class InventoryMessages {
         return message.build();
     }
 
-    private static MigInstance instance(io.gpufleet.nodedaemon.model.MigInstance instance, List<Offer> offers) {
+    private static MigInstance instance(
+            io.gpufleet.nodedaemon.model.device.MigInstance instance, List<OfferedDevice> offers) {
         var attributes = instance.attributes();
         return MigInstance.newBuilder()
                 .setUuid(instance.uuid())
@@ -121,30 +125,30 @@ final class InventoryMessages {
                 .setComputeInstanceId(instance.computeInstance())
                 .setMemoryBytes(attributes.memoryBytes())
                 .setMultiprocessors(attributes.multiprocessors())
-                .setGpuSlices(attributes.gpuSlices())
-                .setComputeSlices(attributes.computeSlices())
-                .setCopyEngines(attributes.copyEngines())
-                .setDecoders(attributes.decoders())
-                .setEncoders(attributes.encoders())
-                .setJpegs(attributes.jpegs())
-                .setOfas(attributes.ofas())
+                .setGpuSlices(attributes.slices().gpu())
+                .setComputeSlices(attributes.slices().compute())
+                .setCopyEngines(attributes.engines().copy())
+                .setDecoders(attributes.engines().decoder())
+                .setEncoders(attributes.engines().encoder())
+                .setJpegs(attributes.engines().jpeg())
+                .setOfas(attributes.engines().ofa())
                 .setResource(offers.stream()
                         .filter(offer -> offer.deviceUuid().equals(instance.uuid()))
-                        .map(Offer::resource)
+                        .map(OfferedDevice::resource)
                         .findFirst()
                         .orElse(""))
                 .build();
     }
 
-    private static Sharing sharing(List<Offer> offers, Means means) {
-        int replicas = offers.stream().mapToInt(Offer::replicas).max().orElse(1);
+    private static Sharing sharing(List<OfferedDevice> offers, SharingMode means) {
+        int replicas = offers.stream().mapToInt(OfferedDevice::replicas).max().orElse(1);
         return Sharing.newBuilder()
                 .setStrategy(replicas == 1 ? SharingStrategy.SHARING_STRATEGY_NONE : strategy(means))
                 .setReplicas(replicas)
                 .build();
     }
 
-    private static SharingStrategy strategy(Means means) {
+    private static SharingStrategy strategy(SharingMode means) {
         return switch (means) {
             case NONE -> SharingStrategy.SHARING_STRATEGY_NONE;
             case TIME_SLICING -> SharingStrategy.SHARING_STRATEGY_TIME_SLICING;
@@ -160,11 +164,13 @@ final class InventoryMessages {
         };
     }
 
-    private static LocalHealth health(KnownGpu known, List<Offer> offers) {
+    private static LocalHealth health(KnownGpu known, List<OfferedDevice> offers) {
         return switch (known.presence()) {
             case KnownGpu.Presence.Missing _ -> LocalHealth.LOCAL_HEALTH_LOST;
             case KnownGpu.Presence.Answering _ ->
-                offers.isEmpty() || offers.stream().anyMatch(Offer::locallyHealthy)
+                offers.isEmpty()
+                                || offers.stream()
+                                        .anyMatch(device -> device.health().locallyHealthy())
                         ? LocalHealth.LOCAL_HEALTH_HEALTHY
                         : LocalHealth.LOCAL_HEALTH_UNHEALTHY;
         };
@@ -176,7 +182,7 @@ final class InventoryMessages {
                 .orElse(MigMode.MIG_MODE_UNSPECIFIED);
     }
 
-    private static AnnounceReason reason(Fact.Reason reason) {
+    private static AnnounceReason reason(NodeFact.Reason reason) {
         return switch (reason) {
             case START -> AnnounceReason.ANNOUNCE_REASON_START;
             case CHANGED -> AnnounceReason.ANNOUNCE_REASON_CHANGED;
@@ -185,7 +191,7 @@ final class InventoryMessages {
         };
     }
 
-    private static DriverState state(Look.DriverTrouble trouble) {
+    private static DriverState state(DeviceScan.DriverProblem trouble) {
         return switch (trouble) {
             case LIBRARY_ABSENT -> DriverState.DRIVER_STATE_LIBRARY_ABSENT;
             case NOT_LOADED -> DriverState.DRIVER_STATE_NOT_LOADED;

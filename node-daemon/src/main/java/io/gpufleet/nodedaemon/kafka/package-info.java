@@ -1,4 +1,4 @@
-/** Facts out through the outbox, verdicts and settings in; the only room that knows the bus. */
+/** Publishes facts through the outbox, consumes verdicts and settings. The only package that uses Kafka. */
 @NullMarked
 package io.gpufleet.nodedaemon.kafka;
 

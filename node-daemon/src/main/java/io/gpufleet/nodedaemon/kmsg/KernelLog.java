@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.kmsg;
 
-import io.gpufleet.nodedaemon.model.KernelReport;
+import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -18,82 +18,83 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Follows the kernel log on a thread of its own and hands on the faults that nobody has read before. */
+/** Follows the kernel log on its own thread and reports the faults in unread records. */
 public final class KernelLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KernelLog.class);
-    /** The kernel refuses a read into less than a whole record, which has 8 KiB at most. */
+    /** The kernel rejects a read into a buffer smaller than the record, which has at most 8 KiB. */
     private static final int RECORD_BYTES = 16_384;
 
-    /** A read that took so long waited for the next record: the log had come to its end. */
-    private static final Duration WAITED = Duration.ofSeconds(1);
+    /** A read that took at least this long waited for the next record, so the log was read to its end. */
+    private static final Duration BLOCKED = Duration.ofSeconds(1);
 
-    private static final Duration AT_THE_END = Duration.ofMillis(200);
-    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(60);
-    /** One failed read is records that were overwritten before we came to them; more in a row are a broken log. */
-    private static final int FAILED_READS = 3;
+    private static final Duration END_POLL_INTERVAL = Duration.ofMillis(200);
+    private static final Duration INITIAL_BACKOFF = Duration.ofSeconds(1);
+    private static final Duration MAX_BACKOFF = Duration.ofSeconds(60);
+    /** A failed read means overwritten records; this many in a row mean that the log is broken. */
+    private static final int MAX_FAILED_READS = 3;
 
     private final Path file;
-    private final Opening opening;
-    private final BookmarkFile kept;
-    private final Consumer<KernelReport> faults;
+    private final KernelLogOpener opener;
+    private final KmsgPositionFile positionFile;
+    private final Consumer<KernelLogFault> faults;
     private final LongAdder overruns = new LongAdder();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread;
-    private Bookmark bookmark;
-    private boolean complained;
+    private KmsgPosition position;
+    private boolean errorLogged;
 
     /**
-     * Where the log is, and where the place in it is kept.
+     * Settings of the log.
      *
-     * @param file {@code /dev/kmsg}, or what behaves like it
-     * @param stateDirectory where the place is kept over a restart
-     * @param bootId of this boot
-     * @param uptimeMicros how long the machine is up; asked once
+     * @param file {@code /dev/kmsg}, or a file like it
+     * @param stateDirectory directory in which the position is saved over a restart
+     * @param bootId boot id of this boot
+     * @param uptimeMicros uptime of the machine; read once
      */
-    public record Settings(Path file, Path stateDirectory, String bootId, LongSupplier uptimeMicros) {}
+    public record KernelLogSettings(Path file, Path stateDirectory, String bootId, LongSupplier uptimeMicros) {}
 
     /** Opens the log at its first record. */
-    interface Opening {
-        /** Blocks in reads; a failed one is tried again. */
+    interface KernelLogOpener {
+        /** The channel blocks in reads; a failed read is retried. */
         ReadableByteChannel open() throws IOException;
     }
 
-    /** Starts to follow; the consumer is called on a thread of this log. */
-    public KernelLog(Settings settings, Consumer<KernelReport> faults) {
+    /** Starts following the log; the consumer is called on the thread of this log. */
+    public KernelLog(KernelLogSettings settings, Consumer<KernelLogFault> faults) {
         this(settings, faults, () -> FileChannel.open(settings.file(), StandardOpenOption.READ));
     }
 
-    KernelLog(Settings settings, Consumer<KernelReport> faults, Opening opening) {
+    KernelLog(KernelLogSettings settings, Consumer<KernelLogFault> faults, KernelLogOpener opener) {
         this.file = settings.file();
-        this.opening = opening;
-        this.kept = new BookmarkFile(settings.stateDirectory());
+        this.opener = opener;
+        this.positionFile = new KmsgPositionFile(settings.stateDirectory());
         this.faults = faults;
-        this.bookmark = kept.load(settings.bootId())
-                .orElseGet(() -> Bookmark.first(
+        this.position = positionFile
+                .load(settings.bootId())
+                .orElseGet(() -> KmsgPosition.initial(
                         settings.bootId(), settings.uptimeMicros().getAsLong()));
-        kept.keep(bookmark);
+        positionFile.save(position);
         this.thread = Thread.ofPlatform().name("kernel-log").daemon(true).start(this::run);
     }
 
-    /** How often records were overwritten before they were read. */
+    /** Number of times that records were overwritten before they were read. */
     public long overruns() {
         return overruns.sum();
     }
 
     private void run() {
-        Duration pause = FIRST_PAUSE;
+        Duration pause = INITIAL_BACKOFF;
         try {
             do {
-                try (ReadableByteChannel channel = opening.open()) {
-                    pause = FIRST_PAUSE;
+                try (ReadableByteChannel channel = opener.open()) {
+                    pause = INITIAL_BACKOFF;
                     follow(channel);
                 } catch (ClosedChannelException closed) {
                     return;
                 } catch (IOException failed) {
-                    complain(failed);
+                    logOnce(failed);
                 }
-                pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
+                pause = pause.multipliedBy(2).compareTo(MAX_BACKOFF) < 0 ? pause.multipliedBy(2) : MAX_BACKOFF;
             } while (!closing.await(pause.toNanos(), TimeUnit.NANOSECONDS));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
@@ -101,7 +102,7 @@ public final class KernelLog implements AutoCloseable {
     }
 
     private void follow(ReadableByteChannel channel) throws IOException, InterruptedException {
-        var lines = new Lines();
+        var lines = new LineSplitter();
         boolean waited = false;
         int failures = 0;
         ByteBuffer buffer = ByteBuffer.allocateDirect(RECORD_BYTES);
@@ -115,49 +116,49 @@ public final class KernelLog implements AutoCloseable {
                 throw closed;
             } catch (IOException overrun) {
                 failures++;
-                if (failures >= FAILED_READS) {
+                if (failures >= MAX_FAILED_READS) {
                     throw overrun;
                 }
                 overruns.increment();
-                lines.forget();
+                lines.reset();
                 continue;
             }
             if (read < 0) {
-                // No device does so; a pipe without a writer, or a file, may go on later.
-                boolean _ = closing.await(AT_THE_END.toMillis(), TimeUnit.MILLISECONDS);
+                // Not /dev/kmsg; a pipe without a writer, or a file, may continue later.
+                boolean _ = closing.await(END_POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
             } else {
-                waited = waited || System.nanoTime() - begun >= WAITED.toNanos();
+                waited = waited || System.nanoTime() - begun >= BLOCKED.toNanos();
                 for (String line :
-                        lines.of(StandardCharsets.UTF_8.decode(buffer.flip()).toString())) {
-                    line(line, waited);
+                        lines.split(StandardCharsets.UTF_8.decode(buffer.flip()).toString())) {
+                    handleLine(line, waited);
                 }
             }
         }
     }
 
-    private void line(String line, boolean waited) {
-        KernelRecord.parse(line)
-                .filter(KernelRecord::fromKernel)
-                .filter(one -> bookmark.unread(one, waited))
+    private void handleLine(String line, boolean waited) {
+        KmsgRecord.parse(line)
+                .filter(KmsgRecord::fromKernel)
+                .filter(one -> position.isUnread(one, waited))
                 .ifPresent(one -> {
-                    var reports = FaultText.read(one.text());
+                    var reports = DriverMessageParser.read(one.text());
                     reports.forEach(faults);
                     if (!reports.isEmpty()) {
-                        bookmark = bookmark.at(one.sequence());
-                        kept.keep(bookmark);
+                        position = position.advancedTo(one.sequence());
+                        positionFile.save(position);
                     }
                 });
     }
 
-    private void complain(IOException why) {
-        if (!complained) {
+    private void logOnce(IOException why) {
+        if (!errorLogged) {
             LOG.atWarn()
                     .addKeyValue("file", file)
                     .addKeyValue("error", why.toString())
                     .log(
-                            "the kernel log can not be read, faults come from NVML alone; it needs privileges, or GPUFLEET_KMSG=off");
+                            "kernel log cannot be read, faults come from NVML only; needs privileges, or set GPUFLEET_KMSG=off");
         }
-        complained = true;
+        errorLogged = true;
     }
 
     @Override

@@ -1,4 +1,4 @@
-/** The kernel log: what the NVIDIA driver prints there of faults. Reads {@code /dev/kmsg}, never writes; knows no NVML. */
+/** Faults that the NVIDIA driver prints to the kernel log. Reads {@code /dev/kmsg} and never writes. */
 @NullMarked
 package io.gpufleet.nodedaemon.kmsg;
 

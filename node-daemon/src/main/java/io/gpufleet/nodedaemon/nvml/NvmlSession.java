@@ -1,9 +1,20 @@
 package io.gpufleet.nodedaemon.nvml;
 
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.MigInstance;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.app.device.PciDevices;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
+import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
+import io.gpufleet.nodedaemon.nvml.reader.GpuReader;
+import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
+import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
+import io.gpufleet.nodedaemon.nvml.reader.MigReader;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
+import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader;
+import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,75 +23,71 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** From one initialisation of NVML to its shutdown: the handles, and who waits for events on them. */
+/** NVML from one initialisation to its shutdown: the tracked GPUs, and the wait for their events. */
 final class NvmlSession {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSession.class);
 
     private final Nvml nvml;
     private final NvmlThread thread;
     private final NvmlSettings settings;
-    private final Standing standing;
+    private final ReportedFaults reportedFaults;
     private final GpuReader gpus;
     private final MigReader migs;
-    private final VitalsReader vitals;
-    private final CostlyReader costly;
-    private final SystemEvents system;
-    private final EventFollowing following;
+    private final GpuSampleReader samples;
+    private final SlowReadingsReader slowReadings;
+    private final NvmlSystemEventSet systemEvents;
+    private final NvmlEventSubscription subscription;
     private final String driverVersion;
     private final String cudaVersion;
     private final Map<Integer, Gpu> lastSeen;
-    private volatile List<Tracked> tracked = List.of();
+    private volatile List<TrackedGpu> tracked = List.of();
 
-    /** A GPU that answered at the last look. */
-    record Tracked(Gpu gpu, Nvml.Handle device, List<MigReader.Slice> slices) {
-        /** UUID of the MIG instance that an event names; empty where it names none, or more than one. */
-        String migUuid(int gpuInstance, int computeInstance) {
-            List<String> meant = slices.stream()
-                    .map(MigReader.Slice::instance)
-                    .filter(instance -> instance.gpuInstance() == gpuInstance)
-                    .filter(instance -> computeInstance == -1 || instance.computeInstance() == computeInstance)
-                    .map(MigInstance::uuid)
-                    .toList();
-            return meant.size() == 1 ? meant.getFirst() : "";
-        }
-    }
+    /** What is kept over a reopening of NVML. */
+    record SessionContext(
+            NvmlSettings settings,
+            NvmlThread thread,
+            ReportedFaults reportedFaults,
+            Map<Integer, Gpu> lastSeen,
+            NvLinkBaseline baseline,
+            PciDevices pci) {}
 
-    private NvmlSession(Nvml nvml, NvmlSource.Parts parts, String driverVersion, String cudaVersion) {
+    private NvmlSession(Nvml nvml, SessionContext context, String driverVersion, String cudaVersion) {
         this.nvml = nvml;
-        this.thread = parts.thread();
-        this.settings = parts.settings();
-        this.standing = parts.standing();
-        this.lastSeen = parts.lastSeen();
-        this.gpus = new GpuReader(nvml, new PciFiles(settings.sysfs()));
-        this.migs = new MigReader(nvml, new CapabilityFiles(settings.proc()));
-        this.vitals = new VitalsReader(nvml, parts.baseline());
-        this.costly = new CostlyReader(nvml, settings.costlyAge(), System::nanoTime);
-        this.system = SystemEvents.register(nvml);
-        this.following = new EventFollowing(thread, settings, new EventSigns(this, standing));
+        this.thread = context.thread();
+        this.settings = context.settings();
+        this.reportedFaults = context.reportedFaults();
+        this.lastSeen = context.lastSeen();
+        this.gpus = new GpuReader(nvml, context.pci());
+        this.migs = new MigReader(nvml, new MigCapabilityNodes(settings.proc()));
+        this.samples = new GpuSampleReader(nvml, context.baseline());
+        this.slowReadings = new SlowReadingsReader(nvml, settings.slowReadingMaxAge(), System::nanoTime);
+        this.systemEvents = NvmlSystemEventSet.register(nvml);
+        this.subscription =
+                new NvmlEventSubscription(thread, settings, new NvmlEventMapper(this::findByHandle, reportedFaults));
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
     }
 
-    static NvmlSession open(Nvml nvml, NvmlSource.Parts parts) throws NvmlFailure {
-        return parts.thread()
+    static NvmlSession open(Nvml nvml, SessionContext context) throws NvmlFailure {
+        return context.thread()
                 .call(
                         NvmlThread.DRIVER,
                         "nvmlSystemGetDriverVersion",
                         () -> new NvmlSession(
                                 nvml,
-                                parts,
+                                context,
                                 nvml.driverVersion(),
                                 nvml.cudaVersion().orElse("")));
     }
 
-    /** Enumerates by index, so that a GPU that fails is one that fails; fails as a whole only with the driver. */
-    Look.Seen look() throws NvmlFailure {
+    /** Scans by index: a GPU that fails is lost, and only a failure of the driver fails the scan. */
+    DeviceScan.ScanSucceeded scan() throws NvmlFailure {
         int count = thread.call(NvmlThread.DRIVER, "nvmlDeviceGetCount", nvml::count);
-        List<Tracked> found = new ArrayList<>();
-        List<Look.LostGpu> lost = new ArrayList<>();
+        List<TrackedGpu> found = new ArrayList<>();
+        List<DeviceScan.LostGpu> lost = new ArrayList<>();
         for (int index = 0; index < count; index++) {
             try {
-                found.add(find(index));
+                found.add(track(index));
             } catch (NvmlFailure e) {
                 if (e.concernsDriver()) {
                     throw e;
@@ -88,157 +95,148 @@ final class NvmlSession {
                 lost.add(lost(index, e));
             }
         }
-        follow(found);
-        return new Look.Seen(
+        subscribe(found);
+        return new DeviceScan.ScanSucceeded(
                 driverVersion,
                 cudaVersion,
-                found.stream().map(Tracked::gpu).toList(),
+                found.stream().map(TrackedGpu::gpu).toList(),
                 lost,
-                gpus.pci().graphics());
+                gpus.pci().gpuAddresses());
     }
 
-    private Tracked find(int index) throws NvmlFailure {
-        Tracked now = thread.call(index, "nvmlDeviceGetHandleByIndex", () -> {
+    private TrackedGpu track(int index) throws NvmlFailure {
+        TrackedGpu now = thread.call(index, "nvmlDeviceGetHandleByIndex", () -> {
             Nvml.Handle device = nvml.handle(index);
             String uuid = nvml.uuid(device);
-            for (Tracked before : tracked) {
+            for (TrackedGpu before : tracked) {
                 if (before.gpu().uuid().equals(uuid) && before.gpu().index() == index) {
-                    return partitioned(gpus.refresh(before.gpu(), device), device, before.slices());
+                    return withMigInstances(gpus.refresh(before.gpu(), device), device, before.migInstances());
                 }
             }
-            return partitioned(gpus.read(index, device), device, List.of());
+            return withMigInstances(gpus.read(index, device), device, List.of());
         });
         lastSeen.put(index, now.gpu());
-        standing.answered(
-                now.gpu().uuid(), thread.call(index, "nvmlDeviceGetFieldValues", () -> vitals.condition(now.device())));
+        thread.call(index, "nvmlDeviceGetMemoryInfo", () -> {
+            samples.checkResponds(now.device());
+            return "";
+        });
+        reportedFaults.onAnswer(now.gpu().uuid());
         return now;
     }
 
-    private Tracked partitioned(Gpu gpu, Nvml.Handle device, List<MigReader.Slice> before) throws NvmlFailure {
-        List<MigReader.Slice> slices = gpu.migEnabled().orElse(false) ? migs.read(gpu, device, before) : List.of();
-        List<MigInstance> instances =
-                slices.stream().map(MigReader.Slice::instance).toList();
-        return new Tracked(
-                instances.equals(gpu.instances()) ? gpu : gpu.partitioned(gpu.migEnabled(), instances), device, slices);
+    private TrackedGpu withMigInstances(Gpu gpu, Nvml.Handle device, List<MigReader.TrackedMigInstance> before)
+            throws NvmlFailure {
+        List<MigReader.TrackedMigInstance> migInstances =
+                gpu.mig().enabled().orElse(false) ? migs.read(gpu, device, before) : List.of();
+        List<MigInstance> instances = migInstances.stream()
+                .map(MigReader.TrackedMigInstance::instance)
+                .toList();
+        return new TrackedGpu(
+                instances.equals(gpu.instances()) ? gpu : gpu.withMig(gpu.mig().enabled(), instances),
+                device,
+                migInstances);
     }
 
-    private Look.LostGpu lost(int index, NvmlFailure why) {
+    private DeviceScan.LostGpu lost(int index, NvmlFailure why) {
         Gpu before = lastSeen.get(index);
         if (before != null) {
-            standing.silent(before.uuid(), why);
+            reportedFaults.onFailure(before.uuid(), why);
         }
-        return new Look.LostGpu(index, before == null ? "" : before.pciBusId(), why.name());
+        return new DeviceScan.LostGpu(index, before == null ? "" : before.pciBusId(), why.name());
     }
 
-    private void follow(List<Tracked> found) throws NvmlFailure {
-        boolean same = following.follows() && registered(found).equals(registered(tracked));
+    private void subscribe(List<TrackedGpu> found) throws NvmlFailure {
+        boolean same = subscription.isActive() && registered(found).equals(registered(tracked));
         tracked = List.copyOf(found);
-        forgetAllBut(tracked);
+        releaseAllBut(tracked);
         if (!same) {
-            following.follow(thread.call(
-                    NvmlThread.DRIVER, "nvmlEventSetCreate", () -> EventSet.register(nvml, handles(found))));
+            subscription.switchTo(thread.call(
+                    NvmlThread.DRIVER, "nvmlEventSetCreate", () -> NvmlEventSet.register(nvml, handles(found))));
         }
     }
 
-    /** Nothing is freed while a call hangs: it may be the one that writes there. */
-    private void forgetAllBut(List<Tracked> gpus) throws NvmlFailure {
+    /** Frees nothing while a call hangs, since the call may still write to that memory. */
+    private void releaseAllBut(List<TrackedGpu> gpus) throws NvmlFailure {
         if (thread.idle()) {
             thread.call(NvmlThread.DRIVER, "nvmlGpmSampleFree", () -> {
-                costly.keepOnly(gpus);
+                slowReadings.retainOnly(gpus);
                 return "";
             });
         }
     }
 
-    /** Which GPU is behind which handle: another GPU in the place of one that was removed must be registered anew. */
-    private static Map<String, Nvml.Handle> registered(List<Tracked> tracked) {
-        return tracked.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), Tracked::device, (a, _) -> a));
+    /** The GPU behind each handle; a GPU that replaced another must be registered again. */
+    private static Map<String, Nvml.Handle> registered(List<TrackedGpu> tracked) {
+        return tracked.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), TrackedGpu::device, (a, _) -> a));
     }
 
-    private static List<Nvml.Handle> handles(List<Tracked> tracked) {
-        return tracked.stream().map(Tracked::device).toList();
+    private static List<Nvml.Handle> handles(List<TrackedGpu> tracked) {
+        return tracked.stream().map(TrackedGpu::device).toList();
     }
 
-    /** The vitals of all GPUs of the last look; also proves and disproves faults. */
-    List<Vitals> vitals() {
-        return tracked.stream().map(this::vitals).collect(Collectors.toList());
+    /** Samples all GPUs of the last scan. */
+    List<GpuSample> samples() {
+        checkSystemEvents();
+        return tracked.stream().map(this::sample).collect(Collectors.toList());
     }
 
-    private Vitals vitals(Tracked gpu) {
+    private GpuSample sample(TrackedGpu gpu) {
         String uuid = gpu.gpu().uuid();
         try {
-            if (costly.due(gpu)) {
+            if (slowReadings.due(gpu)) {
                 thread.call(gpu.gpu().index(), "nvmlDeviceValidateInforom", () -> {
-                    costly.read(gpu);
+                    slowReadings.read(gpu);
                     return "";
                 });
             }
             return thread.call(
-                    gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> vitals.read(gpu, costly.newest(gpu)));
+                    gpu.gpu().index(),
+                    "nvmlDeviceGetUtilizationRates",
+                    () -> samples.read(gpu, slowReadings.latest(gpu)));
         } catch (NvmlFailure e) {
-            standing.silent(uuid, e);
-            return VitalsReader.silent(uuid, e);
+            reportedFaults.onFailure(uuid, e);
+            reportedFaults.requestScan(uuid + " does not respond: " + e.getMessage());
+            return GpuSampleReader.unavailable(uuid, e);
         }
     }
 
-    /** Asks every GPU whether it answers and what it asks for. */
-    void poll() {
-        for (Tracked gpu : tracked) {
-            if (tracked.isEmpty()) {
-                // Being closed: what is left is not asked any more.
-                return;
-            }
-            check(gpu, true);
-        }
-        if (system.came()) {
-            standing.lookAgain("the driver was bound to a GPU or unbound from one");
-        }
-    }
-
-    /** Asks one GPU; {@code proves} says whether a good answer also proves that earlier events are over. */
-    void check(Tracked gpu, boolean proves) {
-        String uuid = gpu.gpu().uuid();
+    private void checkSystemEvents() {
         try {
-            VitalsReader.Condition condition =
-                    thread.call(gpu.gpu().index(), "nvmlDeviceGetUUID", () -> vitals.condition(gpu.device()));
-            standing.answered(uuid, condition);
-            if (proves) {
-                standing.proves(uuid, condition);
+            if (thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetWait", systemEvents::occurred)) {
+                reportedFaults.requestScan("the driver was bound to a GPU or unbound from one");
             }
         } catch (NvmlFailure e) {
-            standing.silent(uuid, e);
+            reportedFaults.requestScan(String.valueOf(e.getMessage()));
         }
     }
 
-    /** The GPU behind a handle of an event. */
-    @Nullable
-    Tracked behind(Nvml.Handle device) {
+    private @Nullable TrackedGpu findByHandle(Nvml.Handle device) {
         return tracked.stream()
                 .filter(gpu -> gpu.device().equals(device))
                 .findFirst()
                 .orElse(null);
     }
 
-    /** Ends the wait, gives back what the library holds for it, and hands back what is to be shut down now. */
+    /** Stops waiting, frees the memory of this session, and returns the NVML that is to be shut down. */
     Nvml close() {
         tracked = List.of();
-        following.end();
+        subscription.stop();
         try {
-            forgetAllBut(List.of());
-            if (!following.abandoned()) {
+            releaseAllBut(List.of());
+            if (!subscription.abandoned()) {
                 thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetFree", () -> {
-                    system.free();
+                    systemEvents.free();
                     return "";
                 });
             }
         } catch (NvmlFailure e) {
-            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("not all of NVML's memory was freed");
+            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML memory not freed completely");
         }
         return nvml;
     }
 
-    /** Whether a wait never returned: somebody is still inside the library. */
+    /** Whether a wait never returned, so that a thread is still inside the library. */
     boolean abandoned() {
-        return following.abandoned();
+        return subscription.abandoned();
     }
 }

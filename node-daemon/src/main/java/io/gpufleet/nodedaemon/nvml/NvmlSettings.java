@@ -4,41 +4,25 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * How the library is found and how long is waited for it.
+ * How NVML is found, and how long its calls may take.
  *
  * @param library value of GPUFLEET_NVML_LIBRARY; empty to search
- * @param driverRoot below which is searched
- * @param sysfs where PCI class and NUMA node are read, {@code /sys}
- * @param proc where the kernel tells which device nodes a MIG instance has, {@code /proc}
- * @param deadline after which a call is taken for hung; must outlast the attaching of a GPU without persistence mode
- * @param pollInterval how often each GPU is asked whether it still answers
- * @param costlyAge how old a reading may be that takes the GPU long, before it is read again
+ * @param driverRoot directory below which the library is searched
+ * @param proc directory in which the kernel lists the device nodes of MIG instances, {@code /proc}
+ * @param deadline time after which a call is taken for hung; longer than attaching a GPU without persistence mode takes
+ * @param slowReadingMaxAge age up to which a slow reading is used again
  */
-public record NvmlSettings(
-        String library,
-        Path driverRoot,
-        Path sysfs,
-        Path proc,
-        Duration deadline,
-        Duration pollInterval,
-        Duration costlyAge) {
-    /** One wait for events; a release has to wait that long at most. */
-    static final Duration WAIT_SLICE = Duration.ofMillis(50);
+public record NvmlSettings(String library, Path driverRoot, Path proc, Duration deadline, Duration slowReadingMaxAge) {
+    /** Length of one wait for events; a release waits at most that long. */
+    static final Duration EVENT_WAIT_TIMEOUT = Duration.ofMillis(50);
 
-    /** The same, less or more patient. */
-    public NvmlSettings within(Duration patience) {
-        return new NvmlSettings(library, driverRoot, sysfs, proc, patience, pollInterval, costlyAge);
+    /** Returns the same settings with another deadline. */
+    public NvmlSettings withDeadline(Duration other) {
+        return new NvmlSettings(library, driverRoot, proc, other, slowReadingMaxAge);
     }
 
-    /** What a node uses. */
+    /** Settings of a node. */
     public static NvmlSettings of(String library, Path driverRoot) {
-        return new NvmlSettings(
-                library,
-                driverRoot,
-                Path.of("/sys"),
-                Path.of("/proc"),
-                Duration.ofSeconds(20),
-                Duration.ofSeconds(5),
-                Duration.ofSeconds(5));
+        return new NvmlSettings(library, driverRoot, Path.of("/proc"), Duration.ofSeconds(20), Duration.ofSeconds(5));
     }
 }

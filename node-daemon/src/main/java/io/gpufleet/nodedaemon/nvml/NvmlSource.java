@@ -1,19 +1,23 @@
 package io.gpufleet.nodedaemon.nvml;
 
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Look.DriverTrouble;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.Vitals;
-import io.gpufleet.nodedaemon.nvml.Libraries.NoLibrary;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.app.device.PciDevices;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.DeviceScan.DriverProblem;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.nvml.NvmlLibraries.NvmlLibraryException;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
+import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,41 +27,34 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The GPUs of this node as NVIDIA's driver tells of them. */
+/** The GPUs of this node as NVML reports them. */
 public final class NvmlSource implements DeviceSource {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSource.class);
 
-    private final BlockingQueue<Sign> signs = new LinkedBlockingQueue<>();
-    private final Libraries libraries;
-    private final Parts parts;
-    private final List<CompletableFuture<Nvml>> owed = new ArrayList<>();
+    private final BlockingQueue<DeviceEvent> events = new LinkedBlockingQueue<>();
+    private final NvmlLibraries libraries;
+    private final NvmlSession.SessionContext context;
+    private final List<CompletableFuture<Nvml>> pendingShutdowns = new ArrayList<>();
     private @Nullable NvmlSession session;
     private boolean abandoned;
 
-    /** What outlives a session. */
-    record Parts(
-            NvmlSettings settings,
-            NvmlThread thread,
-            Standing standing,
-            Map<Integer, Gpu> lastSeen,
-            LinkBaseline baseline) {}
-
-    /** Opens nothing yet; the first look does. */
-    public NvmlSource(NvmlSettings settings) {
-        this.libraries = new Libraries(settings);
-        this.parts = new Parts(
+    /** Creates a source; the first scan opens NVML. */
+    public NvmlSource(NvmlSettings settings, PciDevices pci) {
+        this.libraries = new NvmlLibraries(settings);
+        this.context = new NvmlSession.SessionContext(
                 settings,
                 new NvmlThread(settings.deadline()),
-                new Standing(signs::add, System::nanoTime, settings.pollInterval()),
+                new ReportedFaults(events::add),
                 new ConcurrentHashMap<>(),
-                new LinkBaseline());
+                new NvLinkBaseline(),
+                pci);
     }
 
-    /** Path of the library that would be opened, or why there is none; opens nothing. */
+    /** Path of the library that a scan would open, or why there is none. Opens nothing. */
     public static String library(NvmlSettings settings) {
         try {
-            return new Libraries(settings).file().toString();
-        } catch (NoLibrary e) {
+            return new NvmlLibraries(settings).file().toString();
+        } catch (NvmlLibraryException e) {
             return String.valueOf(e.getMessage());
         }
     }
@@ -68,124 +65,117 @@ public final class NvmlSource implements DeviceSource {
     }
 
     @Override
-    public synchronized Look look() {
+    public synchronized DeviceScan scan() {
         NvmlSession open = session;
         if (open != null) {
             try {
-                return open.look();
+                return open.scan();
             } catch (NvmlFailure e) {
-                // Driver or library are not what they were; both may be there anew, behind the same path.
-                LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML is opened again");
-                end();
+                // The driver or the library changed; a new one may be behind the same path.
+                LOG.atWarn().addKeyValue("failure", e.getMessage()).log("reopening NVML");
+                endSession();
             }
         }
         return open();
     }
 
-    private Look open() {
+    private DeviceScan open() {
         try {
             NvmlLibrary library = libraries.open();
-            if (quiet()) {
+            if (isIdle()) {
                 libraries.unloadOthers(library);
             }
             return opened(init(library));
-        } catch (NoLibrary e) {
-            return e.asLook();
+        } catch (NvmlLibraryException e) {
+            return e.asScan();
         } catch (NvmlFailure e) {
             return e.code() == NvmlConstants.FUNCTION_NOT_FOUND
-                    ? libraries.notNvml().asLook()
-                    : blind(e);
+                    ? libraries.notNvml().asScan()
+                    : scanFailed(e);
         }
     }
 
     private Nvml init(NvmlLibrary library) throws NvmlFailure {
         CompletableFuture<Nvml> initialised = new CompletableFuture<>();
         try {
-            return parts.thread().call(NvmlThread.DRIVER, "nvmlInit", () -> {
+            return context.thread().call(NvmlThread.DRIVER, "nvmlInit", () -> {
                 Nvml nvml = Nvml.init(library);
                 initialised.complete(nvml);
                 return nvml;
             });
         } catch (NvmlFailure e) {
-            if (e.code() == NvmlFailure.HUNG) {
-                owed.add(initialised);
+            if (e.code() == NvmlReturnCode.HUNG) {
+                pendingShutdowns.add(initialised);
             }
             throw e;
         }
     }
 
-    private Look opened(Nvml nvml) {
+    private DeviceScan opened(Nvml nvml) {
         try {
-            shutDownWhatIsOwed();
-            NvmlSession fresh = NvmlSession.open(nvml, parts);
-            session = fresh;
-            Look.Seen seen = fresh.look();
-            parts.standing()
-                    .ends(
-                            Standing.NODE,
-                            fault -> Standing.plain(fault, FaultCode.Kind.NVML_HUNG),
-                            "NVML answers again");
+            shutDownPending();
+            NvmlSession opened = NvmlSession.open(nvml, context);
+            session = opened;
+            DeviceScan.ScanSucceeded scan = opened.scan();
+            context.reportedFaults().clear(ReportedFaults.NODE, FaultCode.Kind.NVML_HUNG, "NVML responds again");
             LOG.atInfo()
-                    .addKeyValue("driver", seen.driverVersion())
-                    .addKeyValue("gpus", seen.gpus().size())
-                    .addKeyValue("lost", seen.lost().size())
+                    .addKeyValue("driver", scan.driverVersion())
+                    .addKeyValue("gpus", scan.gpus().size())
+                    .addKeyValue("lost", scan.lost().size())
                     .log("NVML opened");
-            return seen;
+            return scan;
         } catch (NvmlFailure e) {
             if (session == null) {
                 shutDown(nvml);
             }
-            end();
-            return blind(e);
+            endSession();
+            return scanFailed(e);
         }
     }
 
-    /** NVML counts its initialisations: each one that hung, then came, needs its own shutdown. */
-    private void shutDownWhatIsOwed() {
-        List<Nvml> came = owed.stream()
+    /** NVML counts initialisations: each one that hung and returned later needs its own shutdown. */
+    private void shutDownPending() {
+        List<Nvml> returned = pendingShutdowns.stream()
                 .filter(CompletableFuture::isDone)
                 .map(CompletableFuture::join)
                 .toList();
-        owed.removeIf(CompletableFuture::isDone);
-        came.forEach(this::shutDown);
+        pendingShutdowns.removeIf(CompletableFuture::isDone);
+        returned.forEach(this::shutDown);
     }
 
     private void shutDown(Nvml nvml) {
         try {
-            parts.thread().call(NvmlThread.DRIVER, "nvmlShutdown", () -> {
+            context.thread().call(NvmlThread.DRIVER, "nvmlShutdown", () -> {
                 nvml.close();
                 return nvml;
             });
         } catch (NvmlFailure e) {
-            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML was not shut down");
-            if (e.code() == NvmlFailure.HUNG) {
-                owed.add(CompletableFuture.completedFuture(nvml));
+            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML not shut down");
+            if (e.code() == NvmlReturnCode.HUNG) {
+                pendingShutdowns.add(CompletableFuture.completedFuture(nvml));
             }
         }
     }
 
-    private Look.Blind blind(NvmlFailure failure) {
-        if (failure.code() == NvmlFailure.HUNG) {
-            parts.standing()
-                    .begins(
-                            Standing.NODE,
-                            new FaultCode.Plain(FaultCode.Kind.NVML_HUNG),
-                            String.valueOf(failure.getMessage()));
+    private DeviceScan.ScanFailed scanFailed(NvmlFailure failure) {
+        if (failure.code() == NvmlReturnCode.HUNG) {
+            context.reportedFaults()
+                    .open(ReportedFaults.NODE, FaultCode.Kind.NVML_HUNG, String.valueOf(failure.getMessage()));
         }
-        return new Look.Blind(trouble(failure), reason(failure));
+        return new DeviceScan.ScanFailed(problem(failure), reason(failure));
     }
 
-    private static DriverTrouble trouble(NvmlFailure failure) {
+    private static DriverProblem problem(NvmlFailure failure) {
         return switch (failure.code()) {
-            case NvmlConstants.DRIVER_NOT_LOADED, NvmlConstants.UNINITIALIZED -> DriverTrouble.NOT_LOADED;
-            case NvmlConstants.LIB_RM_VERSION_MISMATCH -> DriverTrouble.VERSION_MISMATCH;
-            case NvmlConstants.LIBRARY_NOT_FOUND -> DriverTrouble.LIBRARY_ABSENT;
-            default -> DriverTrouble.FAILED;
+            case NvmlConstants.DRIVER_NOT_LOADED, NvmlConstants.UNINITIALIZED -> DriverProblem.NOT_LOADED;
+            case NvmlConstants.LIB_RM_VERSION_MISMATCH -> DriverProblem.VERSION_MISMATCH;
+            case NvmlConstants.LIBRARY_NOT_FOUND -> DriverProblem.LIBRARY_ABSENT;
+            default -> DriverProblem.FAILED;
         };
     }
 
     private static String reason(NvmlFailure failure) {
-        String remedy = switch (trouble(failure)) {
+        String remedy = switch (problem(failure)) {
             case NOT_LOADED -> ": no NVIDIA kernel driver is loaded";
             case VERSION_MISMATCH -> ": the library and the loaded kernel driver have different versions";
             case LIBRARY_ABSENT, HELD, FAILED -> "";
@@ -194,13 +184,13 @@ public final class NvmlSource implements DeviceSource {
     }
 
     @Override
-    public List<Sign> await(Duration atMost) {
-        List<Sign> found = new ArrayList<>();
+    public List<DeviceEvent> await(Duration atMost) {
+        List<DeviceEvent> found = new ArrayList<>();
         try {
-            Sign first = signs.poll(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            DeviceEvent first = events.poll(atMost.toNanos(), TimeUnit.NANOSECONDS);
             if (first != null) {
                 found.add(first);
-                signs.drainTo(found);
+                events.drainTo(found);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -209,12 +199,12 @@ public final class NvmlSource implements DeviceSource {
     }
 
     @Override
-    public synchronized List<Vitals> vitals() {
+    public synchronized List<GpuSample> sample() {
         NvmlSession open = session;
-        return open == null ? List.of() : open.vitals();
+        return open == null ? List.of() : open.samples();
     }
 
-    private void end() {
+    private void endSession() {
         NvmlSession open = session;
         session = null;
         if (open != null) {
@@ -223,24 +213,24 @@ public final class NvmlSource implements DeviceSource {
         }
     }
 
-    /** Also the mapping of the library goes, so that its file system can be unmounted: unless a call is still in it. */
+    /** Closes NVML and unmaps the library, so that its file system can be unmounted, unless a call is still in it. */
     @Override
     public synchronized void release() {
-        end();
-        shutDownWhatIsOwed();
-        if (quiet()) {
+        endSession();
+        shutDownPending();
+        if (isIdle()) {
             libraries.unload();
         }
     }
 
-    /** Whether nobody is in a library any more, once the session ended. */
-    private boolean quiet() {
-        return !abandoned && owed.isEmpty() && parts.thread().idle();
+    /** Whether no thread is inside a library, once the session ended. */
+    private boolean isIdle() {
+        return !abandoned && pendingShutdowns.isEmpty() && context.thread().idle();
     }
 
     @Override
     public void close() {
         release();
-        parts.thread().close();
+        context.thread().close();
     }
 }

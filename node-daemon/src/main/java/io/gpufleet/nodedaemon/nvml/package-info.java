@@ -1,4 +1,4 @@
-/** Turns NVML's return codes into facts; handles never leave, no null and no -1 comes out. */
+/** NVML as a device source: reports what it read and what it noticed, and judges nothing. Handles never leave the package. */
 @NullMarked
 package io.gpufleet.nodedaemon.nvml;
 

@@ -1,8 +1,8 @@
 package io.gpufleet.nodedaemon.podresources;
 
-import io.gpufleet.nodedaemon.model.Holder;
-import io.gpufleet.nodedaemon.model.Holdings;
-import io.gpufleet.nodedaemon.podresources.KubeletCheckpoint.Entry;
+import io.gpufleet.nodedaemon.model.holders.Holder;
+import io.gpufleet.nodedaemon.model.holders.Holdings;
+import io.gpufleet.nodedaemon.podresources.KubeletCheckpoint.PodDevicesEntry;
 import io.gpufleet.proto.kubelet.podresources.ContainerResources;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResources;
@@ -19,23 +19,27 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Joins what podresources tells (names, no UIDs, no ordinary init containers) with what the kubelet's checkpoint tells
- * (UIDs and every container, no names).
+ * Joins the podresources response (names, no UIDs, no ordinary init containers) with the kubelet's checkpoint (UIDs and
+ * every container, no names).
  *
- * @param ours which resources are
- * @param book what the checkpoint said after podresources had answered
- * @param certain what it said before, too: an entry that came or went meanwhile may belong to another pod of the name
- * @param settled whether the kubelet has been up long enough to know its pods
+ * @param resourceFilter selects our resources
+ * @param checkpoint the checkpoint, read after the podresources response
+ * @param stableEntries its entries that were also there before the call: others may belong to another pod of that name
+ * @param kubeletReady whether the kubelet has been up long enough to know its pods
  */
-record HolderJoin(Predicate<String> ours, KubeletCheckpoint book, List<Entry> certain, boolean settled) {
+record HolderJoin(
+        Predicate<String> resourceFilter,
+        KubeletCheckpoint checkpoint,
+        List<PodDevicesEntry> stableEntries,
+        boolean kubeletReady) {
     private static final Comparator<Holder> ORDER = Comparator.comparing(Holder::namespace)
             .thenComparing(Holder::pod)
             .thenComparing(Holder::container)
             .thenComparing(Holder::resource);
 
-    Holdings join(ListPodResourcesResponse answer) {
+    Holdings join(ListPodResourcesResponse response) {
         var holders = new ArrayList<Holder>();
-        for (PodResources pod : answer.getPodResourcesList()) {
+        for (PodResources pod : response.getPodResourcesList()) {
             holders.addAll(holders(pod));
         }
         holders.sort(ORDER);
@@ -53,20 +57,21 @@ record HolderJoin(Predicate<String> ours, KubeletCheckpoint book, List<Entry> ce
         if (uid.isEmpty()) {
             return holders;
         }
-        var known = holders.stream().map(holder -> holder.of(uid)).collect(Collectors.toCollection(ArrayList::new));
-        known.addAll(ofInitContainers(pod, uid, holders));
+        var known =
+                holders.stream().map(holder -> holder.withPodUid(uid)).collect(Collectors.toCollection(ArrayList::new));
+        known.addAll(initContainerHolders(pod, uid, holders));
         return known;
     }
 
-    /** The one UID whose containers have what this pod's containers have; empty where none or several have. */
+    /** The only UID whose containers have this pod's devices; empty if there is none or several. */
     private String podUid(List<Holder> holders) {
         Set<String> uids = Set.of();
         for (Holder holder : holders) {
-            Set<String> candidates = certain.stream()
+            Set<String> candidates = stableEntries.stream()
                     .filter(entry -> entry.container().equals(holder.container())
                             && entry.resource().equals(holder.resource())
                             && entry.deviceIds().containsAll(holder.deviceIds()))
-                    .map(Entry::podUid)
+                    .map(PodDevicesEntry::podUid)
                     .collect(Collectors.toCollection(HashSet::new));
             if (!uids.isEmpty() && !candidates.isEmpty()) {
                 candidates.retainAll(uids);
@@ -79,52 +84,55 @@ record HolderJoin(Predicate<String> ours, KubeletCheckpoint book, List<Entry> ce
         return uids.size() == 1 ? uids.iterator().next() : "";
     }
 
-    /** Devices that only an init container of the pod was given; those that its containers took over are theirs. */
-    private List<Holder> ofInitContainers(PodResources pod, String uid, List<Holder> listed) {
-        Set<String> theirs = ids(listed);
-        var more = new ArrayList<Holder>();
-        for (Entry entry : certain) {
-            List<String> rest = entry.deviceIds().stream()
-                    .filter(id -> !theirs.contains(id))
+    /** Devices that only init containers of the pod hold; those passed on to its containers belong to them. */
+    private List<Holder> initContainerHolders(PodResources pod, String uid, List<Holder> listed) {
+        Set<String> containerIds = ids(listed);
+        var initHolders = new ArrayList<Holder>();
+        for (PodDevicesEntry entry : stableEntries) {
+            List<String> remaining = entry.deviceIds().stream()
+                    .filter(id -> !containerIds.contains(id))
                     .sorted()
                     .toList();
-            if (entry.podUid().equals(uid) && !rest.isEmpty()) {
-                more.add(new Holder(pod.getNamespace(), pod.getName(), uid, entry.container(), entry.resource(), rest));
+            if (entry.podUid().equals(uid) && !remaining.isEmpty()) {
+                initHolders.add(new Holder(
+                        pod.getNamespace(), pod.getName(), uid, entry.container(), entry.resource(), remaining));
             }
         }
-        return more;
+        return initHolders;
     }
 
     private static Set<String> ids(Collection<Holder> holders) {
         return holders.stream().flatMap(holder -> holder.deviceIds().stream()).collect(Collectors.toSet());
     }
 
-    /** Ids by resource; the kubelet tells one NUMA node after the other, and what a claim has apart. */
+    /** Ids by resource; the kubelet lists them per NUMA node, and those of claims separately. */
     private SortedMap<String, TreeSet<String>> byResource(ContainerResources container) {
         var byResource = new TreeMap<String, TreeSet<String>>();
         container.getDevicesList().stream()
-                .filter(devices -> ours.test(devices.getResourceName()) && devices.getDeviceIdsCount() > 0)
+                .filter(devices -> resourceFilter.test(devices.getResourceName()) && devices.getDeviceIdsCount() > 0)
                 .forEach(devices -> byResource
                         .computeIfAbsent(devices.getResourceName(), _ -> new TreeSet<>())
                         .addAll(devices.getDeviceIdsList()));
         container.getDynamicResourcesList().stream()
                 .flatMap(claim -> claim.getClaimResourcesList().stream())
-                .filter(given -> given.getDriverName().equals(Holder.DRA_DRIVER))
-                .forEach(given -> byResource
+                .filter(claimed -> claimed.getDriverName().equals(Holder.DRA_DRIVER))
+                .forEach(claimed -> byResource
                         .computeIfAbsent(Holder.DRA_DRIVER, _ -> new TreeSet<>())
-                        .add(given.getDeviceName()));
+                        .add(claimed.getDeviceName()));
         return byResource;
     }
 
     /**
-     * A kubelet that has just started knows its checkpoint before it knows its pods. Later, what only the checkpoint
-     * knows are pods that ended: it is not written anew when they do. Claims stand in another book.
+     * After its start a kubelet has its checkpoint before it knows its pods. Later, pods that are only in the checkpoint
+     * have ended: it is not rewritten at their end. Claims are not in this checkpoint.
      */
     private boolean isComplete(List<Holder> holders) {
         Set<String> held = ids(holders.stream()
                 .filter(holder -> !holder.resource().equals(Holder.DRA_DRIVER))
                 .toList());
-        Set<String> inBook = book.deviceIds();
-        return book.readable() && inBook.containsAll(held) && (settled || held.containsAll(inBook));
+        Set<String> inCheckpoint = checkpoint.deviceIds();
+        return checkpoint.readable()
+                && inCheckpoint.containsAll(held)
+                && (kubeletReady || held.containsAll(inCheckpoint));
     }
 }

@@ -14,46 +14,45 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * What the kubelet's device checkpoint says of our resources. Only a hint, since it may be older or newer than the
- * answer of podresources.
+ * Entries of our resources in the kubelet's device checkpoint. It may be older or newer than a podresources response.
  *
- * @param entries one a container and resource
- * @param readable whether there was a checkpoint to read
+ * @param entries one per container and resource
+ * @param readable whether the checkpoint could be read
  */
-record KubeletCheckpoint(List<Entry> entries, boolean readable) {
+record KubeletCheckpoint(List<PodDevicesEntry> entries, boolean readable) {
     private static final long MAX_BYTES = 8L * 1024 * 1024;
     private static final KubeletCheckpoint NONE = new KubeletCheckpoint(List.of(), false);
 
-    /** What one container was given, ordinary init containers among them. */
-    record Entry(String podUid, String container, String resource, Set<String> deviceIds) {}
+    /** Devices of one resource that are allocated to a container, which may be an ordinary init container. */
+    record PodDevicesEntry(String podUid, String container, String resource, Set<String> deviceIds) {}
 
-    /** Every device that was given to somebody. */
+    /** Every allocated device. */
     Set<String> deviceIds() {
         return entries.stream().flatMap(entry -> entry.deviceIds().stream()).collect(Collectors.toSet());
     }
 
-    /** What an earlier reading says, too. */
-    List<Entry> alsoIn(KubeletCheckpoint earlier) {
+    /** Entries that are also in an earlier checkpoint. */
+    List<PodDevicesEntry> entriesAlsoIn(KubeletCheckpoint earlier) {
         return entries.stream().filter(earlier.entries::contains).toList();
     }
 
-    static KubeletCheckpoint read(Path file, Predicate<String> ours) {
+    static KubeletCheckpoint read(Path file, Predicate<String> resourceFilter) {
         try {
             return Files.exists(file) && Files.size(file) <= MAX_BYTES
-                    ? parse(new JsonObject(Files.readString(file)), ours)
+                    ? parse(new JsonObject(Files.readString(file)), resourceFilter)
                     : NONE;
         } catch (IOException | RuntimeException unreadable) {
             return NONE;
         }
     }
 
-    private static KubeletCheckpoint parse(JsonObject checkpoint, Predicate<String> ours) {
-        var entries = new ArrayList<Entry>();
+    private static KubeletCheckpoint parse(JsonObject checkpoint, Predicate<String> resourceFilter) {
+        var entries = new ArrayList<PodDevicesEntry>();
         JsonArray all =
                 checkpoint.getJsonObject("Data", new JsonObject()).getJsonArray("PodDeviceEntries", new JsonArray());
         for (Object element : all == null ? new JsonArray() : all) {
-            if (element instanceof JsonObject entry && ours.test(entry.getString("ResourceName", ""))) {
-                entries.add(new Entry(
+            if (element instanceof JsonObject entry && resourceFilter.test(entry.getString("ResourceName", ""))) {
+                entries.add(new PodDevicesEntry(
                         entry.getString("PodUID", ""),
                         entry.getString("ContainerName", ""),
                         entry.getString("ResourceName", ""),
@@ -63,7 +62,7 @@ record KubeletCheckpoint(List<Entry> entries, boolean readable) {
         return new KubeletCheckpoint(entries, true);
     }
 
-    /** Device ids stand by NUMA node since checkpoints of version 2, in one list before. */
+    /** Device ids are grouped by NUMA node since version 2 of the checkpoint; before that they are one list. */
     private static Set<String> ids(JsonObject entry) {
         var ids = new HashSet<String>();
         switch (entry.getValue("DeviceIDs")) {

@@ -1,4 +1,4 @@
-/** Asks the kubelet who holds which device. */
+/** The holders of devices, from the kubelet's podresources API and its checkpoint. */
 @NullMarked
 package io.gpufleet.nodedaemon.podresources;
 

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A directory in which a file {@code <gpu index>.xid} is a fault that stands, told by inotify rather than by polling. */
+/** A directory in which a file {@code <gpu index>.xid} with a decimal XID is an open fault; watched by inotify. */
 final class FaultFiles implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FaultFiles.class);
     private static final Pattern NAME = Pattern.compile("(\\d{1,4})\\.xid");
@@ -34,28 +34,28 @@ final class FaultFiles implements AutoCloseable {
 
     private final Path directory;
     private final WatchService watcher;
-    private final Map<Integer, Standing> standing = new TreeMap<>();
+    private final Map<Integer, ActiveFault> active = new TreeMap<>();
     private boolean scanned;
 
-    /** What changed: a fault of a GPU began or went. */
-    record Change(int gpuIndex, int xid, boolean begun) {}
+    /** A fault of a GPU began or ended. */
+    record FaultChange(int gpuIndex, int xid, boolean begun) {}
 
-    /** The stamp tells one write of a file from the next, so that the same XID twice is two faults. */
-    private record Standing(int xid, String stamp) {}
+    /** An open fault; {@code version} distinguishes two writes of a file, so that the same XID twice is two faults. */
+    private record ActiveFault(int xid, String version) {}
 
     private FaultFiles(Path directory, WatchService watcher) {
         this.directory = directory;
         this.watcher = watcher;
     }
 
-    /** Watches a directory, which is made where it is not there. */
+    /** Watches a directory, which is created where it does not exist. */
     static FaultFiles watch(Path directory) {
         try {
             WatchService watcher = directory.getFileSystem().newWatchService();
             register(directory, watcher);
             return new FaultFiles(directory, watcher);
         } catch (IOException e) {
-            throw new ConfigurationException("GPUFLEET_SIMULATION_DIR=" + directory + " can not be watched ("
+            throw new ConfigurationException("GPUFLEET_SIMULATION_DIR=" + directory + " cannot be watched ("
                     + e.getClass().getSimpleName() + "): name a directory that this user may write");
         }
     }
@@ -69,22 +69,22 @@ final class FaultFiles implements AutoCloseable {
                 StandardWatchEventKinds.ENTRY_DELETE);
     }
 
-    /** Waits for changes; the first call finds what stood before. */
-    List<Change> await(Duration atMost) throws InterruptedException {
+    /** Waits for changes; the first call returns the faults that are there already. */
+    List<FaultChange> await(Duration atMost) throws InterruptedException {
         if (!scanned) {
             scanned = true;
-            List<Change> found = scan();
+            List<FaultChange> found = scan();
             if (!found.isEmpty()) {
                 return found;
             }
         }
         try {
             long end = System.nanoTime() + atMost.toNanos();
-            List<Change> changes = new ArrayList<>();
+            List<FaultChange> changes = new ArrayList<>();
             WatchKey key = watcher.poll(atMost.toNanos(), TimeUnit.NANOSECONDS);
             while (key != null) {
                 changes.addAll(changes(key));
-                // Other files move too, for example the one that a rename is about to make a fault: that is no sign.
+                // Other files change too, for example one that is about to be renamed to a fault file.
                 long left = changes.isEmpty() ? end - System.nanoTime() : 0;
                 key = watcher.poll(Math.max(0, left), TimeUnit.NANOSECONDS);
             }
@@ -94,17 +94,17 @@ final class FaultFiles implements AutoCloseable {
         }
     }
 
-    private List<Change> changes(WatchKey key) {
-        List<Change> changes = new ArrayList<>();
+    private List<FaultChange> changes(WatchKey key) {
+        List<FaultChange> changes = new ArrayList<>();
         for (WatchEvent<?> event : key.pollEvents()) {
             if (event.context() instanceof Path name) {
-                changes.addAll(settle(name.toString()));
+                changes.addAll(refresh(name.toString()));
             } else {
                 changes.addAll(scan());
             }
         }
         if (!key.reset()) {
-            // The directory itself went: every fault in it did, and a new directory has to be watched anew.
+            // The directory was removed with all faults in it; a new directory must be registered.
             watchAgain();
             changes.addAll(scan());
         }
@@ -118,24 +118,24 @@ final class FaultFiles implements AutoCloseable {
             LOG.atError()
                     .addKeyValue("directory", directory)
                     .setCause(e)
-                    .log("fault files are no longer watched: make the directory again and restart");
+                    .log("fault files are no longer watched: create the directory and restart");
         }
     }
 
-    /** Looks at everything: at the start, and after inotify lost count. */
-    private List<Change> scan() {
+    /** Reads all files: at the start, and after inotify lost events. */
+    private List<FaultChange> scan() {
         Set<String> names = new TreeSet<>();
-        standing.keySet().forEach(index -> names.add(index + ".xid"));
+        active.keySet().forEach(index -> names.add(index + ".xid"));
         try (Stream<Path> files = Files.list(directory)) {
             files.forEach(file -> names.add(file.getFileName().toString()));
         } catch (IOException e) {
-            LOG.atWarn().addKeyValue("directory", directory).setCause(e).log("fault files can not be listed");
+            LOG.atWarn().addKeyValue("directory", directory).setCause(e).log("fault files cannot be listed");
         }
-        return names.stream().flatMap(name -> settle(name).stream()).toList();
+        return names.stream().flatMap(name -> refresh(name).stream()).toList();
     }
 
-    /** Compares one file with what was known of it. */
-    private List<Change> settle(String name) {
+    /** Compares one file with the known fault. */
+    private List<FaultChange> refresh(String name) {
         Matcher matcher = NAME.matcher(name);
         if (!matcher.matches()) {
             return List.of();
@@ -146,7 +146,7 @@ final class FaultFiles implements AutoCloseable {
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
             String text = Files.readString(file).strip();
             if (!CONTENT.matcher(text).matches()) {
-                // Empty is a write in two steps; its second step is an event of its own.
+                // An empty file is the first step of a write; the second step is another event.
                 if (!text.isEmpty()) {
                     LOG.atWarn()
                             .addKeyValue("file", file)
@@ -158,27 +158,27 @@ final class FaultFiles implements AutoCloseable {
         } catch (NoSuchFileException gone) {
             return gone(index);
         } catch (IOException e) {
-            LOG.atWarn().addKeyValue("file", file).setCause(e).log("fault file can not be read");
+            LOG.atWarn().addKeyValue("file", file).setCause(e).log("fault file cannot be read");
             return List.of();
         }
     }
 
-    private List<Change> begun(int index, int xid, String stamp) {
-        Standing now = new Standing(xid, stamp);
-        Standing before = standing.put(index, now);
-        List<Change> changes = new ArrayList<>();
+    private List<FaultChange> begun(int index, int xid, String version) {
+        ActiveFault now = new ActiveFault(xid, version);
+        ActiveFault before = active.put(index, now);
+        List<FaultChange> changes = new ArrayList<>();
         if (before != null && before.xid() != xid) {
-            changes.add(new Change(index, before.xid(), false));
+            changes.add(new FaultChange(index, before.xid(), false));
         }
         if (!now.equals(before)) {
-            changes.add(new Change(index, xid, true));
+            changes.add(new FaultChange(index, xid, true));
         }
         return changes;
     }
 
-    private List<Change> gone(int index) {
-        Standing before = standing.remove(index);
-        return before == null ? List.of() : List.of(new Change(index, before.xid(), false));
+    private List<FaultChange> gone(int index) {
+        ActiveFault before = active.remove(index);
+        return before == null ? List.of() : List.of(new FaultChange(index, before.xid(), false));
     }
 
     @Override

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.simulated;
 
-import io.gpufleet.nodedaemon.model.MigInstance;
-import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.device.Reading;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,11 +13,15 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * How a simulated GPU is partitioned: {@code 7x1g.5gb}, {@code 1x3g.20gb+4x1g.5gb}, or {@code empty} for MIG mode without
- * any instance.
+ * MIG layout of a simulated GPU:
+ *
+ * <pre>
+ * layout = "empty" | group { "+" group }      empty: MIG mode without instances
+ * group  = count "x" profile                  for example 1x3g.20gb+4x1g.5gb
+ * </pre>
  *
  * @param enabled whether MIG mode is on
- * @param profiles of its instances, in order
+ * @param profiles profiles of the instances, in order
  */
 record MigLayout(boolean enabled, List<MigProfile> profiles) {
     /** MIG mode is off. */
@@ -33,10 +37,10 @@ record MigLayout(boolean enabled, List<MigProfile> profiles) {
         profiles = List.copyOf(profiles);
     }
 
-    /** Refuses what the model can not be cut into with {@link IllegalArgumentException}, whose message says why. */
+    /** Parses a layout; throws {@link IllegalArgumentException} with the reason where the model cannot be partitioned so. */
     static MigLayout parse(SimulatedModel model, String text) {
         if (MigProfile.of(model).isEmpty()) {
-            throw new IllegalArgumentException("asks for MIG on " + model + ", which has none");
+            throw new IllegalArgumentException("requests MIG on " + model + ", which has none");
         }
         if (text.equals(EMPTY)) {
             return new MigLayout(true, List.of());
@@ -48,7 +52,7 @@ record MigLayout(boolean enabled, List<MigProfile> profiles) {
                     matcher.matches() ? MigProfile.of(model, matcher.group(2)) : Optional.empty();
             if (profile.isEmpty()) {
                 throw new IllegalArgumentException("has \"" + part
-                        + "\" where <count>x<profile> is wanted, profiles of "
+                        + "\" where <count>x<profile> is expected, profiles of "
                         + model + ": "
                         + MigProfile.of(model).stream().map(MigProfile::name).collect(Collectors.joining(", ")));
             }
@@ -58,13 +62,13 @@ record MigLayout(boolean enabled, List<MigProfile> profiles) {
         int compute = profiles.stream().mapToInt(MigProfile::computeSlices).sum();
         int memory = profiles.stream().mapToInt(MigProfile::memorySlices).sum();
         if (compute > COMPUTE_SLICES || memory > MEMORY_SLICES) {
-            throw new IllegalArgumentException("cuts a GPU into " + compute + " compute and " + memory
+            throw new IllegalArgumentException("divides a GPU into " + compute + " compute and " + memory
                     + " memory slices, it has " + COMPUTE_SLICES + " and " + MEMORY_SLICES);
         }
         return new MigLayout(true, profiles);
     }
 
-    /** The instances of a GPU, the same ones at every start. */
+    /** Instances of a GPU, the same in every start. */
     List<MigInstance> instances(SimulatedModel model, String gpuUuid, int minor) {
         return IntStream.range(0, profiles.size())
                 .mapToObj(index -> instance(model, gpuUuid, minor, index))
@@ -74,7 +78,7 @@ record MigLayout(boolean enabled, List<MigProfile> profiles) {
     private MigInstance instance(SimulatedModel model, String gpuUuid, int minor, int index) {
         MigProfile profile = profiles.get(index);
         int gpuInstance = index + 1;
-        // As the driver numbers them: two fixed ones, then 15 GPU instances a GPU, each with 8 compute instances.
+        // Numbered as by the driver: two fixed nodes, then 15 GPU instances per GPU, each with 8 compute instances.
         int capability = 3 + minor * 135 + gpuInstance * 9;
         UUID uuid =
                 UUID.nameUUIDFromBytes((gpuUuid + "/" + index + "/" + profile.name()).getBytes(StandardCharsets.UTF_8));

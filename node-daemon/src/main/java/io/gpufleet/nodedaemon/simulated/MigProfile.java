@@ -1,16 +1,16 @@
 package io.gpufleet.nodedaemon.simulated;
 
-import io.gpufleet.nodedaemon.model.MigInstance;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * A size that a GPU can be cut into.
+ * A MIG profile.
  *
  * @param name for example {@code 3g.20gb}
- * @param computeSlices of 7
- * @param memorySlices of 8
- * @param media whether it has the media engines that a small instance lacks
+ * @param computeSlices number of 7
+ * @param memorySlices number of 8
+ * @param media whether it has media engines, which small instances lack
  */
 record MigProfile(String name, int computeSlices, int memorySlices, boolean media) {
     private static final List<MigProfile> A100 = all("5", "10", "20", "40");
@@ -29,7 +29,7 @@ record MigProfile(String name, int computeSlices, int memorySlices, boolean medi
                 new MigProfile("7g." + whole + "gb", 7, 8, true));
     }
 
-    /** All of a model; none where it has no MIG. */
+    /** Profiles of a model; none where it does not support MIG. */
     static List<MigProfile> of(SimulatedModel model) {
         return switch (model) {
             case V100, T4, L40S -> List.of();
@@ -40,12 +40,12 @@ record MigProfile(String name, int computeSlices, int memorySlices, boolean medi
         };
     }
 
-    /** The one with a name. */
+    /** The profile of a name. */
     static Optional<MigProfile> of(SimulatedModel model, String name) {
         return of(model).stream().filter(profile -> profile.name.equals(name)).findFirst();
     }
 
-    /** Its share of the GPU; engines as an A100 deals them out. */
+    /** Attributes of an instance; engines as on an A100. */
     MigInstance.Attributes attributes(SimulatedModel model) {
         int decoders = switch (computeSlices) {
             case 1 -> media ? 1 : 0;
@@ -56,12 +56,7 @@ record MigProfile(String name, int computeSlices, int memorySlices, boolean medi
         return new MigInstance.Attributes(
                 model.memoryBytes() / 8 * memorySlices,
                 model.multiprocessorsPerSlice() * computeSlices,
-                computeSlices,
-                computeSlices,
-                computeSlices,
-                decoders,
-                0,
-                media ? 1 : 0,
-                media ? 1 : 0);
+                new MigInstance.Slices(computeSlices, computeSlices),
+                new MigInstance.Engines(computeSlices, decoders, 0, media ? 1 : 0, media ? 1 : 0));
     }
 }

@@ -1,10 +1,10 @@
 package io.gpufleet.nodedaemon.simulated;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.Reading.Known;
-import io.gpufleet.nodedaemon.model.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.Reading.Known;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,16 +16,20 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * Which GPUs a simulated node has, as {@code simulated:8xH100}, {@code simulated:4xA100,4xT4} or
- * {@code simulated:2xA100:mig=7x1g.5gb} asks for.
+ * GPUs of a simulated node, by the value of GPUFLEET_DEVICES:
+ *
+ * <pre>
+ * value = "simulated:" group { "," group }       for example simulated:4xA100,4xT4
+ * group = count "x" model [ ":mig=" layout ]     for example 2xA100:mig=7x1g.5gb, see {@link MigLayout}
+ * </pre>
  */
-record SimulatedDevices(String node, List<Board> boards) {
-    /** One GPU and how it is partitioned. */
-    record Board(SimulatedModel model, MigLayout mig) {}
+record SimulatedDevices(String node, List<SimulatedBoard> boards) {
+    /** A GPU and its MIG layout. */
+    record SimulatedBoard(SimulatedModel model, MigLayout mig) {}
 
     private static final String PREFIX = "simulated:";
     private static final Pattern GROUP = Pattern.compile("(\\d{1,3})x(\\w+)(?::mig=(.*))?");
-    private static final int MOST = 256;
+    private static final int MAX_GPUS = 256;
 
     /** NVLinks between the eight V100 of a DGX-1, a hybrid cube mesh. */
     private static final int[][] CUBE_MESH = {
@@ -43,25 +47,26 @@ record SimulatedDevices(String node, List<Board> boards) {
         boards = List.copyOf(boards);
     }
 
-    /** Reads the value of GPUFLEET_DEVICES; refuses a bad one in a line. */
+    /** Parses the value of GPUFLEET_DEVICES; rejects a bad one with one line. */
     static SimulatedDevices parse(String node, String value) {
-        List<Board> boards = new ArrayList<>();
+        List<SimulatedBoard> boards = new ArrayList<>();
         if (!value.startsWith(PREFIX)) {
-            throw refused(value, "is not simulated:<count>x<model>");
+            throw rejected(value, "is not simulated:<count>x<model>");
         }
         for (String group : value.substring(PREFIX.length()).split(",", -1)) {
             Matcher matcher = GROUP.matcher(group.strip());
             if (!matcher.matches()) {
-                throw refused(value, "has \"" + group + "\" where <count>x<model>[:mig=<layout>] is wanted");
+                throw rejected(value, "has \"" + group + "\" where <count>x<model>[:mig=<layout>] is expected");
             }
             SimulatedModel model = SimulatedModel.named(matcher.group(2))
-                    .orElseThrow(() -> refused(value, "names the unknown model " + matcher.group(2)));
-            Board board = new Board(model, layout(value, model, Optional.ofNullable(matcher.group(3))));
+                    .orElseThrow(() -> rejected(value, "names the unknown model " + matcher.group(2)));
+            SimulatedBoard board =
+                    new SimulatedBoard(model, layout(value, model, Optional.ofNullable(matcher.group(3))));
             int count = Integer.parseInt(matcher.group(1));
             IntStream.range(0, count).forEach(_ -> boards.add(board));
         }
-        if (boards.size() > MOST) {
-            throw refused(value, "asks for " + boards.size() + " GPUs, a node has at most " + MOST);
+        if (boards.size() > MAX_GPUS) {
+            throw rejected(value, "requests " + boards.size() + " GPUs, a node has at most " + MAX_GPUS);
         }
         return new SimulatedDevices(node, boards);
     }
@@ -70,17 +75,17 @@ record SimulatedDevices(String node, List<Board> boards) {
         try {
             return text.map(layout -> MigLayout.parse(model, layout)).orElse(MigLayout.OFF);
         } catch (IllegalArgumentException wrong) {
-            throw refused(value, String.valueOf(wrong.getMessage()));
+            throw rejected(value, String.valueOf(wrong.getMessage()));
         }
     }
 
-    private static ConfigurationException refused(String value, String why) {
+    private static ConfigurationException rejected(String value, String why) {
         return new ConfigurationException("GPUFLEET_DEVICES=" + value + " " + why
                 + "; write for example simulated:8xH100, simulated:4xA100,4xT4 or simulated:2xA100:mig=7x1g.5gb, models: "
                 + SimulatedModel.known());
     }
 
-    /** The GPUs, the same ones at every start of the same node. */
+    /** The GPUs, the same in every start of the same node. */
     List<Gpu> gpus() {
         return IntStream.range(0, boards.size()).mapToObj(this::gpu).toList();
     }
@@ -90,25 +95,31 @@ record SimulatedDevices(String node, List<Board> boards) {
         MigLayout mig = boards.get(index).mig();
         UUID uuid = UUID.nameUUIDFromBytes((node + "/" + index).getBytes(StandardCharsets.UTF_8));
         return new Gpu(
-                "GPU-" + uuid,
-                new Known<>(String.format(
-                        Locale.ROOT, "%013d", Math.floorMod(uuid.getMostSignificantBits(), 10_000_000_000_000L))),
-                index,
-                index,
-                busId(index),
-                model.product(),
-                model.name(),
-                model.family(),
-                model.computeCapability(),
+                new Gpu.Identifiers(
+                        "GPU-" + uuid,
+                        new Known<>(String.format(
+                                Locale.ROOT,
+                                "%013d",
+                                Math.floorMod(uuid.getMostSignificantBits(), 10_000_000_000_000L))),
+                        index,
+                        index,
+                        busId(index),
+                        new Known<>(model.vbios())),
+                new Gpu.Product(
+                        model.product(),
+                        model.name(),
+                        model.family(),
+                        model.computeCapability(),
+                        new Known<>("compute")),
                 new Known<>(model.memoryBytes()),
-                new Known<>(model.vbios()),
-                new Known<>(index < (boards.size() + 1) / 2 ? 0 : 1),
-                model.migCapable() ? new Known<>(mig.enabled()) : new Unavailable<>("NOT_SUPPORTED"),
-                links(index),
-                fabricClique(),
-                new Known<>("compute"),
-                mig.instances(model, "GPU-" + uuid, index),
-                new Reading.Unavailable<>("not read"),
+                new Gpu.Topology(
+                        new Known<>(index < (boards.size() + 1) / 2 ? 0 : 1),
+                        links(index),
+                        fabricClique(),
+                        new Reading.Unavailable<>("not read")),
+                new Gpu.Mig(
+                        model.migCapable() ? new Known<>(mig.enabled()) : new Unavailable<>("NOT_SUPPORTED"),
+                        mig.instances(model, "GPU-" + uuid, index)),
                 new Reading.Unavailable<>("no virtual GPU"));
     }
 
@@ -120,15 +131,15 @@ record SimulatedDevices(String node, List<Board> boards) {
         return String.format(Locale.ROOT, "%08X:%02X:00.0", index / 16, 7 + index % 16 * 8);
     }
 
-    private List<Gpu.Link> links(int index) {
+    private List<Gpu.NvLinkPeer> links(int index) {
         SimulatedModel model = boards.get(index).model();
         if (model != SimulatedModel.V100) {
-            return model.switchLinks() == 0 ? List.of() : List.of(new Gpu.Link("", model.switchLinks(), true));
+            return model.switchLinks() == 0 ? List.of() : List.of(new Gpu.NvLinkPeer("", model.switchLinks(), true));
         }
         int first = index / 8 * 8;
         return IntStream.range(first, Math.min(first + 8, boards.size()))
                 .filter(peer -> boards.get(peer).model() == SimulatedModel.V100 && CUBE_MESH[index % 8][peer % 8] > 0)
-                .mapToObj(peer -> new Gpu.Link(busId(peer), CUBE_MESH[index % 8][peer % 8], false))
+                .mapToObj(peer -> new Gpu.NvLinkPeer(busId(peer), CUBE_MESH[index % 8][peer % 8], false))
                 .toList();
     }
 }

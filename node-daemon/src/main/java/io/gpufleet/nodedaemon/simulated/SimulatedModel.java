@@ -35,7 +35,7 @@ enum SimulatedModel {
                 .findFirst();
     }
 
-    /** All names for a message. */
+    /** Names of all models, for messages. */
     static String known() {
         return Arrays.stream(values()).map(Enum::name).collect(Collectors.joining(", "));
     }
@@ -67,7 +67,7 @@ enum SimulatedModel {
         };
     }
 
-    /** Streaming multiprocessors of one of the seven MIG slices; 0 where there is no MIG. */
+    /** Streaming multiprocessors of one of the seven MIG slices; 0 without MIG. */
     int multiprocessorsPerSlice() {
         return switch (this) {
             case V100, T4, L40S -> 0;
@@ -77,7 +77,7 @@ enum SimulatedModel {
         };
     }
 
-    /** NVLinks to the NVSwitches; V100 has links too, but to its peers. */
+    /** NVLinks to NVSwitches; those of V100 go to its peers. */
     int switchLinks() {
         return switch (this) {
             case V100, T4, L40S -> 0;

@@ -1,13 +1,13 @@
 package io.gpufleet.nodedaemon.simulated;
 
-import io.gpufleet.catalogue.XidCatalogue;
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.FaultOrigin;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
+import io.gpufleet.xid.XidCatalogue;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** GPUs that do not exist; a file {@code <gpu index>.xid} in the simulation directory is a fault while it is there. */
+/** Simulated GPUs; a file {@code <gpu index>.xid} in the simulation directory is a fault while it exists. */
 public final class SimulatedSource implements DeviceSource {
     private static final Logger LOG = LoggerFactory.getLogger(SimulatedSource.class);
     private static final String DRIVER = "570.124.06";
@@ -41,15 +41,15 @@ public final class SimulatedSource implements DeviceSource {
     /**
      * Opens the devices of a node.
      *
-     * @param node node name, from which the UUIDs are made
+     * @param node node name, from which UUIDs are derived
      * @param devices value of GPUFLEET_DEVICES, for example {@code simulated:8xH100}
-     * @param faults directory of the fault files, made where it is absent; without one nothing ever fails
-     * @throws io.gpufleet.kit.config.ConfigurationException where the value or the directory is no good
+     * @param faults directory of the fault files, created where it is absent; without one no GPU fails
+     * @throws io.gpufleet.kit.config.ConfigurationException where the value or the directory is invalid
      */
     public static SimulatedSource open(String node, String devices, Optional<Path> faults, Clock clock) {
         SimulatedDevices parsed = SimulatedDevices.parse(node, devices);
-        FaultInput input = faults.<FaultInput>map(directory -> new FromFiles(FaultFiles.watch(directory)))
-                .orElseGet(() -> new Never(new CountDownLatch(1)));
+        FaultInput input = faults.<FaultInput>map(directory -> new FileFaultInput(FaultFiles.watch(directory)))
+                .orElseGet(() -> new NoFaultInput(new CountDownLatch(1)));
         return new SimulatedSource(parsed, input, clock);
     }
 
@@ -59,21 +59,21 @@ public final class SimulatedSource implements DeviceSource {
     }
 
     @Override
-    public Look look() {
-        return new Look.Seen(DRIVER, CUDA, gpus, List.of());
+    public DeviceScan scan() {
+        return new DeviceScan.ScanSucceeded(DRIVER, CUDA, gpus, List.of());
     }
 
     @Override
-    public List<Sign> await(Duration atMost) {
+    public List<DeviceEvent> await(Duration atMost) {
         try {
-            return faults.await(atMost).stream().flatMap(this::sign).toList();
+            return faults.await(atMost).stream().flatMap(this::toEvents).toList();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return List.of();
         }
     }
 
-    private Stream<Sign> sign(FaultFiles.Change change) {
+    private Stream<DeviceEvent> toEvents(FaultFiles.FaultChange change) {
         if (change.gpuIndex() >= gpus.size()) {
             LOG.atWarn()
                     .addKeyValue("gpu", change.gpuIndex())
@@ -85,8 +85,8 @@ public final class SimulatedSource implements DeviceSource {
         FaultCode code = new FaultCode.Xid(change.xid());
         return Stream.of(
                 change.begun()
-                        ? new Sign.FaultSeen(uuid, "", code, FaultOrigin.SIMULATION, message(change.xid()))
-                        : new Sign.CauseGone(uuid, code, "fault file removed"));
+                        ? new DeviceEvent.FaultDetected(uuid, "", code, FaultOrigin.SIMULATION, message(change.xid()))
+                        : new DeviceEvent.CauseResolved(uuid, code, "fault file removed"));
     }
 
     private static String message(int xid) {
@@ -98,17 +98,17 @@ public final class SimulatedSource implements DeviceSource {
     }
 
     @Override
-    public List<Vitals> vitals() {
+    public List<GpuSample> sample() {
         Instant now = clock.instant();
         return gpus.stream()
-                .map(gpu -> SimulatedVitals.of(
+                .map(gpu -> SimulatedSamples.of(
                         gpu, devices.boards().get(gpu.index()).model(), now))
                 .toList();
     }
 
     @Override
     public void release() {
-        // Nothing is held: there is no driver.
+        // There is no driver to release.
     }
 
     @Override
@@ -116,16 +116,16 @@ public final class SimulatedSource implements DeviceSource {
         faults.close();
     }
 
-    /** Where faults come from. */
+    /** Source of faults. */
     private sealed interface FaultInput {
-        List<FaultFiles.Change> await(Duration atMost) throws InterruptedException;
+        List<FaultFiles.FaultChange> await(Duration atMost) throws InterruptedException;
 
         void close();
     }
 
-    private record FromFiles(FaultFiles files) implements FaultInput {
+    private record FileFaultInput(FaultFiles files) implements FaultInput {
         @Override
-        public List<FaultFiles.Change> await(Duration atMost) throws InterruptedException {
+        public List<FaultFiles.FaultChange> await(Duration atMost) throws InterruptedException {
             return files.await(atMost);
         }
 
@@ -135,9 +135,9 @@ public final class SimulatedSource implements DeviceSource {
         }
     }
 
-    private record Never(CountDownLatch closed) implements FaultInput {
+    private record NoFaultInput(CountDownLatch closed) implements FaultInput {
         @Override
-        public List<FaultFiles.Change> await(Duration atMost) throws InterruptedException {
+        public List<FaultFiles.FaultChange> await(Duration atMost) throws InterruptedException {
             boolean _ = closed.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
             return List.of();
         }

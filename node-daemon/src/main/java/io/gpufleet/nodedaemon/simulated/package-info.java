@@ -1,4 +1,4 @@
-/** Devices that do not exist, chosen by name and never by accident; faults come from files in a directory. */
+/** Simulated GPUs, selected by GPUFLEET_DEVICES; faults come from files in a directory. */
 @NullMarked
 package io.gpufleet.nodedaemon.simulated;
 

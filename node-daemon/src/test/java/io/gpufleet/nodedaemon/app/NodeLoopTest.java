@@ -1,17 +1,17 @@
 package io.gpufleet.nodedaemon.app;
 
-import static io.gpufleet.nodedaemon.model.Some.second;
+import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.nodedaemon.model.Allocator;
-import io.gpufleet.nodedaemon.model.Fact;
-import io.gpufleet.nodedaemon.model.FaultOrigin;
-import io.gpufleet.nodedaemon.model.Holdings;
-import io.gpufleet.nodedaemon.model.HostFacts;
-import io.gpufleet.nodedaemon.model.HostNodes;
-import io.gpufleet.nodedaemon.model.Overlay;
-import io.gpufleet.nodedaemon.model.Some;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.device.HostInfo;
+import io.gpufleet.nodedaemon.model.device.TestGpus;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
+import io.gpufleet.nodedaemon.model.fault.Overlay;
+import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.time.Duration;
 import java.util.List;
@@ -22,64 +22,64 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 class NodeLoopTest {
-    private final List<Fact> facts = new CopyOnWriteArrayList<>();
-    private final BlockingQueue<Input> inbox = NodeLoop.inbox();
+    private final List<NodeFact> facts = new CopyOnWriteArrayList<>();
+    private final BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
     private volatile double now = 1;
 
-    private static final class Nowhere implements StateStore {
+    private static final class NoStateStore implements StateStore {
         @Override
-        public Remembered load() {
-            return Remembered.NOTHING;
+        public StoredState load() {
+            return StoredState.EMPTY;
         }
 
         @Override
-        public void save(Remembered state) {}
+        public void save(StoredState state) {}
     }
 
-    private static CompletionStage<Holdings> nobody() {
+    private static CompletionStage<Holdings> noHolders() {
         return CompletableFuture.failedFuture(new IllegalStateException("no kubelet here"));
     }
 
     private NodeLoop loop() {
-        var desk = new KubeletDesk(
-                new Allocator(PluginSettings.STANDARD, HostNodes.of(List.of())),
+        var handler = new AllocationHandler(
+                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> second(now),
-                new Counters(),
+                new DaemonCounters(),
                 inbox::add);
         return new NodeLoop(
-                new NodeLoop.Parts(
-                        new HostFacts("0.1.0", "simulated", "6.1", "", "boot-1", Duration.ofDays(1)),
-                        Some.POLICY,
-                        Overlay.TRUST,
-                        true,
-                        (fact, _) -> facts.add(fact),
-                        new Nowhere(),
-                        desk,
-                        _ -> {},
-                        NodeLoopTest::nobody,
-                        new Counters(),
+                new NodeLoop.Dependencies(
+                        new HostInfo("0.1.0", "simulated", "6.1", "", "boot-1", Duration.ofDays(1)),
+                        TestGpus.POLICY,
+                        new VerdictSettings(Overlay.TRUST, true),
+                        new NodeOutputs(
+                                (fact, _) -> facts.add(fact),
+                                new NoStateStore(),
+                                handler,
+                                _ -> {},
+                                new DaemonCounters()),
+                        NodeLoopTest::noHolders,
                         _ -> {}),
                 inbox,
                 () -> second(now));
     }
 
     @Test
-    void grantsAreToldTogetherAndNoFaultWaitsForThem() {
-        // Given grants at an instant at which the clock stands still
-        inbox.add(new Input.Granted("nvidia.com/gpu", List.of("GPU-1"), 5));
-        inbox.add(new Input.Granted("nvidia.com/gpu", List.of("GPU-2"), 5));
+    void allocationsArePublishedTogetherAndNoFaultWaits() {
+        // Given allocations while the clock stands still
+        inbox.add(new NodeLoopInput.DevicesAllocated("nvidia.com/gpu", List.of("GPU-1"), 5));
+        inbox.add(new NodeLoopInput.DevicesAllocated("nvidia.com/gpu", List.of("GPU-2"), 5));
         try (var _ = loop()) {
             // When
-            inbox.add(new Input.Noticed(Some.xid(0, 79, FaultOrigin.NVML_EVENT)));
+            inbox.add(new NodeLoopInput.DeviceEventReceived(TestGpus.xid(0, 79, FaultOrigin.NVML_EVENT)));
             // Then
             await().untilAsserted(() -> assertThat(facts)
                     .hasSize(1)
-                    .allSatisfy(fact -> assertThat(fact).isInstanceOf(Fact.FaultObserved.class)));
+                    .allSatisfy(fact -> assertThat(fact).isInstanceOf(NodeFact.FaultObserved.class)));
             // When
             now += 0.01;
             // Then
             await().untilAsserted(() -> assertThat(facts)
-                    .filteredOn(Fact.Allocated.class::isInstance)
+                    .filteredOn(NodeFact.Allocated.class::isInstance)
                     .hasSize(2));
         }
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import io.gpufleet.nodedaemon.model.KubeletManners;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -29,17 +29,17 @@ class DaemonConfigTest {
         DaemonConfig config = with(Map.of());
 
         assertThat(config.devices().source()).isEqualTo("nvml");
-        assertThat(config.devices().faults()).isEmpty();
+        assertThat(config.devices().faultDirectory()).isEmpty();
         assertThat(config.kubelet().devicePluginDirectory()).isEqualTo(Path.of("/var/lib/kubelet/device-plugins"));
-        assertThat(config.kubelet().strategies()).isEmpty();
+        assertThat(config.kubelet().deviceListStrategies()).isEmpty();
         assertThat(config.state().outboxBytes()).isEqualTo(64 * 1024 * 1024);
         assertThat(config.timing().recoveryDwell()).isEqualTo(Duration.ofMinutes(5));
-        assertThat(config.kafka().obeyVerdicts()).isTrue();
-        assertThat(config.httpPort()).isEqualTo(9400);
+        assertThat(config.kafka().applyVerdicts()).isTrue();
+        assertThat(config.http().port()).isEqualTo(9400);
     }
 
     @Test
-    void everySettingIsTaken() {
+    void everySettingIsRead() {
         DaemonConfig config = with(Map.of(
                 "GPUFLEET_DEVICES", "simulated:2xA100",
                 "GPUFLEET_SIMULATION_DIR", "/tmp/sim",
@@ -49,22 +49,24 @@ class DaemonConfigTest {
                 "GPUFLEET_VERDICTS", "record",
                 "GPUFLEET_HTTP_PORT", "0"));
 
-        assertThat(config.devices().faults()).contains(Path.of("/tmp/sim"));
-        assertThat(config.kubelet().strategies()).containsExactlyInAnyOrder("envvar", "host-mounts");
+        assertThat(config.devices().faultDirectory()).contains(Path.of("/tmp/sim"));
+        assertThat(config.kubelet().deviceListStrategies()).containsExactlyInAnyOrder("envvar", "host-mounts");
         assertThat(config.timing().recoveryDwell()).isEqualTo(Duration.ofSeconds(3));
-        assertThat(config.kafka().obeyVerdicts()).isFalse();
-        assertThat(config.httpPort()).isZero();
+        assertThat(config.kafka().applyVerdicts()).isFalse();
+        assertThat(config.http().port()).isZero();
     }
 
     @Test
-    void kubeletIsMetAsTheOperatorSays() {
-        assertThat(with(Map.of()).kubelet().manners()).isEqualTo(KubeletManners.USUAL);
+    void registrationFollowsTheOperatorsSettings() {
+        assertThat(with(Map.of()).kubelet().registration()).isEqualTo(RegistrationSettings.DEFAULT);
         assertThat(with(Map.of(
                                 "GPUFLEET_DEVICE_PLUGIN", "off",
                                 "GPUFLEET_KUBELET_REGISTRATION", "plugins-registry"))
                         .kubelet()
-                        .manners())
-                .isEqualTo(new KubeletManners(KubeletManners.Plugin.OFF, KubeletManners.Way.PLUGINS_REGISTRY));
+                        .registration())
+                .isEqualTo(new RegistrationSettings(
+                        RegistrationSettings.RegistrationMode.OFF,
+                        RegistrationSettings.RegistrationTransport.PLUGINS_REGISTRY));
     }
 
     @ParameterizedTest
@@ -83,7 +85,7 @@ class DaemonConfigTest {
         "GPUFLEET_DEVICE_PLUGIN, perhaps",
         "GPUFLEET_KUBELET_REGISTRATION, both"
     })
-    void badValueIsNamedWithWhatIsAllowed(String name, String value) {
+    void invalidValueIsRejectedWithTheValidOnes(String name, String value) {
         assertThatThrownBy(() -> with(Map.of(name, value)))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContainingAll(name, value, "it takes")

@@ -2,9 +2,9 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.nodedaemon.model.Finding;
-import io.gpufleet.nodedaemon.model.Finding.Grade;
-import io.gpufleet.nodedaemon.model.KubeletManners;
+import io.gpufleet.nodedaemon.app.DoctorFinding;
+import io.gpufleet.nodedaemon.app.DoctorFinding.Status;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -15,7 +15,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A kubelet that is there, that is gone, and a plugin of somebody else. */
 class KubeletCheckTest {
     @TempDir
     private Path directory;
@@ -24,57 +23,61 @@ class KubeletCheckTest {
         return ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket));
     }
 
-    private List<Grade> grades(Path plugins) {
-        return check(plugins, KubeletManners.USUAL).examine(directory.resolve("pods.sock")).stream()
-                .map(Finding::grade)
+    private List<Status> grades(Path plugins) {
+        return check(plugins, RegistrationSettings.DEFAULT).examine(directory.resolve("pods.sock")).stream()
+                .map(DoctorFinding::status)
                 .toList();
     }
 
-    private KubeletCheck check(Path plugins, KubeletManners manners) {
+    private KubeletCheck check(Path plugins, RegistrationSettings manners) {
         return new KubeletCheck(plugins, directory.resolve("registry"), manners);
     }
 
     @Test
-    void whatTheOperatorChoseIsExaminedAndNoMore() throws IOException {
-        var registry = new KubeletManners(KubeletManners.Plugin.AUTO, KubeletManners.Way.PLUGINS_REGISTRY);
-        var off = new KubeletManners(KubeletManners.Plugin.OFF, KubeletManners.Way.DEVICE_PLUGINS);
+    void onlyTheConfiguredTransportIsChecked() throws IOException {
+        var registry = new RegistrationSettings(
+                RegistrationSettings.RegistrationMode.AUTO,
+                RegistrationSettings.RegistrationTransport.PLUGINS_REGISTRY);
+        var off = new RegistrationSettings(
+                RegistrationSettings.RegistrationMode.OFF, RegistrationSettings.RegistrationTransport.DEVICE_PLUGINS);
         Path pods = directory.resolve("pods.sock");
         assertThat(check(directory, registry).examine(pods).getFirst().remedy())
                 .contains("GPUFLEET_PLUGINS_REGISTRY_DIR");
         Files.createDirectory(directory.resolve("registry"));
-        assertThat(check(directory, registry).examine(pods).getFirst().grade()).isEqualTo(Grade.OK);
+        assertThat(check(directory, registry).examine(pods).getFirst().status()).isEqualTo(Status.OK);
 
         try (var _ = listen(directory.resolve("nvidia-gpu.sock"))) {
             assertThat(check(directory, off).examine(pods))
-                    .extracting(Finding::grade)
-                    .containsExactly(Grade.OK, Grade.OK, Grade.WARN);
+                    .extracting(DoctorFinding::status)
+                    .containsExactly(Status.OK, Status.OK, Status.WARN);
         }
     }
 
     @Test
-    void eachSocketIsTriedAndALivePluginOfSomebodyElseIsNamed() throws IOException {
-        // Given nothing, then a socket that a dead kubelet left
-        assertThat(grades(directory.resolve("nowhere"))).containsExactly(Grade.FAIL, Grade.OK, Grade.WARN);
-        assertThat(grades(directory)).containsExactly(Grade.FAIL, Grade.OK, Grade.WARN);
+    void socketsAndForeignPluginAreChecked() throws IOException {
+        // Given nothing, then a stale socket of a kubelet
+        assertThat(grades(directory.resolve("nowhere"))).containsExactly(Status.FAIL, Status.OK, Status.WARN);
+        assertThat(grades(directory)).containsExactly(Status.FAIL, Status.OK, Status.WARN);
         Path kubelet = directory.resolve("kubelet.sock");
         listen(kubelet).close();
-        assertThat(check(directory, KubeletManners.USUAL)
+        assertThat(check(directory, RegistrationSettings.DEFAULT)
                         .examine(kubelet)
                         .getFirst()
                         .found())
-                .endsWith("does not answer");
+                .endsWith("does not respond");
 
-        // When all answer
+        // When all sockets respond
         Files.delete(kubelet);
         try (var _ = listen(kubelet);
                 var _ = listen(directory.resolve("pods.sock"))) {
-            assertThat(grades(directory)).containsExactly(Grade.OK, Grade.OK, Grade.OK);
+            assertThat(grades(directory)).containsExactly(Status.OK, Status.OK, Status.OK);
 
-            // And somebody else does too
+            // And a foreign plugin does
             try (var _ = listen(directory.resolve("nvidia-gpu.sock"))) {
-                Finding foreign =
-                        check(directory, KubeletManners.USUAL).examine(kubelet).get(1);
-                assertThat(foreign.grade()).isEqualTo(Grade.WARN);
+                DoctorFinding foreign = check(directory, RegistrationSettings.DEFAULT)
+                        .examine(kubelet)
+                        .get(1);
+                assertThat(foreign.status()).isEqualTo(Status.WARN);
                 assertThat(foreign.found()).startsWith("nvidia-gpu.sock is alive");
             }
         }

@@ -3,8 +3,8 @@ package io.gpufleet.nodedaemon.kmsg;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.KernelReport;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -21,19 +21,20 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is read of a log, told by a pipe or a file that holds records as /dev/kmsg gives them. */
+/** Reads logs from pipes and files with records as in /dev/kmsg. */
 class KernelLogTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final long STARTED_MICROS = 1_000_000;
 
     @TempDir
     Path directory;
 
-    private final List<KernelReport> reports = new CopyOnWriteArrayList<>();
+    private final List<KernelLogFault> reports = new CopyOnWriteArrayList<>();
 
     private KernelLog follow(Path file, String bootId) {
         return new KernelLog(
-                new KernelLog.Settings(file, directory.resolve("state"), bootId, () -> STARTED_MICROS), reports::add);
+                new KernelLog.KernelLogSettings(file, directory.resolve("state"), bootId, () -> STARTED_MICROS),
+                reports::add);
     }
 
     private static String xid(long sequence, long micros, int code) {
@@ -45,14 +46,14 @@ class KernelLogTest {
     }
 
     private void awaitCodes(Integer... codes) {
-        await().atMost(PATIENCE)
+        await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(reports)
                         .extracting(report -> ((FaultCode.Xid) report.fault()).code())
                         .containsExactly(codes));
     }
 
     @Test
-    void firstStartTakesWhatIsThereAsHistoryAndReadsOn() throws IOException {
+    void firstStartSkipsOldRecordsAndReadsNewOnes() throws IOException {
         Path file = directory.resolve("kmsg");
         write(file, xid(7, 999_999, 79) + xid(8, 1_000_001, 48));
         try (var log = follow(file, "boot-1")) {
@@ -65,7 +66,7 @@ class KernelLogTest {
     }
 
     @Test
-    void laterStartGoesOnAfterWhatWasRead() throws IOException {
+    void laterStartContinuesAfterThePosition() throws IOException {
         Path file = directory.resolve("kmsg");
         write(file, xid(8, 1_000_001, 48));
         try (var _ = follow(file, "boot-1")) {
@@ -93,7 +94,7 @@ class KernelLogTest {
     }
 
     @Test
-    void whatAProgramWritesIntoTheLogIsNoFault() throws IOException {
+    void recordsOfProgramsAreNoFaults() throws IOException {
         Path file = directory.resolve("kmsg");
         write(file, "12,8,1000001,-;NVRM: Xid (PCI:0000:3b:00): 79, forged\n" + xid(9, 1_000_002, 31));
 
@@ -119,11 +120,11 @@ class KernelLogTest {
     }
 
     /** A device whose reads are scripted, record by record; an empty one fails, as for records that were overwritten. */
-    private static final class Scripted implements ReadableByteChannel {
+    private static final class ScriptedChannel implements ReadableByteChannel {
         private final Iterator<String> reads;
         private final CountDownLatch closed = new CountDownLatch(1);
 
-        Scripted(String... reads) {
+        ScriptedChannel(String... reads) {
             this.reads = List.of(reads).iterator();
         }
 
@@ -159,14 +160,14 @@ class KernelLogTest {
 
     @Test
     void recordsThatWereOverwrittenAreCountedAndTheRestIsRead() {
-        var device = new Scripted(
+        var device = new ScriptedChannel(
                 xid(1, 2_000_000, 31),
                 "",
                 xid(90, 3_000_000, 48),
                 "3,91,3000001,-;half a rec",
                 "",
                 xid(95, 4_000_000, 79));
-        var settings = new KernelLog.Settings(
+        var settings = new KernelLog.KernelLogSettings(
                 directory.resolve("kmsg"), directory.resolve("state"), "boot-1", () -> STARTED_MICROS);
         try (var log = new KernelLog(settings, reports::add, () -> device)) {
             awaitCodes(31, 48, 79);
@@ -176,7 +177,7 @@ class KernelLogTest {
     }
 
     @Test
-    void placeIsKeptEvenBeforeThereIsAnyFault() throws IOException {
+    void positionIsStoredBeforeTheFirstFault() throws IOException {
         Path file = directory.resolve("kmsg");
         write(file, "");
         try (var _ = follow(file, "boot-1")) {
@@ -185,7 +186,7 @@ class KernelLogTest {
     }
 
     @Test
-    void logThatIsNotThereIsWaitedFor() throws IOException {
+    void missingLogIsWaitedFor() throws IOException {
         Path file = directory.resolve("kmsg");
         try (var _ = follow(file, "boot-1")) {
             write(file, xid(9, 1_000_002, 31));
@@ -195,12 +196,12 @@ class KernelLogTest {
     }
 
     @Test
-    void recordAfterTheEndWasReachedIsNewWhateverItsClockSays() {
-        var line = KernelRecord.parse("3,9,5,-;x").orElseThrow();
-        var first = Bookmark.first("boot-1", STARTED_MICROS);
+    void recordAfterTheEndWasReachedIsNewWhateverItsTimestamp() {
+        var line = KmsgRecord.parse("3,9,5,-;x").orElseThrow();
+        var first = KmsgPosition.initial("boot-1", STARTED_MICROS);
 
-        assertThat(first.unread(line, false)).isFalse();
-        assertThat(first.unread(line, true)).isTrue();
-        assertThat(first.at(9).unread(line, true)).isFalse();
+        assertThat(first.isUnread(line, false)).isFalse();
+        assertThat(first.isUnread(line, true)).isTrue();
+        assertThat(first.advancedTo(9).isUnread(line, true)).isFalse();
     }
 }

@@ -2,9 +2,9 @@ package io.gpufleet.nodedaemon.podresources;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.nodedaemon.model.Holder;
-import io.gpufleet.nodedaemon.model.Holdings;
-import io.gpufleet.nodedaemon.podresources.KubeletCheckpoint.Entry;
+import io.gpufleet.nodedaemon.model.holders.Holder;
+import io.gpufleet.nodedaemon.model.holders.Holdings;
+import io.gpufleet.nodedaemon.podresources.KubeletCheckpoint.PodDevicesEntry;
 import io.gpufleet.proto.kubelet.podresources.ClaimResource;
 import io.gpufleet.proto.kubelet.podresources.ContainerDevices;
 import io.gpufleet.proto.kubelet.podresources.ContainerResources;
@@ -35,20 +35,20 @@ class HolderJoinTest {
                 .build();
     }
 
-    private static Entry entry(String uid, String container, String resource, String... ids) {
-        return new Entry(uid, container, resource, Set.of(ids));
+    private static PodDevicesEntry entry(String uid, String container, String resource, String... ids) {
+        return new PodDevicesEntry(uid, container, resource, Set.of(ids));
     }
 
-    private static Holdings join(List<PodResources> pods, Entry... entries) {
+    private static Holdings join(List<PodResources> pods, PodDevicesEntry... entries) {
         return join(pods, List.of(entries), List.of(entries));
     }
 
-    private static Holdings join(List<PodResources> pods, List<Entry> before, List<Entry> after) {
-        var book = new KubeletCheckpoint(after, true);
+    private static Holdings join(List<PodResources> pods, List<PodDevicesEntry> before, List<PodDevicesEntry> after) {
+        var checkpoint = new KubeletCheckpoint(after, true);
         return new HolderJoin(
                         name -> name.startsWith("nvidia.com/"),
-                        book,
-                        book.alsoIn(new KubeletCheckpoint(before, true)),
+                        checkpoint,
+                        checkpoint.entriesAlsoIn(new KubeletCheckpoint(before, true)),
                         false)
                 .join(ListPodResourcesResponse.newBuilder()
                         .addAllPodResources(pods)
@@ -73,7 +73,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void sharesOfOneGpuBelongToTheirPods() {
+    void replicasOfOneGpuBelongToTheirPods() {
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0::0")), pod("b", container("main", GPU, "g0::1"))),
                 entry("uid-a", "main", GPU, "g0::0"),
@@ -83,7 +83,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void instancesOfSeveralProfilesAreToldByResource() {
+    void instancesOfSeveralProfilesAreListedByResource() {
         var both = ContainerResources.newBuilder()
                 .setName("main")
                 .addDevices(ContainerDevices.newBuilder().setResourceName(MIG).addDeviceIds("MIG-1"))
@@ -105,8 +105,8 @@ class HolderJoinTest {
     }
 
     @Test
-    void initContainerThatPodresourcesKeepsQuietAboutIsNamed() {
-        // Given a pod whose init container has a GPU that no container took over
+    void initContainerThatPodresourcesOmitsIsListed() {
+        // Given a pod whose init container has a GPU that was not passed on to a container
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0"))),
                 entry("uid-a", "fetch", GPU, "g1"),
@@ -118,7 +118,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void deviceThatAContainerTookOverFromAnInitContainerIsHeldOnce() {
+    void deviceReusedFromAnInitContainerIsHeldOnce() {
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0"))),
                 entry("uid-a", "fetch", GPU, "g0"),
@@ -128,7 +128,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void entryOfAPodThatIsNotListedNamesNobody() {
+    void entryOfAPodThatIsNotListedIsIgnored() {
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0"))),
                 entry("uid-a", "main", GPU, "g0"),
@@ -139,7 +139,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void uidThatTheContainersOfAPodDoNotAgreeOnIsNotTold() {
+    void contradictingUidsOfContainersAreUnknown() {
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0"), container("side", GPU, "g1"))),
                 entry("uid-old", "main", GPU, "g0"),
@@ -149,7 +149,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void oneContainerSettlesWhatIsAmbiguousForAnother() {
+    void oneContainerResolvesWhatIsAmbiguousForAnother() {
         Holdings holdings = join(
                 List.of(pod("a", container("main", GPU, "g0"), container("side", GPU, "g1"))),
                 entry("uid-old", "main", GPU, "g0"),
@@ -160,7 +160,7 @@ class HolderJoinTest {
     }
 
     @Test
-    void podThatCameAnewUnderItsNameWhileTheKubeletWasAskedHasNoUidYet() {
+    void podRecreatedDuringTheQueryHasNoUidYet() {
         Holdings holdings = join(
                 List.of(pod("train-0", container("main", GPU, "g0"))),
                 List.of(entry("uid-old", "main", GPU, "g0")),

@@ -22,36 +22,38 @@ class KubeletCheckpointTest {
 
     @Test
     void uidOfTheResourcesDevicesIsFoundByNumaNode() throws IOException {
-        var book = read("""
+        var checkpoint = read("""
                 {"Data":{"PodDeviceEntries":[
                   {"PodUID":"uid-1","ContainerName":"main","ResourceName":"nvidia.com/gpu","DeviceIDs":{"-1":["a"],"0":["b"]},"AllocResp":""},
                   {"PodUID":"uid-2","ContainerName":"main","ResourceName":"other.com/nic","DeviceIDs":{"0":["c"]},"AllocResp":""}],
                   "RegisteredDevices":{"nvidia.com/gpu":["a","b"]}},"Checksum":1}""");
 
-        assertThat(book.readable()).isTrue();
-        assertThat(book.entries())
-                .containsExactly(new KubeletCheckpoint.Entry("uid-1", "main", "nvidia.com/gpu", Set.of("a", "b")));
+        assertThat(checkpoint.readable()).isTrue();
+        assertThat(checkpoint.entries())
+                .containsExactly(
+                        new KubeletCheckpoint.PodDevicesEntry("uid-1", "main", "nvidia.com/gpu", Set.of("a", "b")));
     }
 
     @Test
-    void oldFormWithOneListIsRead() throws IOException {
-        var book = read("{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"uid-1\",\"ResourceName\":\"nvidia.com/gpu\","
-                + "\"DeviceIDs\":[\"a\"]}]}}");
+    void oldVersionWithOneListIsRead() throws IOException {
+        var checkpoint =
+                read("{\"Data\":{\"PodDeviceEntries\":[{\"PodUID\":\"uid-1\",\"ResourceName\":\"nvidia.com/gpu\","
+                        + "\"DeviceIDs\":[\"a\"]}]}}");
 
-        assertThat(book.deviceIds()).containsExactly("a");
+        assertThat(checkpoint.deviceIds()).containsExactly("a");
     }
 
     @Test
-    void freshKubeletsCheckpointIsReadableAndEmpty() throws IOException {
-        var book = read("{\"Data\":{\"PodDeviceEntries\":null,\"RegisteredDevices\":{}},\"Checksum\":1}");
+    void checkpointOfANewKubeletIsReadableAndEmpty() throws IOException {
+        var checkpoint = read("{\"Data\":{\"PodDeviceEntries\":null,\"RegisteredDevices\":{}},\"Checksum\":1}");
 
-        assertThat(book.readable()).isTrue();
-        assertThat(book.entries()).isEmpty();
+        assertThat(checkpoint.readable()).isTrue();
+        assertThat(checkpoint.entries()).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "{", "[]", "null", "{\"Data\":7}", "{\"Data\":{\"PodDeviceEntries\":{}}}"})
-    void whatIsNoCheckpointIsNotReadable(String text) throws IOException {
+    void invalidCheckpointIsNotReadable(String text) throws IOException {
         assertThat(read(text).readable()).isFalse();
     }
 }

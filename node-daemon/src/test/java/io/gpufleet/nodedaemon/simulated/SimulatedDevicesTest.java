@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.MigInstance;
-import io.gpufleet.nodedaemon.model.Reading;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.device.Reading;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which GPUs a simulated node has. */
+/** GPUs of a simulated node. */
 class SimulatedDevicesTest {
     @Test
     void uuidsFollowFromNodeAndIndex() {
@@ -39,10 +39,10 @@ class SimulatedDevicesTest {
         List<Gpu> gpus = SimulatedDevices.parse("n", "simulated:2xA100,1xt4").gpus();
 
         // Then
-        assertThat(gpus).extracting(Gpu::shortModel).containsExactly("A100", "A100", "T4");
+        assertThat(gpus).extracting(gpu -> gpu.product().shortModel()).containsExactly("A100", "A100", "T4");
         assertThat(gpus).extracting(Gpu::index).containsExactly(0, 1, 2);
         assertThat(gpus).extracting(Gpu::pciBusId).doesNotHaveDuplicates();
-        assertThat(gpus).extracting(Gpu::serial).doesNotHaveDuplicates();
+        assertThat(gpus).extracting(gpu -> gpu.identifiers().serial()).doesNotHaveDuplicates();
     }
 
     @ParameterizedTest
@@ -60,8 +60,8 @@ class SimulatedDevicesTest {
         Gpu gpu = SimulatedDevices.parse("n", "simulated:1x" + model).gpus().getFirst();
 
         // Then
-        assertThat(gpu.family()).isEqualTo(family);
-        assertThat(gpu.computeCapability()).isEqualTo(capability);
+        assertThat(gpu.product().family()).isEqualTo(family);
+        assertThat(gpu.product().computeCapability()).isEqualTo(capability);
         assertThat(gpu.memoryBytes()).isEqualTo(new Reading.Known<>(memory));
         assertThat(gpu.model()).contains(model);
     }
@@ -73,28 +73,31 @@ class SimulatedDevicesTest {
         Gpu hopper = SimulatedDevices.parse("n", "simulated:8xH100").gpus().getFirst();
 
         // Then
-        assertThat(hopper.links()).containsExactly(new Gpu.Link("", 18, true));
+        assertThat(hopper.topology().links()).containsExactly(new Gpu.NvLinkPeer("", 18, true));
         for (Gpu gpu : volta) {
-            assertThat(gpu.links().stream().mapToInt(Gpu.Link::count).sum()).isEqualTo(6);
-            for (Gpu.Link link : gpu.links()) {
+            assertThat(gpu.topology().links().stream()
+                            .mapToInt(Gpu.NvLinkPeer::count)
+                            .sum())
+                    .isEqualTo(6);
+            for (Gpu.NvLinkPeer link : gpu.topology().links()) {
                 Gpu peer = volta.stream()
                         .filter(other -> other.pciBusId().equals(link.peerPciBusId()))
                         .findFirst()
                         .orElseThrow();
-                assertThat(peer.links()).contains(new Gpu.Link(gpu.pciBusId(), link.count(), false));
+                assertThat(peer.topology().links()).contains(new Gpu.NvLinkPeer(gpu.pciBusId(), link.count(), false));
             }
         }
     }
 
     @Test
-    void aGpuMayBePartitioned() {
+    void gpuMayBePartitioned() {
         // When
         List<Gpu> gpus = SimulatedDevices.parse(
                         "n", "simulated:2xA100:mig=1x3g.20gb+2x1g.5gb+me,1xA100,1xH100:mig=empty")
                 .gpus();
 
         // Then
-        assertThat(gpus).extracting(gpu -> gpu.migEnabled().orElse(false)).containsExactly(true, true, false, true);
+        assertThat(gpus).extracting(gpu -> gpu.mig().enabled().orElse(false)).containsExactly(true, true, false, true);
         assertThat(gpus.get(3).instances()).isEmpty();
         List<MigInstance> instances = gpus.getFirst().instances();
         assertThat(instances).extracting(MigInstance::profile).containsExactly("3g.20gb", "1g.5gb+me", "1g.5gb+me");
@@ -113,20 +116,20 @@ class SimulatedDevicesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "simulated:1xT4:mig=7x1g.5gb | asks for MIG on T4, which has none",
-                "simulated:1xA100:mig=7x1g.10gb+me | has \"7x1g.10gb+me\" where <count>x<profile> is wanted",
-                "simulated:1xA100:mig= | has \"\" where <count>x<profile> is wanted, profiles of A100: 1g.5gb, 1g.5gb+me",
-                "simulated:1xA100:mig=8x1g.5gb | cuts a GPU into 8 compute and 8 memory slices, it has 7 and 8",
-                "simulated:1xA100:mig=3x3g.20gb | cuts a GPU into 9 compute and 12 memory slices, it has 7 and 8"
+                "simulated:1xT4:mig=7x1g.5gb | requests MIG on T4, which has none",
+                "simulated:1xA100:mig=7x1g.10gb+me | has \"7x1g.10gb+me\" where <count>x<profile> is expected",
+                "simulated:1xA100:mig= | has \"\" where <count>x<profile> is expected, profiles of A100: 1g.5gb, 1g.5gb+me",
+                "simulated:1xA100:mig=8x1g.5gb | divides a GPU into 8 compute and 8 memory slices, it has 7 and 8",
+                "simulated:1xA100:mig=3x3g.20gb | divides a GPU into 9 compute and 12 memory slices, it has 7 and 8"
             })
-    void aPartitionThatCanNotBeIsRefused(String value, String why) {
+    void impossibleLayoutIsRejected(String value, String why) {
         assertThatThrownBy(() -> SimulatedDevices.parse("n", value))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageStartingWith("GPUFLEET_DEVICES=" + value + " " + why);
     }
 
     @Test
-    void aNodeMayHaveNoGpu() {
+    void nodeMayHaveNoGpu() {
         assertThat(SimulatedDevices.parse("n", "simulated:0xH100").gpus()).isEmpty();
     }
 
@@ -144,7 +147,7 @@ class SimulatedDevicesTest {
                 "simulated:1000xH100",
                 "nvml"
             })
-    void aBadValueIsRefusedInOneLineThatNamesTheRemedy(String value) {
+    void badValueIsRejectedWithOneLineThatNamesTheRemedy(String value) {
         assertThatThrownBy(() -> SimulatedDevices.parse("n", value))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageStartingWith("GPUFLEET_DEVICES=" + value + " ")

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.FaultOrigin;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Meter;
-import io.gpufleet.nodedaemon.model.MigInstance;
-import io.gpufleet.nodedaemon.model.Reading;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.SliceVitals;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.GpuMetric;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.device.MigInstanceSample;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Faults of simulated GPUs come and go with files. */
+/** Faults of simulated GPUs follow files. */
 class SimulatedSourceTest {
     private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -47,7 +47,7 @@ class SimulatedSourceTest {
     @BeforeEach
     void open() {
         source = open(NOW);
-        gpus = ((Look.Seen) source.look()).gpus();
+        gpus = ((DeviceScan.ScanSucceeded) source.scan()).gpus();
     }
 
     @AfterEach
@@ -61,26 +61,26 @@ class SimulatedSourceTest {
     }
 
     @Test
-    void aFileIsAFaultAndItsRemovalTheEndOfTheCause() throws IOException {
+    void fileIsAFaultAndItsRemovalResolvesTheCause() throws IOException {
         // When
         inject(2, "79\n");
 
         // Then
-        Sign.FaultSeen fault = (Sign.FaultSeen) signs(1).getFirst();
+        DeviceEvent.FaultDetected fault = (DeviceEvent.FaultDetected) events(1).getFirst();
         assertThat(fault.gpuUuid()).isEqualTo(gpus.get(2).uuid());
         assertThat(fault.fault()).isEqualTo(new FaultCode.Xid(79));
-        assertThat(fault.source()).isEqualTo(FaultOrigin.SIMULATION);
+        assertThat(fault.origin()).isEqualTo(FaultOrigin.SIMULATION);
         assertThat(fault.message()).isEqualTo("simulated XID 79: GPU has fallen off the bus");
 
         // When
         Files.delete(directory.resolve("2.xid"));
 
         // Then
-        assertThat(signs(1)).containsExactly(gone(2, 79));
+        assertThat(events(1)).containsExactly(gone(2, 79));
     }
 
     @Test
-    void aFaultThatStandsAtTheStartIsReportedAtTheStart() throws IOException {
+    void faultThatStandsAtTheStartIsReportedAtTheStart() throws IOException {
         // Given
         inject(0, "48");
         inject(3, "95");
@@ -95,31 +95,31 @@ class SimulatedSourceTest {
     }
 
     @Test
-    void theSameXidWrittenTwiceIsTwoFaults() throws IOException {
+    void sameXidWrittenTwiceIsTwoFaults() throws IOException {
         // Given
         inject(1, "48");
-        assertThat(signs(1)).extracting(SimulatedSourceTest::code).containsExactly(48);
+        assertThat(events(1)).extracting(SimulatedSourceTest::code).containsExactly(48);
 
         // When
         inject(1, "48");
 
         // Then
-        assertThat(signs(1)).extracting(SimulatedSourceTest::code).containsExactly(48);
+        assertThat(events(1)).extracting(SimulatedSourceTest::code).containsExactly(48);
     }
 
     @Test
     void anotherXidInTheSameFileReplacesTheFirst() throws IOException {
         // Given
         inject(1, "48");
-        assertThat(signs(1)).hasSize(1);
+        assertThat(events(1)).hasSize(1);
 
         // When
         inject(1, "79");
 
         // Then
-        List<Sign> signs = signs(2);
-        assertThat(signs.getFirst()).isEqualTo(gone(1, 48));
-        assertThat(code(signs.get(1))).isEqualTo(79);
+        List<DeviceEvent> events = events(2);
+        assertThat(events.getFirst()).isEqualTo(gone(1, 48));
+        assertThat(code(events.get(1))).isEqualTo(79);
     }
 
     @Test
@@ -133,35 +133,35 @@ class SimulatedSourceTest {
         inject(0, "31");
 
         // Then
-        assertThat(signs(1)).extracting(SimulatedSourceTest::code).containsExactly(31);
+        assertThat(events(1)).extracting(SimulatedSourceTest::code).containsExactly(31);
     }
 
     @Test
-    void aDirectoryThatGoesTakesItsFaultsWithItAndIsMadeAgain() throws IOException {
+    void faultsEndWithTheirDirectoryWhichIsCreatedAgain() throws IOException {
         // Given
         inject(1, "48");
-        assertThat(signs(1)).hasSize(1);
+        assertThat(events(1)).hasSize(1);
 
         // When
         Files.delete(directory.resolve("1.xid"));
         Files.delete(directory);
 
         // Then
-        assertThat(signs(1)).containsExactly(gone(1, 48));
+        assertThat(events(1)).containsExactly(gone(1, 48));
         await().until(() -> {
             assertThat(source.await(Duration.ofMillis(50))).isEmpty();
             return Files.isDirectory(directory);
         });
         inject(2, "79");
-        assertThat(signs(1)).extracting(SimulatedSourceTest::code).containsExactly(79);
+        assertThat(events(1)).extracting(SimulatedSourceTest::code).containsExactly(79);
     }
 
     @Test
-    void closingEndsAWaitThatIsUnderWay() throws Exception {
+    void closeEndsARunningWait() throws Exception {
         for (SimulatedSource waiting :
                 List.of(source, SimulatedSource.open("n", "simulated:1xT4", Optional.empty(), Clock.systemUTC()))) {
             // Given
-            CompletableFuture<List<Sign>> wait = CompletableFuture.supplyAsync(() -> waiting.await(LONG));
+            CompletableFuture<List<DeviceEvent>> wait = CompletableFuture.supplyAsync(() -> waiting.await(LONG));
 
             // When
             waiting.close();
@@ -172,79 +172,84 @@ class SimulatedSourceTest {
     }
 
     @Test
-    void aDirectoryThatCanNotBeWatchedIsRefusedInOneLine() throws IOException {
+    void directoryThatCannotBeWatchedIsRejectedWithOneLine() throws IOException {
         // Given
         Path file = Files.writeString(directory.resolve("file"), "");
 
         // Then
         assertThatThrownBy(() -> SimulatedSource.open("n", "simulated:1xT4", Optional.of(file), Clock.systemUTC()))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessageStartingWith("GPUFLEET_SIMULATION_DIR=" + file + " can not be watched");
+                .hasMessageStartingWith("GPUFLEET_SIMULATION_DIR=" + file + " cannot be watched");
     }
 
     @Test
-    void partitionedGpuSpeaksThroughItsInstances() {
+    void partitionedGpuReportsThroughItsInstances() {
         try (SimulatedSource split = SimulatedSource.open(
                 "node-1",
                 "simulated:1xH100:mig=1x3g.40gb+1x1g.10gb",
                 Optional.empty(),
                 Clock.fixed(NOW, ZoneOffset.UTC))) {
-            Gpu gpu = ((Look.Seen) split.look()).gpus().getFirst();
-            Vitals vitals = split.vitals().getFirst();
+            Gpu gpu = ((DeviceScan.ScanSucceeded) split.scan()).gpus().getFirst();
+            GpuSample sample = split.sample().getFirst();
 
-            assertThat(vitals.gpuUtilizationPercent()).isEqualTo(new Reading.Unavailable<>("NOT_SUPPORTED"));
-            assertThat(vitals.slices())
-                    .extracting(SliceVitals::migUuid)
+            assertThat(sample.device().utilization().gpu()).isEqualTo(new Reading.Unavailable<>("NOT_SUPPORTED"));
+            assertThat(sample.migInstances())
+                    .extracting(MigInstanceSample::migUuid)
                     .isEqualTo(gpu.instances().stream().map(MigInstance::uuid).toList());
-            assertThat(vitals.slices())
-                    .extracting(slice -> slice.meters()
-                            .of(Meter.MEMORY_TOTAL_BYTES)
+            assertThat(sample.migInstances())
+                    .extracting(slice -> slice.metrics()
+                            .of(GpuMetric.MEMORY_TOTAL_BYTES)
                             .orElse(0.0)
                             .longValue())
                     .isEqualTo(gpu.instances().stream()
                             .map(instance -> instance.attributes().memoryBytes())
                             .toList());
-            assertThat(vitals.slices().getFirst().meters().of(Meter.SM_ACTIVE_RATIO))
+            assertThat(sample.migInstances().getFirst().metrics().of(GpuMetric.SM_ACTIVE_RATIO))
                     .isInstanceOf(Reading.Known.class);
         }
     }
 
     @Test
-    void vitalsMoveButTheSameSecondSaysTheSame() {
+    void samplesVaryButTheSameSecondGivesTheSameSample() {
         // When
-        List<Vitals> vitals = source.vitals();
+        List<GpuSample> samples = source.sample();
 
         // Then
-        assertThat(vitals)
-                .extracting(Vitals::gpuUuid)
+        assertThat(samples)
+                .extracting(GpuSample::gpuUuid)
                 .isEqualTo(gpus.stream().map(Gpu::uuid).toList());
         try (SimulatedSource same = open(NOW);
                 SimulatedSource later = open(NOW.plusSeconds(60))) {
-            assertThat(same.vitals()).isEqualTo(vitals);
-            assertThat(later.vitals()).isNotEqualTo(vitals);
+            assertThat(same.sample()).isEqualTo(samples);
+            assertThat(later.sample()).isNotEqualTo(samples);
             for (int i = 0; i < 4; i++) {
-                Vitals now = vitals.get(i);
-                assertThat(now.gpuUtilizationPercent().orElse(-1)).isBetween(0, 100);
-                assertThat(now.powerMilliwatts().orElse(-1)).isBetween(50_000, 700_000);
-                assertThat(now.memoryUsedBytes().orElse(-1L)).isBetween(1L, 85_520_809_984L);
-                assertThat(later.vitals().get(i).energyMillijoules().orElse(0L))
-                        .isGreaterThan(now.energyMillijoules().orElse(0L));
+                GpuSample now = samples.get(i);
+                assertThat(now.device().utilization().gpu().orElse(-1)).isBetween(0, 100);
+                assertThat(now.device().power().milliwatts().orElse(-1)).isBetween(50_000, 700_000);
+                assertThat(now.device().memoryUsedBytes().orElse(-1L)).isBetween(1L, 85_520_809_984L);
+                assertThat(later.sample()
+                                .get(i)
+                                .device()
+                                .power()
+                                .energyMillijoules()
+                                .orElse(0L))
+                        .isGreaterThan(now.device().power().energyMillijoules().orElse(0L));
             }
         }
     }
 
-    private Sign gone(int index, int xid) {
-        return new Sign.CauseGone(gpus.get(index).uuid(), new FaultCode.Xid(xid), "fault file removed");
+    private DeviceEvent gone(int index, int xid) {
+        return new DeviceEvent.CauseResolved(gpus.get(index).uuid(), new FaultCode.Xid(xid), "fault file removed");
     }
 
-    private List<Sign> signs(int atLeast) {
-        List<Sign> signs = new ArrayList<>();
-        while (signs.size() < atLeast) {
-            List<Sign> more = source.await(LONG);
-            assertThat(more).as("signs within %s", LONG).isNotEmpty();
-            signs.addAll(more);
+    private List<DeviceEvent> events(int atLeast) {
+        List<DeviceEvent> events = new ArrayList<>();
+        while (events.size() < atLeast) {
+            List<DeviceEvent> more = source.await(LONG);
+            assertThat(more).as("events within %s", LONG).isNotEmpty();
+            events.addAll(more);
         }
-        return signs;
+        return events;
     }
 
     private void inject(int index, String text) throws IOException {
@@ -252,7 +257,9 @@ class SimulatedSourceTest {
         Files.move(partial, directory.resolve(index + ".xid"), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    private static int code(Sign sign) {
-        return sign instanceof Sign.FaultSeen fault && fault.fault() instanceof FaultCode.Xid(int code) ? code : -1;
+    private static int code(DeviceEvent event) {
+        return event instanceof DeviceEvent.FaultDetected fault && fault.fault() instanceof FaultCode.Xid(int code)
+                ? code
+                : -1;
     }
 }

@@ -18,10 +18,12 @@ import org.jspecify.annotations.NullMarked;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.Yaml;
 
-/** Writes {@code asyncapi.yaml} from the catalogue and the messages; a test refuses a file that is not what it writes. */
+/**
+ * Writes {@code asyncapi.yaml} from the catalogue and the messages; {@link AsyncApiTest} refuses a file that differs.
+ */
 @NullMarked
 public final class AsyncApiMain {
-    private static final List<String> HEADERS = List.of(
+    private static final List<String> REQUIRED_HEADERS = List.of(
             "ce_specversion",
             "ce_id",
             "ce_source",
@@ -32,8 +34,8 @@ public final class AsyncApiMain {
             "ce_partitionkey",
             "ce_sequence",
             "ce_dataschema");
-    private static final List<String> SOMETIMES = List.of("ce_subject", "ce_traceparent");
-    private static final List<String> BINDING =
+    private static final List<String> OPTIONAL_HEADERS = List.of("ce_subject", "ce_traceparent");
+    private static final List<String> BINDING_SETTINGS =
             List.of("cleanup.policy", "retention.ms", "delete.retention.ms", "max.message.bytes");
 
     private final JsonSchemas schemas = new JsonSchemas();
@@ -51,7 +53,7 @@ public final class AsyncApiMain {
         options.setWidth(110);
         options.setIndicatorIndent(2);
         options.setIndentWithIndicator(true);
-        // Without sharing: an alias is legal YAML that few tools for AsyncAPI read.
+        // No aliases: few AsyncAPI tools read them.
         options.setDereferenceAliases(true);
         return "# Written by io.gpufleet.wire.contract.AsyncApiMain from the catalogue in code; do not edit.\n"
                 + new Yaml(options).dump(new AsyncApiMain().document());
@@ -79,7 +81,7 @@ public final class AsyncApiMain {
         info.put("version", "1");
         info.put(
                 "description",
-                "CloudEvents 1.0 in Kafka's binary mode, payload proto3 JSON. Addresses stand with the default prefix"
+                "CloudEvents 1.0 in Kafka's binary mode, payload proto3 JSON. Addresses have the default prefix"
                         + " 'gpu.'. Order, delivery and what happens on failure: TOPICS.md.");
         info.put("license", map("name", "Apache-2.0"));
         return info;
@@ -94,13 +96,13 @@ public final class AsyncApiMain {
         return server;
     }
 
-    static List<EventType> on(Topic topic) {
+    static List<EventType> typesOn(Topic topic) {
         return Arrays.stream(EventType.values())
                 .filter(type -> type.topics().contains(topic))
                 .toList();
     }
 
-    /** The type without {@code io.gpufleet.}. */
+    /** Returns the type without {@code io.gpufleet.}. */
     static String shortName(EventType type) {
         return type.ceType().substring("io.gpufleet.".length());
     }
@@ -108,7 +110,7 @@ public final class AsyncApiMain {
     private static Map<String, Object> channel(Topic topic) {
         Map<String, Object> channel = map("address", Topics.DEFAULT_PREFIX + topic.suffix());
         Map<String, Object> messages = new LinkedHashMap<>();
-        on(topic)
+        typesOn(topic)
                 .forEach(
                         type -> messages.put(shortName(type), map("$ref", "#/components/messages/" + shortName(type))));
         channel.put("messages", messages);
@@ -116,7 +118,7 @@ public final class AsyncApiMain {
         topic.brokerSettings().forEach((name, value) -> {
             if (name.equals("cleanup.policy")) {
                 configuration.put(name, List.of(value));
-            } else if (BINDING.contains(name)) {
+            } else if (BINDING_SETTINGS.contains(name)) {
                 configuration.put(name, Long.valueOf(value));
             }
         });
@@ -129,7 +131,7 @@ public final class AsyncApiMain {
 
     private static void addOperations(Topic topic, Map<String, Object> operations) {
         Map<EventType.Writer, List<Object>> byWriter = new LinkedHashMap<>();
-        for (EventType type : on(topic)) {
+        for (EventType type : typesOn(topic)) {
             byWriter.computeIfAbsent(type.writer(), _ -> new ArrayList<>())
                     .add(map("$ref", "#/channels/" + topic.suffix() + "/messages/" + shortName(type)));
         }
@@ -168,12 +170,12 @@ public final class AsyncApiMain {
 
     private static Map<String, Object> cloudEvent() {
         Map<String, Object> properties = map("content-type", map("const", "application/json"));
-        HEADERS.forEach(header -> properties.put(header, map("type", "string")));
-        SOMETIMES.forEach(header -> properties.put(header, map("type", "string")));
+        REQUIRED_HEADERS.forEach(header -> properties.put(header, map("type", "string")));
+        OPTIONAL_HEADERS.forEach(header -> properties.put(header, map("type", "string")));
         Map<String, Object> schema = map("type", "object");
         schema.put("properties", properties);
         List<String> required = new ArrayList<>(List.of("content-type"));
-        required.addAll(HEADERS);
+        required.addAll(REQUIRED_HEADERS);
         schema.put("required", required);
         return schema;
     }

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
 /**
- * {@code asyncapi.yaml} is AsyncAPI 3.1 and says what the catalogue says. The official schema is not on Maven Central,
- * so that its rules, as far as the document uses them, stand here.
+ * {@code asyncapi.yaml} is valid AsyncAPI 3.1 and agrees with the catalogue. The official schema is not on Maven
+ * Central, so this test contains its rules as far as the document uses them.
  */
 @NullMarked
 @SuppressWarnings("unchecked")
@@ -37,14 +37,14 @@ class AsyncApiTest {
     }
 
     @Test
-    void fileIsWhatTheCatalogueAndTheMessagesGive() {
+    void fileEqualsTheOutputOfTheGenerator() {
         assertThat(text)
                 .as("run 'mvn -pl proto test -Dtest=AsyncApiTest -Dasyncapi.write' and commit proto/asyncapi.yaml")
                 .isEqualTo(AsyncApiMain.text());
     }
 
     @Test
-    void rootHasWhatAsyncApiAsksFor() {
+    void rootHasTheFieldsThatAsyncApiRequires() {
         assertThat(document.get("asyncapi")).isEqualTo("3.1.0");
         assertThat(Set.of(
                         "asyncapi",
@@ -72,7 +72,7 @@ class AsyncApiTest {
                     .containsAll(channel.keySet());
             assertThat(channel.get("address")).isEqualTo("gpu." + topic.suffix());
             assertThat(at("channels", topic.suffix(), "messages").keySet())
-                    .containsExactlyElementsOf(AsyncApiMain.on(topic).stream()
+                    .containsExactlyElementsOf(AsyncApiMain.typesOn(topic).stream()
                             .map(AsyncApiMain::shortName)
                             .toList());
             assertThat(at("channels", topic.suffix(), "bindings", "kafka").get("partitions"))
@@ -108,7 +108,7 @@ class AsyncApiTest {
     }
 
     @Test
-    void everyReferenceLeadsSomewhere() {
+    void everyReferenceResolves() {
         assertThat(text.lines()
                         .map(String::strip)
                         .map(line -> line.replaceFirst("^- ", ""))

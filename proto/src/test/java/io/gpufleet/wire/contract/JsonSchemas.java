@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.NullMarked;
 
-/** JSON Schemas of messages as proto3 JSON prints them; grows by every message that is referred to. */
+/** JSON Schemas of messages in proto3 JSON; collects every message that is referenced. */
 @NullMarked
 final class JsonSchemas {
     private final Map<String, Object> schemas = new TreeMap<>();
@@ -52,7 +52,7 @@ final class JsonSchemas {
             case STRING -> map("type", "string");
             case BYTE_STRING -> with(map("type", "string"), "contentEncoding", "base64");
             case ENUM ->
-                // Open: a reader meets a value of a later version as unknown.
+                // Examples instead of a closed enum: a later version may add values.
                 with(
                         map("type", "string"),
                         "examples",

@@ -15,7 +15,7 @@ import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whoever opens a .proto file reads there which type and topic a message is for. */
+/** The comment of each message in the .proto files names its event type and topics. */
 @NullMarked
 class ProtoCommentsTest {
     private final String sources = read();

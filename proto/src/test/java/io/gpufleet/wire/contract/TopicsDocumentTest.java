@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The catalogue in code and the one for people say the same. */
+/** {@code TOPICS.md} agrees with the catalogue in code. */
 @NullMarked
 class TopicsDocumentTest {
     private static final List<String> ROWS = List.of(
@@ -54,7 +54,7 @@ class TopicsDocumentTest {
 
     @ParameterizedTest
     @EnumSource
-    void sectionSaysWhatTheCatalogueSays(Topic topic) {
+    void sectionAgreesWithTheCatalogue(Topic topic) {
         Map<String, String> rows = Objects.requireNonNull(document.get("gpu." + topic.suffix()));
 
         assertThat(types(rows.getOrDefault("Value", ""))).isEqualTo(typesOn(topic));
@@ -90,14 +90,14 @@ class TopicsDocumentTest {
     }
 
     private static String retention(Topic topic) {
-        return switch (topic.kept()) {
-            case Topic.Kept.DeleteAfter(Duration age) ->
+        return switch (topic.retention()) {
+            case Topic.Retention.DeleteAfter(Duration age) ->
                 "delete after " + (age.toDays() > 0 ? age.toDays() + " d" : age.toHours() + " h");
-            case Topic.Kept.NewestOfEachKey() -> "compact";
+            case Topic.Retention.Compacted() -> "compact";
         };
     }
 
-    /** Positions and the active replica are written by whoever owns the changelog, hence the narrowest writer. */
+    /** Returns the narrowest writer: offsets and the active replica are written by the owner of the changelog. */
     private static String producers(Topic topic) {
         var writers = Arrays.stream(EventType.values())
                 .filter(type -> type.topics().contains(topic))
@@ -107,7 +107,7 @@ class TopicsDocumentTest {
             writers.remove(EventType.Writer.ANY_SERVICE);
         }
         return switch (topic) {
-            case ELECTION -> "nobody";
+            case ELECTION -> "none";
             case DEADLETTER -> "any of the three services";
             default ->
                 switch (writers.getFirst()) {

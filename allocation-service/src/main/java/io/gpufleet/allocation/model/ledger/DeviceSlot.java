@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.model.ledger;
 
 /**
- * What one holder has at a time: a whole device, or one replica of a shared one.
+ * Unit that has one holder at a time: a whole device, or one replica of a shared device.
  *
  * @param deviceUuid UUID of the GPU or MIG device
  * @param replica replica number; 0 without sharing

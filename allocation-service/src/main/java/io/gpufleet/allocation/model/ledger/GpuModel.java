@@ -1,4 +1,4 @@
 package io.gpufleet.allocation.model.ledger;
 
-/** One GPU model of a node: product name, short name, number of GPUs. */
+/** GPUs of one model on a node: product name, short name, number. */
 public record GpuModel(String model, String shortModel, int gpus) {}

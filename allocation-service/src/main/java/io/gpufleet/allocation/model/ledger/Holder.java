@@ -6,23 +6,23 @@ package io.gpufleet.allocation.model.ledger;
  * @param podUid UID of the pod; empty while unknown
  */
 public record Holder(String namespace, String pod, String podUid, String container, String resource) {
-    /** True unless the two can not be the same pod: other names, or two UIDs that are known and differ. */
+    /** True unless the pods differ: by name, or by two known UIDs. */
     public boolean maybeSamePod(Holder other) {
         return namespace.equals(other.namespace) && pod.equals(other.pod) && !uidsDiffer(podUid, other.podUid);
     }
 
-    /** True when it may be the same pod, and the container is the same. */
-    public boolean maybeSame(Holder other) {
+    /** True when the pods may be the same and the containers are. */
+    public boolean maybeSameContainer(Holder other) {
         return maybeSamePod(other) && container.equals(other.container);
     }
 
-    /** True when both UIDs are known and are not equal. */
+    /** True when both UIDs are known and differ. */
     static boolean uidsDiffer(String one, String other) {
         return !one.isEmpty() && !other.isEmpty() && !one.equals(other);
     }
 
-    /** The same holder with what became known of its UID. */
-    Holder learning(String uid) {
+    /** The same holder with its UID, if it was unknown. */
+    Holder withPodUid(String uid) {
         return podUid.isEmpty() ? new Holder(namespace, pod, uid, container, resource) : this;
     }
 }

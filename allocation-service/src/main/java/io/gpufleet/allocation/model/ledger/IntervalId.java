@@ -3,12 +3,12 @@ package io.gpufleet.allocation.model.ledger;
 import java.time.Instant;
 import java.util.UUID;
 
-/** Ids of intervals: the same log gives the same ids, in every replica and every replay. */
+/** Ids of intervals: the same log gives the same ids in every replica and every replay. */
 final class IntervalId {
     private IntervalId() {}
 
-    /** Of an interval that a fact opened; the pod's UID is no part of it, since it may become known later. */
-    static String opened(String cluster, String node, Holding holding, Stamp stamp) {
+    /** Id of an interval that a fact opened, without the UID of the pod, which may become known later. */
+    static String opened(String cluster, String node, Holding holding, EventSequence sequence) {
         Holder holder = holding.holder();
         DeviceSlot slot = holding.device().slot();
         return hash(
@@ -19,16 +19,16 @@ final class IntervalId {
                 holder.namespace(),
                 holder.pod(),
                 holder.container(),
-                Long.toString(stamp.epoch()),
-                Long.toString(stamp.sequence()));
+                Long.toString(sequence.epoch()),
+                Long.toString(sequence.sequence()));
     }
 
-    /** Of the rest of an interval that was cut in two. */
-    static String continued(String id, Instant cut) {
-        return hash(id, cut.toString());
+    /** Id of the rest of a split interval. */
+    static String continued(String id, Instant split) {
+        return hash(id, split.toString());
     }
 
-    // 122 bits of MD5: no secret is kept by it, and java.util has nothing wider.
+    // 122 bits of MD5: the id is no secret, and java.util has nothing wider.
     private static String hash(String... parts) {
         String text = String.join("\n", parts);
         byte[] bytes = new byte[2 * text.length()];

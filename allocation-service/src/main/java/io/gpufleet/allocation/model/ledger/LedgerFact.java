@@ -5,46 +5,52 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What the ledger is told of a node. */
+/** A fact about a node, as the ledger folds it. */
 public sealed interface LedgerFact {
-    /** Allocate was answered; {@code at} by the node's clock. */
+    /** The daemon answered Allocate; {@code at} by the node's clock. */
     record Allocated(
-            String bootId, String resource, List<String> deviceIds, Instant at, Instant appendedAt, Stamp stamp)
+            String bootId,
+            String resource,
+            List<String> deviceIds,
+            Instant at,
+            Instant appendedAt,
+            EventSequence eventSequence)
             implements LedgerFact {}
 
     /**
-     * Everybody who holds a device.
+     * Snapshot of the holders of all devices.
      *
-     * @param complete false right after a kubelet started: what it lists is held, what is missing may be held too
+     * @param complete false just after a kubelet started: a device that is missing may have a holder too
      * @param clockAheadMillis how far the node's clock is ahead of the log's
      */
-    record Snapshot(
+    record HoldingsSnapshot(
             String bootId,
             List<Holding> holdings,
             boolean complete,
             Instant at,
             Instant appendedAt,
             long clockAheadMillis,
-            Stamp stamp)
+            EventSequence eventSequence)
             implements LedgerFact {}
 
-    /** A pod is over; {@code finishedAt} by the node's clock. */
-    record PodEnded(EndedPod pod) implements LedgerFact {}
+    /** A pod finished, by the node's clock. */
+    record PodFinished(FinishedPod pod) implements LedgerFact {}
 
-    /** Devices that are not trusted now, each since an append time; all others are trusted. */
+    /** Devices that are not trusted now, with the append time since which they are not; all others are trusted. */
     record TrustChanged(Map<String, Instant> untrustedSince, Instant appendedAt) implements LedgerFact {}
 
-    /** What the node has. */
-    record GpusAnnounced(List<GpuModel> models, Map<String, String> migParents) implements LedgerFact {}
+    /** The daemon announced the GPUs of the node. */
+    record GpusAnnounced(AnnouncedGpus gpus) implements LedgerFact {}
 
-    /** The machine is gone: what was open ends with that, at an append time. */
-    record MachineGone(Instant appendedAt, EndReason reason) implements LedgerFact {
-        private static final Set<EndReason> REASONS = Set.of(EndReason.NODE_LOST, EndReason.MACHINE_REPLACED);
+    /** The machine is gone: every open interval ends, at an append time. */
+    record MachineGone(Instant appendedAt, IntervalEndReason reason) implements LedgerFact {
+        private static final Set<IntervalEndReason> REASONS =
+                Set.of(IntervalEndReason.NODE_LOST, IntervalEndReason.MACHINE_REPLACED);
 
-        /** Refuses a reason that is none of a machine. */
+        /** Rejects a reason that does not apply to a machine. */
         public MachineGone {
             if (!REASONS.contains(reason)) {
-                throw new IllegalArgumentException("a machine does not go because of " + reason);
+                throw new IllegalArgumentException(reason + " is no reason for a machine that is gone");
             }
         }
     }

@@ -2,20 +2,26 @@ package io.gpufleet.allocation.model.ledger;
 
 import java.time.Instant;
 
-/** What the ledger publishes. Nothing published is ever edited. */
+/** An entry that the ledger publishes. Published entries never change. */
 public sealed interface UsageEntry {
-    /** An interval ended. */
-    record Closed(ClosedInterval interval) implements UsageEntry {}
+    /** A closed interval. */
+    record Closed(ClosedUsageInterval interval) implements UsageEntry {}
 
     /**
-     * An ended interval is corrected by a difference.
+     * A difference that corrects a closed interval.
      *
      * @param id {@code <interval id>/<n>}
-     * @param from start of the stretch that is added or taken back
-     * @param to end of it
-     * @param gpuMillis the difference in milli-GPU-seconds; negative when it takes back
+     * @param from start of the time that is added or subtracted
+     * @param to end of that time
+     * @param gpuMillis the difference in milli-GPU-seconds; negative when it subtracts
      */
     record Adjusted(
-            String id, Holding holding, Instant from, Instant to, Quality quality, long gpuMillis, EndReason reason)
+            String id,
+            Holding holding,
+            Instant from,
+            Instant to,
+            IntervalQuality quality,
+            long gpuMillis,
+            IntervalEndReason reason)
             implements UsageEntry {}
 }

@@ -1,4 +1,4 @@
-/** Who held which device from when to when: a pure fold of facts into intervals, exact to the second. */
+/** Holders of devices over time: facts folded into intervals, exact to the second. Pure. */
 @NullMarked
 package io.gpufleet.allocation.model.ledger;
 

@@ -1,13 +1,14 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * A quota: how many GPUs of which model a set of namespaces may hold together.
+ * A quota: the GPUs of each model that a set of namespaces may use together.
  *
- * @param resourceVersion version of the object that this was read from; a write of the status needs it
+ * @param resourceVersion version of the object that was read; an update of the status requires it
  * @param namespaces namespaces by name
  * @param selector namespaces by label, in addition
  */
@@ -18,22 +19,22 @@ public record GpuQuota(
         LabelSelector selector,
         List<QuotaLimit> limits,
         Mode mode,
-        Unpinned unpinned,
+        AmbiguousModel ambiguousModel,
         QuotaStatus status) {
-    /** What happens to a pod beyond the limit. */
+    /** What happens to a pod beyond a limit. */
     public enum Mode {
-        /** It is refused. */
+        /** The pod is denied. */
         ENFORCE,
-        /** It is admitted with a warning. */
+        /** The pod is admitted with a warning. */
         WARN
     }
 
     /** What happens to a pod that could run on several models. */
-    public enum Unpinned {
-        /** It is refused with the word to name a model. */
+    public enum AmbiguousModel {
+        /** The pod is denied; the message asks for a model. */
         DENY,
-        /** It counts on every model it could run on, until it is bound. */
-        LARGEST
+        /** The pod counts on every model it could run on, until it is bound. */
+        COUNT_EACH
     }
 
     /** Copies. */
@@ -42,13 +43,18 @@ public record GpuQuota(
         limits = List.copyOf(limits);
     }
 
-    /** True when the namespace belongs to it. */
+    /** True when the quota covers the namespace. */
     public boolean covers(String namespace, Map<String, String> labels) {
         return namespaces.contains(namespace) || selector.selects(labels);
     }
 
+    /** True when both quotas count the same pods on the same limits. */
+    boolean countsLike(GpuQuota other) {
+        return namespaces.equals(other.namespaces) && selector.equals(other.selector) && limits.equals(other.limits);
+    }
+
     /** The same quota with another status. */
-    public GpuQuota with(QuotaStatus next) {
-        return new GpuQuota(name, resourceVersion, namespaces, selector, limits, mode, unpinned, next);
+    public GpuQuota withStatus(QuotaStatus next) {
+        return new GpuQuota(name, resourceVersion, namespaces, selector, limits, mode, ambiguousModel, next);
     }
 }

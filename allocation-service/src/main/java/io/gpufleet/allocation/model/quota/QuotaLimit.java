@@ -3,7 +3,7 @@ package io.gpufleet.allocation.model.quota;
 import java.util.Set;
 
 /**
- * So many GPUs of a model.
+ * Limit of a quota.
  *
  * @param model short model name, or {@code *} for any
  */
@@ -14,13 +14,13 @@ public record QuotaLimit(String model, int gpus) {
     /** A model that is not known yet: it may be any. */
     public static final String UNKNOWN = "?";
 
-    /** True when a pod that may run on these models counts here. */
-    public boolean counts(Set<String> models) {
+    /** True when a pod that may run on these models counts on this limit. */
+    public boolean appliesTo(Set<String> models) {
         return model.equals(ANY) || models.contains(model) || models.contains(UNKNOWN);
     }
 
-    /** The model for people. */
-    public String noun() {
+    /** Name of the model in messages. */
+    public String displayName() {
         return model.equals(ANY) ? "GPUs of any model" : model;
     }
 }

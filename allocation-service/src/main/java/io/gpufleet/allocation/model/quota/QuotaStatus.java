@@ -1,38 +1,39 @@
 package io.gpufleet.allocation.model.quota;
 
+import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What stands in a quota's status.
+ * Status of a quota.
  *
- * @param holder token of the replica that decides
- * @param term counts up with every take-over; the higher one decides
- * @param escrow by model: what the deciding replica may admit without another write
- * @param used by model: what is used, as last written
+ * @param leader token of the replica that leads the quota
+ * @param term increases with every change of leader; the higher one leads
+ * @param escrow by model: GPUs that the leader may admit without another write
+ * @param used by model: GPUs in use, as last written
  */
-public record QuotaStatus(String holder, long term, Map<String, Integer> escrow, Map<String, Integer> used) {
-    /** Nobody decides yet. */
+public record QuotaStatus(String leader, long term, Map<String, Integer> escrow, Map<String, Integer> used) {
+    /** Status of a quota without a leader. */
     public static final QuotaStatus NONE = new QuotaStatus("", 0, Map.of(), Map.of());
 
     /** Copies, sorted. */
     public QuotaStatus {
-        escrow = java.util.Collections.unmodifiableMap(new TreeMap<>(escrow));
-        used = java.util.Collections.unmodifiableMap(new TreeMap<>(used));
+        escrow = Collections.unmodifiableMap(new TreeMap<>(escrow));
+        used = Collections.unmodifiableMap(new TreeMap<>(used));
     }
 
-    /** Held by another token. */
-    public QuotaStatus heldBy(String token, long newTerm) {
+    /** The same status with another leader. */
+    public QuotaStatus withLeader(String token, long newTerm) {
         return new QuotaStatus(token, newTerm, escrow, used);
     }
 
-    /** With another escrow. */
-    public QuotaStatus escrowing(Map<String, Integer> more) {
-        return new QuotaStatus(holder, term, more, used);
+    /** The same status with another escrow. */
+    public QuotaStatus withEscrow(Map<String, Integer> other) {
+        return new QuotaStatus(leader, term, other, used);
     }
 
-    /** With other counts. */
-    public QuotaStatus counting(Map<String, Integer> counted) {
-        return new QuotaStatus(holder, term, escrow, counted);
+    /** The same status with other counts. */
+    public QuotaStatus withUsed(Map<String, Integer> counted) {
+        return new QuotaStatus(leader, term, escrow, counted);
     }
 }

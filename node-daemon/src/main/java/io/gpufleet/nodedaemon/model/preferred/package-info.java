@@ -1,4 +1,4 @@
-/** Which of the available devices a container is best given; a pure function of what enumeration has read. */
+/** Chooses the available devices with the best affinity for a container; a pure function of the scanned GPUs. JDK only. */
 @NullMarked
 package io.gpufleet.nodedaemon.model.preferred;
 

@@ -3,30 +3,36 @@ package io.gpufleet.nodedaemon.model.settings;
 import java.util.Set;
 
 /**
- * How Allocate answers.
+ * How Allocate makes devices visible.
  *
  * @param strategies how devices are made visible, at least one
- * @param names by what a device is named in {@code NVIDIA_VISIBLE_DEVICES}
- * @param passDeviceSpecs whether device nodes are named as well, for runtimes without the device cgroup of their own
- * @param extras kernel interfaces that every container gets where the host has them
+ * @param deviceIdStrategy how a device is named in {@code NVIDIA_VISIBLE_DEVICES}
+ * @param passDeviceSpecs whether the response also lists device nodes, for runtimes that do not set up the device cgroup
+ * @param kernelInterfaces kernel interfaces that every container gets when the host has them
  * @param imex IMEX channels
  * @param cdiAnnotationPrefix of the annotation's key, for example {@code cdi.k8s.io/}
- * @param driverRoot directory of the driver on the host; {@code /} means that images find it otherwise
- * @param libraryPath whether {@code LD_LIBRARY_PATH} is set beside host mounts
- * @param preStart whether the kubelet is asked to call PreStartContainer
+ * @param driver how containers find the driver
+ * @param preStart whether the kubelet shall call PreStartContainer
  */
 public record AllocateSettings(
-        Set<Strategy> strategies,
-        IdNames names,
+        Set<DeviceListStrategy> strategies,
+        DeviceIdStrategy deviceIdStrategy,
         boolean passDeviceSpecs,
-        Set<Extra> extras,
-        Imex imex,
+        Set<KernelInterface> kernelInterfaces,
+        ImexMode imex,
         String cdiAnnotationPrefix,
-        String driverRoot,
-        boolean libraryPath,
+        Driver driver,
         boolean preStart) {
-    /** By what a device is named to a container. */
-    public enum IdNames {
+    /**
+     * How containers find the driver.
+     *
+     * @param root directory of the driver on the host; {@code /} where images find it without our help
+     * @param libraryPath whether {@code LD_LIBRARY_PATH} is set beside host mounts
+     */
+    public record Driver(String root, boolean libraryPath) {}
+
+    /** How a device is named to a container. */
+    public enum DeviceIdStrategy {
         /** Its UUID. */
         UUID,
         /** Its NVML index; {@code i:j} for a MIG instance. */
@@ -34,7 +40,7 @@ public record AllocateSettings(
     }
 
     /** Kernel interfaces beside the GPU's own. */
-    public enum Extra {
+    public enum KernelInterface {
         /** GPUDirect RDMA copies. */
         GDRCOPY,
         /** GPUDirect storage. */
@@ -44,42 +50,64 @@ public record AllocateSettings(
     }
 
     /** IMEX channels: none, an optional channel 0, or a required one. */
-    public enum Imex {
+    public enum ImexMode {
         /** No container gets a channel. */
         OFF,
-        /** Channel 0 where the host has it. */
+        /** Channel 0 when the host has it. */
         OPTIONAL,
         /** Channel 0, or Allocate fails. */
         REQUIRED
     }
 
-    /** The answer of NVIDIA's plugin by default: the environment variable, by UUID. */
-    public static final AllocateSettings STANDARD = new AllocateSettings(
-            Set.of(Strategy.ENVVAR), IdNames.UUID, false, Set.of(), Imex.OFF, "cdi.k8s.io/", "/", false, false);
+    /** The default of NVIDIA's plugin: the environment variable, by UUID. */
+    public static final AllocateSettings DEFAULT = new AllocateSettings(
+            Set.of(DeviceListStrategy.ENVVAR),
+            DeviceIdStrategy.UUID,
+            false,
+            Set.of(),
+            ImexMode.OFF,
+            "cdi.k8s.io/",
+            new Driver("/", false),
+            false);
 
-    /** Refuses an answer that would make no device visible. */
+    /** Refuses settings that would make no device visible. */
     public AllocateSettings {
         strategies = Set.copyOf(strategies);
-        extras = Set.copyOf(extras);
+        kernelInterfaces = Set.copyOf(kernelInterfaces);
         if (strategies.isEmpty()) {
             throw new IllegalArgumentException("deviceListStrategy is empty; name at least one, for example envvar");
         }
     }
 
-    /** The same with other strategies. */
-    public AllocateSettings with(Set<Strategy> others) {
+    /** Returns the same settings with other strategies. */
+    public AllocateSettings with(Set<DeviceListStrategy> others) {
         return new AllocateSettings(
-                others, names, passDeviceSpecs, extras, imex, cdiAnnotationPrefix, driverRoot, libraryPath, preStart);
+                others,
+                deviceIdStrategy,
+                passDeviceSpecs,
+                kernelInterfaces,
+                imex,
+                cdiAnnotationPrefix,
+                driver,
+                preStart);
     }
 
-    /** The same with the driver in another place. */
-    public AllocateSettings at(String root) {
+    /** Returns the same settings with another driver root. */
+    public AllocateSettings withDriverRoot(String root) {
         return new AllocateSettings(
-                strategies, names, passDeviceSpecs, extras, imex, cdiAnnotationPrefix, root, libraryPath, preStart);
+                strategies,
+                deviceIdStrategy,
+                passDeviceSpecs,
+                kernelInterfaces,
+                imex,
+                cdiAnnotationPrefix,
+                new Driver(root, driver.libraryPath()),
+                preStart);
     }
 
-    /** Whether container runtimes have to resolve names of ours. */
-    public boolean cdi() {
-        return strategies.contains(Strategy.CDI_ANNOTATIONS) || strategies.contains(Strategy.CDI_CRI);
+    /** Whether container runtimes have to resolve CDI names of this daemon. */
+    public boolean usesCdi() {
+        return strategies.contains(DeviceListStrategy.CDI_ANNOTATIONS)
+                || strategies.contains(DeviceListStrategy.CDI_CRI);
     }
 }

@@ -3,16 +3,16 @@ package io.gpufleet.nodedaemon.model.settings;
 import java.util.Set;
 
 /**
- * What an operator says about single XIDs, against the catalogue; NVIDIA's {@code DP_DISABLE_HEALTHCHECKS} and
- * {@code DP_ENABLE_HEALTHCHECKS}. A code that stands in both withdraws.
+ * An operator's overrides of the XID catalogue for single XIDs; NVIDIA's {@code DP_DISABLE_HEALTHCHECKS} and
+ * {@code DP_ENABLE_HEALTHCHECKS}. A code in both withdraws.
  *
- * @param allIgnored no XID withdraws a device, but those that are enforced
- * @param allEnforced every XID does, but those that are ignored
- * @param ignored these never do
- * @param enforced these always do
+ * @param allIgnored no XID withdraws a device, except the enforced ones
+ * @param allEnforced every XID does, except the ignored ones
+ * @param ignored XIDs that never withdraw
+ * @param enforced XIDs that always withdraw
  */
 public record XidOverrides(boolean allIgnored, boolean allEnforced, Set<Integer> ignored, Set<Integer> enforced) {
-    /** The catalogue stands as it is. */
+    /** No override. */
     public static final XidOverrides NONE = new XidOverrides(false, false, Set.of(), Set.of());
 
     /** Copies the sets. */
@@ -21,7 +21,7 @@ public record XidOverrides(boolean allIgnored, boolean allEnforced, Set<Integer>
         enforced = Set.copyOf(enforced);
     }
 
-    /** Whether the XID withdraws, where the catalogue says {@code standard}. */
+    /** Whether the XID withdraws a device, given the decision of the catalogue in {@code standard}. */
     public boolean withdraws(int code, boolean standard) {
         if (enforced.contains(code)) {
             return true;

@@ -1,7 +1,6 @@
 /**
- * What an operator may choose about a node's resources, by NVIDIA's configuration file, its environment variables or
- * per-node settings: plain values, checked in their constructors. No file format, no device and no rule of the daemon
- * enters; who reads files into these values is an adapter.
+ * Settings of a node's resources, from NVIDIA's configuration file, its environment variables or a Node label: plain values,
+ * checked in their constructors. Knows devices only to select settings by them; parsing files is the adapter's. JDK only.
  */
 @NullMarked
 package io.gpufleet.nodedaemon.model.settings;

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.nvml.binding;
 
-/** What is needed of the C library; names are C's. */
+/** Functions of the C library under their own names. */
 public interface LibC {
-    /** Ends the process at once: no exit handlers, no waiting for threads. */
+    /** Ends the process without exit handlers and without waiting for threads. */
     void _exit(int status);
 }

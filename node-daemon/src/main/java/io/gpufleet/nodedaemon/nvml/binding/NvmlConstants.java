@@ -62,7 +62,7 @@ public final class NvmlConstants {
     /** Memory of a process that the driver does not know. */
     public static final long MEMORY_NOT_AVAILABLE = -1;
 
-    /** Scope of a field that asks for the sum over all links. */
+    /** Scope of a field that is the sum over all links. */
     public static final int SCOPE_ALL_LINKS = -1;
 
     public static final int VALUE_DOUBLE = 0;
@@ -97,6 +97,6 @@ public final class NvmlConstants {
     public static final int POLICY_THERMAL = 1;
     public static final int VIRTUALIZATION_GUEST_VGPU = 2;
 
-    /** Longest of all string buffers, name and UUID of version 2. */
+    /** Size of the longest string buffers, those of name and UUID (version 2). */
     public static final int STRING_LENGTH = 96;
 }

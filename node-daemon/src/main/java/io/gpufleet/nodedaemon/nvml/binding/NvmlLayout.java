@@ -85,7 +85,7 @@ public final class NvmlLayout {
     /** nvmlProcessInfo_t. */
     public static final int PROCESS_SIZE = 24;
 
-    /** With the protected memory at its end, as drivers of the 535 line have it. */
+    /** Entry with protected memory at its end, as drivers of the 535 line write it. */
     public static final int PROCESS_LONG_SIZE = 32;
 
     /** nvmlProcessInfo_v1_t: without instances. */
@@ -151,7 +151,7 @@ public final class NvmlLayout {
     public static final int SYSTEM_WAIT_ROOM = 24;
     public static final int SYSTEM_WAIT_COUNT = 28;
 
-    /** NVML_STRUCT_VERSION: what a versioned struct carries in its first field. */
+    /** NVML_STRUCT_VERSION: the first field of a versioned struct. */
     public static int version(int size, int version) {
         return size | version << 24;
     }

@@ -8,8 +8,8 @@ import jnr.ffi.types.uintptr_t;
 
 /**
  * The functions of nvml.h under their own names; each returns an nvmlReturn_t. A handle is an address; a struct is a buffer
- * in native byte order, laid out as {@link NvmlLayout} says. A call of a function that the loaded library does not export
- * throws {@link UnsatisfiedLinkError}; where the header has renamed a function both names stand here.
+ * in native byte order with the layout of {@link NvmlLayout}. A call of a function that the loaded library does not export
+ * throws {@link UnsatisfiedLinkError}; of a function that the header renamed, both names are declared.
  */
 public interface NvmlLibrary {
     int nvmlInit_v2();

@@ -8,23 +8,23 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.types.uintptr_t;
 
 /**
- * Opens libraries and unmaps them. Linker and jnr-ffi know a library by its path, and jnr-ffi remembers the handle behind a
- * path for ever: a file that is opened again is named in another way that leads to the same place.
+ * Loads libraries and unmaps them. Linker and jnr-ffi identify a library by its path, and jnr-ffi never forgets the handle of
+ * a path: a file that is loaded again gets another path to the same file.
  */
 public final class NvmlLoader {
     private static final int RTLD_LAZY = 0x1;
     private static final int RTLD_NOLOAD = 0x4;
-    /** A path has room for so many other names of a file. */
+    /** Number of different paths to one file that fit into a path. */
     private static final int MOST_OPENINGS = 1000;
 
     private static final Map<String, Integer> OPENINGS = new HashMap<>();
-    /** Collected, they might be closed a second time. */
-    private static final List<Opened> UNMAPPED = new ArrayList<>();
+    /** Kept from the garbage collector, which might close them a second time. */
+    private static final List<LoadedLibrary> UNMAPPED = new ArrayList<>();
 
     private NvmlLoader() {}
 
     /** The dynamic linker. */
-    public interface Linker {
+    public interface DynamicLinker {
         @uintptr_t
         long dlopen(String path, int flags);
 
@@ -34,32 +34,34 @@ public final class NvmlLoader {
     /**
      * A library that is mapped.
      *
-     * @param name the path under which linker and jnr-ffi know it
-     * @param mayGo whether it can be unmapped and opened again
+     * @param name path by which linker and jnr-ffi identify it
+     * @param unloadable whether it can be unmapped and loaded again
      */
-    public record Opened(NvmlLibrary library, String name, boolean mayGo) {}
+    public record LoadedLibrary(NvmlLibrary library, String name, boolean unloadable) {}
 
-    /** The library; throws {@link UnsatisfiedLinkError} where the linker refuses the file. */
-    public static synchronized Opened load(String absolutePath) {
+    /** Loads a library; throws {@link UnsatisfiedLinkError} where the linker rejects the file. */
+    public static synchronized LoadedLibrary load(String absolutePath) {
         int opening = OPENINGS.merge(absolutePath, 1, Integer::sum);
         int slash = absolutePath.lastIndexOf('/');
         String name = absolutePath.substring(0, slash) + "/.".repeat(opening - 1) + absolutePath.substring(slash);
         NvmlLibrary library =
                 LibraryLoader.create(NvmlLibrary.class).failImmediately().load(name);
-        return new Opened(library, name, opening < MOST_OPENINGS);
+        return new LoadedLibrary(library, name, opening < MOST_OPENINGS);
     }
 
-    /** Unmaps a library where it may go; nobody may be in it or call it ever after. */
-    public static synchronized void unload(Opened opened) {
-        if (!opened.mayGo()) {
+    /** Unmaps a library where that is possible; no thread may be in it or call it afterwards. */
+    public static synchronized void unload(LoadedLibrary opened) {
+        if (!opened.unloadable()) {
             return;
         }
         UNMAPPED.add(opened);
-        Linker linker =
-                LibraryLoader.create(Linker.class).library("c").library("dl").load();
+        DynamicLinker linker = LibraryLoader.create(DynamicLinker.class)
+                .library("c")
+                .library("dl")
+                .load();
         long handle = linker.dlopen(opened.name(), RTLD_LAZY | RTLD_NOLOAD);
         if (handle != 0) {
-            // Once for the line above, once for jnr-ffi.
+            // Once for dlopen above, once for that of jnr-ffi.
             int _ = linker.dlclose(handle);
             int _ = linker.dlclose(handle);
         }

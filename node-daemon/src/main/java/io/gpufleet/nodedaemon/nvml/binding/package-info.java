@@ -1,4 +1,4 @@
-/** Bare mirror of nvml.h through jnr-ffi: its names, constants and layouts; nullness is the library's to state. */
+/** Mirror of nvml.h through jnr-ffi: its names, constants and layouts, without logic. */
 @NullUnmarked
 package io.gpufleet.nodedaemon.nvml.binding;
 

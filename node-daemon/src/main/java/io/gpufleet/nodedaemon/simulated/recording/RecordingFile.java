@@ -16,43 +16,45 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a recording; a bad one is refused in a line that names the file and what is wrong. */
+/** Reads a recording; rejects a bad one with one line that names the file and the reason. */
 final class RecordingFile {
     private RecordingFile() {}
 
-    static List<Entry> read(Path file) {
-        var entries = new ArrayList<Entry>();
+    static List<RecordingEntry> read(Path file) {
+        var entries = new ArrayList<RecordingEntry>();
         int number = 1;
         try (BufferedReader lines = lines(file)) {
             String line = lines.readLine();
             if (line == null || new JsonObject(line).getInteger("recording", 0) != RecordingSource.FORMAT) {
-                throw refused(file, "its first line does not say \"recording\":" + RecordingSource.FORMAT);
+                throw rejected(file, "its first line has no \"recording\":" + RecordingSource.FORMAT);
             }
             for (line = next(lines); line != null; ) {
                 number++;
                 String following = next(lines);
-                // The last line of a recording that was killed may be half a line.
+                // The last line may be incomplete where the recording was killed.
                 if (following != null || line.endsWith("}")) {
-                    entries.add(Entry.parse(line));
+                    entries.add(RecordingEntry.parse(line));
                 }
                 line = following;
             }
         } catch (NoSuchFileException absent) {
-            throw refused(file, "there is no such file");
+            throw rejected(file, "there is no such file");
         } catch (ConfigurationException already) {
             throw already;
         } catch (IOException failed) {
-            throw refused(file, "it can not be read, " + failed.getClass().getSimpleName());
+            throw rejected(file, "it cannot be read, " + failed.getClass().getSimpleName());
+        } catch (IllegalArgumentException wrong) {
+            throw rejected(file, "line " + number + " is not an entry: " + wrong.getMessage());
         } catch (RuntimeException _) {
-            throw refused(file, "line " + number + " is no entry");
+            throw rejected(file, "line " + number + " is not an entry");
         }
         if (entries.isEmpty()) {
-            throw refused(file, "nothing is recorded in it");
+            throw rejected(file, "it has no entries");
         }
         return entries;
     }
 
-    /** The next line; none also where a compressed file was cut off. */
+    /** The next line; null at the end, also where a compressed file is truncated. */
     private static @Nullable String next(BufferedReader lines) throws IOException {
         try {
             return lines.readLine();
@@ -67,7 +69,7 @@ final class RecordingFile {
                 file.toString().endsWith(".gz") ? new GZIPInputStream(in) : in, StandardCharsets.UTF_8));
     }
 
-    private static ConfigurationException refused(Path file, String why) {
+    private static ConfigurationException rejected(Path file, String why) {
         return new ConfigurationException("GPUFLEET_DEVICES=recording:" + file + " is not usable, " + why
                 + "; make one with 'node-daemon record FILE'");
     }

@@ -1,9 +1,9 @@
 package io.gpufleet.nodedaemon.simulated.recording;
 
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.vertx.core.json.JsonObject;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -20,19 +20,19 @@ import java.util.function.LongSupplier;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Another source, and everything that it says also in a file, a line each; a look only where it differs from the last. One
- * thread.
+ * Records another source: writes every scan that differs from the last, every sample and every event to a file, one line
+ * each. Not thread-safe. The first line is {@code {"recording": format, "source": name, "begun": time, "anonymous": flag}}.
  */
 public final class RecordingSource implements DeviceSource {
     /** Version of the format, in the first line. */
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
 
     private final DeviceSource source;
     private final BufferedWriter file;
     private final LongSupplier nanos;
     private final long begin;
-    private final Optional<Anonymity> anonymity;
-    private String lastLook = "";
+    private final Optional<Anonymizer> anonymity;
+    private String lastScan = "";
     private int lines;
 
     private RecordingSource(DeviceSource source, BufferedWriter file, boolean anonymous, LongSupplier nanos) {
@@ -40,13 +40,13 @@ public final class RecordingSource implements DeviceSource {
         this.file = file;
         this.nanos = nanos;
         this.begin = nanos.getAsLong();
-        this.anonymity = anonymous ? Optional.of(new Anonymity()) : Optional.empty();
+        this.anonymity = anonymous ? Optional.of(new Anonymizer()) : Optional.empty();
     }
 
     /**
-     * Begins a file, in place of one that is there; a name that ends in {@code .gz} is compressed.
+     * Starts a recording and replaces the file; a name that ends in {@code .gz} is compressed.
      *
-     * @param anonymous whether other UUIDs and serial numbers take the place of the real ones
+     * @param anonymous whether UUIDs and serial numbers are replaced
      */
     public static RecordingSource begin(
             DeviceSource source, Path file, boolean anonymous, Instant now, LongSupplier nanos) throws IOException {
@@ -64,21 +64,21 @@ public final class RecordingSource implements DeviceSource {
         return new RecordingSource(source, writer, anonymous, nanos);
     }
 
-    /** Lines written, without the first. */
+    /** Number of lines written, without the first. */
     public int lines() {
         return lines;
     }
 
-    private Duration at() {
+    private Duration elapsed() {
         return Duration.ofNanos(nanos.getAsLong() - begin);
     }
 
-    private void write(Entry entry) {
+    private void write(RecordingEntry entry) {
         String line = entry.line();
         try {
-            file.write(anonymity.map(other -> other.hide(line)).orElse(line));
+            file.write(anonymity.map(other -> other.anonymize(line)).orElse(line));
             file.newLine();
-            // A recording that is cut off by a crash is worth as much as it has lines.
+            // Flushed after each line, so that a crash loses none of them.
             file.flush();
             lines++;
         } catch (IOException failed) {
@@ -92,29 +92,29 @@ public final class RecordingSource implements DeviceSource {
     }
 
     @Override
-    public Look look() {
-        Look look = source.look();
-        Entry entry = Entry.of(at(), look);
+    public DeviceScan scan() {
+        DeviceScan scan = source.scan();
+        RecordingEntry entry = RecordingEntry.of(elapsed(), scan);
         String text = entry.content().toString();
-        if (!text.equals(lastLook)) {
-            lastLook = text;
+        if (!text.equals(lastScan)) {
+            lastScan = text;
             write(entry);
         }
-        return look;
+        return scan;
     }
 
     @Override
-    public List<Sign> await(Duration atMost) {
-        List<Sign> signs = source.await(atMost);
-        signs.forEach(sign -> write(Entry.of(at(), sign)));
-        return signs;
+    public List<DeviceEvent> await(Duration atMost) {
+        List<DeviceEvent> events = source.await(atMost);
+        events.forEach(event -> write(RecordingEntry.of(elapsed(), event)));
+        return events;
     }
 
     @Override
-    public List<Vitals> vitals() {
-        List<Vitals> vitals = source.vitals();
-        write(Entry.of(at(), vitals));
-        return vitals;
+    public List<GpuSample> sample() {
+        List<GpuSample> samples = source.sample();
+        write(RecordingEntry.of(elapsed(), samples));
+        return samples;
     }
 
     @Override

@@ -1,4 +1,4 @@
-/** What a device source said, line by line in a file, and played again; knows the port and its values, no driver. */
+/** Recordings of a device source as JSON lines, and their replay. */
 @NullMarked
 package io.gpufleet.nodedaemon.simulated.recording;
 

@@ -2,8 +2,8 @@ package io.gpufleet.nodedaemon.model.preferred;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.settings.ReplicaOrder;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.settings.ReplicaAllocationPolicy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -20,21 +20,21 @@ import net.jqwik.api.constraints.IntRange;
 /** On whatever machine: nothing better is overlooked, and every answer is a valid set. */
 class PreferredAllocationPropertyTest {
     /** A machine as plain tables, from which the worth of a set is counted anew, without the program's own sums. */
-    private static final class Plain {
+    private static final class ReferenceTopology {
         private final int[] buses;
         private final int[] numa;
         private final int[][] links;
         /** Of each GPU what is above it; empty where nobody knows. */
         private final List<List<String>> routes;
 
-        Plain(int[] buses, int[] numa, int[][] links, List<List<String>> routes) {
+        ReferenceTopology(int[] buses, int[] numa, int[][] links, List<List<String>> routes) {
             this.buses = buses;
             this.numa = numa;
             this.links = links;
             this.routes = routes;
         }
 
-        static Plain random(Random random, int size) {
+        static ReferenceTopology random(Random random, int size) {
             int[][] links = new int[size][size];
             int density = random.nextInt(5);
             for (int a = 0; a < size; a++) {
@@ -45,7 +45,7 @@ class PreferredAllocationPropertyTest {
             }
             int sockets = 1 + random.nextInt(3);
             boolean routed = random.nextBoolean();
-            return new Plain(
+            return new ReferenceTopology(
                     random.ints(0, 512).distinct().limit(size).toArray(),
                     random.ints(size, -1, sockets).toArray(),
                     links,
@@ -60,15 +60,15 @@ class PreferredAllocationPropertyTest {
         }
 
         List<Gpu> gpus() {
-            var plain = Machines.meshed(buses, numa, links);
+            var plain = TestTopologies.meshed(buses, numa, links);
             return routes.isEmpty()
                     ? plain
                     : plain.stream()
-                            .map(gpu -> Machines.routed(gpu, routes.get(gpu.index())))
+                            .map(gpu -> TestTopologies.routed(gpu, routes.get(gpu.index())))
                             .toList();
         }
 
-        private long pairs(List<Integer> set, Pair worth) {
+        private long pairs(List<Integer> set, PairScore worth) {
             long sum = 0;
             for (int a : set) {
                 for (int b : set) {
@@ -110,10 +110,10 @@ class PreferredAllocationPropertyTest {
                     .orElse(0);
         }
 
-        Worth worth(List<Integer> must, List<Integer> free, List<Integer> pick) {
+        Score worth(List<Integer> must, List<Integer> free, List<Integer> pick) {
             var in = Stream.concat(must.stream(), pick.stream()).toList();
             var left = free.stream().filter(gpu -> !pick.contains(gpu)).toList();
-            return new Worth(
+            return new Score(
                     pairs(in, (a, b) -> links[a][b]),
                     pairs(in, this::numaOf),
                     pairs(in, this::level),
@@ -125,11 +125,11 @@ class PreferredAllocationPropertyTest {
         }
     }
 
-    private interface Pair {
+    private interface PairScore {
         long of(int a, int b);
     }
 
-    private record Worth(
+    private record Score(
             long links,
             long numa,
             long level,
@@ -138,17 +138,17 @@ class PreferredAllocationPropertyTest {
             long numaLeft,
             long levelLeft,
             long closeness)
-            implements Comparable<Worth> {
+            implements Comparable<Score> {
         @Override
-        public int compareTo(Worth other) {
-            return Comparator.comparingLong(Worth::links)
-                    .thenComparingLong(Worth::numa)
-                    .thenComparingLong(Worth::level)
-                    .thenComparingInt(Worth::clique)
-                    .thenComparingLong(Worth::linksLeft)
-                    .thenComparingLong(Worth::numaLeft)
-                    .thenComparingLong(Worth::levelLeft)
-                    .thenComparingLong(Worth::closeness)
+        public int compareTo(Score other) {
+            return Comparator.comparingLong(Score::links)
+                    .thenComparingLong(Score::numa)
+                    .thenComparingLong(Score::level)
+                    .thenComparingInt(Score::clique)
+                    .thenComparingLong(Score::linksLeft)
+                    .thenComparingLong(Score::numaLeft)
+                    .thenComparingLong(Score::levelLeft)
+                    .thenComparingLong(Score::closeness)
                     .compare(this, other);
         }
     }
@@ -162,14 +162,14 @@ class PreferredAllocationPropertyTest {
     }
 
     private static List<String> ids(List<Integer> gpus) {
-        return gpus.stream().map(Machines::uuid).toList();
+        return gpus.stream().map(TestTopologies::uuid).toList();
     }
 
     @Property(tries = 300)
     void nothingBetterIsOverlooked(@ForAll long seed, @ForAll @IntRange(min = 2, max = 16) int size) {
         // Given
         var random = new Random(seed);
-        var machine = Plain.random(random, size);
+        var machine = ReferenceTopology.random(random, size);
         var all = IntStream.range(0, size).boxed().toList();
         var must = all.stream().filter(_ -> random.nextInt(6) == 0).toList();
         var free = all.stream()
@@ -179,13 +179,14 @@ class PreferredAllocationPropertyTest {
         int count = random.nextInt(free.size() + 1);
 
         // When
-        var chosen = PreferredAllocation.of(Machines.whole(machine.gpus()), ReplicaOrder.DISTRIBUTED)
+        var chosen = PreferredAllocation.of(TestTopologies.whole(machine.gpus()), ReplicaAllocationPolicy.DISTRIBUTED)
                 .choose(Stream.concat(ids(free).stream(), ids(must).stream()).toList(), ids(must), must.size() + count);
 
         // Then
         assertThat(chosen).containsAll(ids(must)).hasSize(must.size() + count);
-        var pick =
-                free.stream().filter(gpu -> chosen.contains(Machines.uuid(gpu))).toList();
+        var pick = free.stream()
+                .filter(gpu -> chosen.contains(TestTopologies.uuid(gpu)))
+                .toList();
         assertThat(pick).hasSize(count);
         var best = subsets(free)
                 .filter(some -> some.size() == count)
@@ -200,13 +201,14 @@ class PreferredAllocationPropertyTest {
             @ForAll long seed,
             @ForAll @IntRange(min = 1, max = 40) int gpus,
             @ForAll @IntRange(min = 1, max = 4) int replicas,
-            @ForAll ReplicaOrder sharing,
+            @ForAll ReplicaAllocationPolicy sharing,
             @ForAll @IntRange(min = -2, max = 80) int size) {
         // Given
         var random = new Random(seed);
-        var machine = Plain.random(random, gpus).gpus();
-        var list =
-                replicas == 1 ? Machines.whole(machine, random.nextInt(gpus)) : Machines.replicated(machine, replicas);
+        var machine = ReferenceTopology.random(random, gpus).gpus();
+        var list = replicas == 1
+                ? TestTopologies.whole(machine, random.nextInt(gpus))
+                : TestTopologies.replicated(machine, replicas);
         var known = new ArrayList<String>();
         list.devices().forEach(offer -> known.add(offer.id()));
         known.addAll(List.of("", "GPU-who", "GPU-00::99", "GPU-00::", "::", "MIG-1"));
@@ -233,9 +235,10 @@ class PreferredAllocationPropertyTest {
     void answerDoesNotDependOnTheOrderOfTheRequest(@ForAll long seed, @ForAll @IntRange(min = 2, max = 24) int size) {
         // Given
         var random = new Random(seed);
-        var allocation =
-                PreferredAllocation.of(Machines.whole(Plain.random(random, size).gpus()), ReplicaOrder.DISTRIBUTED);
-        var ids = new ArrayList<>(Machines.range(0, size));
+        var allocation = PreferredAllocation.of(
+                TestTopologies.whole(ReferenceTopology.random(random, size).gpus()),
+                ReplicaAllocationPolicy.DISTRIBUTED);
+        var ids = new ArrayList<>(TestTopologies.range(0, size));
 
         // When
         var before = allocation.choose(ids, List.of(), size / 2);

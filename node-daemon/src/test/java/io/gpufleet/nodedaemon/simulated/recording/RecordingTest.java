@@ -4,12 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.nodedaemon.app.DeviceSource;
-import io.gpufleet.nodedaemon.model.FaultCode;
-import io.gpufleet.nodedaemon.model.Gpu;
-import io.gpufleet.nodedaemon.model.Look;
-import io.gpufleet.nodedaemon.model.Sign;
-import io.gpufleet.nodedaemon.model.Vitals;
+import io.gpufleet.nodedaemon.app.device.DeviceSource;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is recorded is what is played. */
+/** Recording and replay. */
 class RecordingTest {
     private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
     private static final Path FIXTURE = Path.of("src/test/recordings/simulated-2xA100-mig.jsonl.gz");
@@ -55,75 +56,76 @@ class RecordingTest {
                 Clock.fixed(NOW, ZoneOffset.UTC));
     }
 
-    private RecordedSource play(Path file, String suffix) {
-        return RecordedSource.open("recording:" + file + suffix, nanos::get);
+    private ReplaySource play(Path file, String suffix) {
+        return ReplaySource.open("recording:" + file + suffix, nanos::get);
     }
 
-    /** A look and vitals at 0 s, a fault after 2 s, vitals after 3 s. */
-    private List<Vitals> recorded(Path file, boolean anonymous) throws IOException {
+    /** Records a scan and samples at 0 s, a fault after 2 s, samples after 3 s. */
+    private List<GpuSample> recorded(Path file, boolean anonymous) throws IOException {
         try (RecordingSource source = record(file, simulated(), anonymous)) {
-            source.look();
-            source.vitals();
+            source.scan();
+            source.sample();
             pass(Duration.ofSeconds(2));
             Files.writeString(directory.resolve("faults/1.xid"), "79");
             assertThat(source.await(Duration.ofSeconds(20))).hasSize(1);
             pass(Duration.ofSeconds(1));
-            source.look();
-            List<Vitals> vitals = source.vitals();
+            source.scan();
+            List<GpuSample> samples = source.sample();
             assertThat(source.lines()).isEqualTo(4);
-            return vitals;
+            return samples;
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"plain.jsonl", "small.jsonl.gz"})
-    void aRecordingIsPlayedAtThePaceAtWhichItWasMade(String name) throws IOException {
+    void recordingIsPlayedAtThePaceAtWhichItWasMade(String name) throws IOException {
         // Given
         Path file = directory.resolve(name);
-        List<Vitals> vitals = recorded(file, false);
-        Look look = simulated().look();
+        List<GpuSample> samples = recorded(file, false);
+        DeviceScan look = simulated().scan();
 
-        try (RecordedSource player = play(file, "")) {
+        try (ReplaySource player = play(file, "")) {
             // Then
-            assertThat(player.look()).isEqualTo(look);
-            assertThat(player.vitals()).isEqualTo(vitals);
+            assertThat(player.scan()).isEqualTo(look);
+            assertThat(player.sample()).isEqualTo(samples);
             assertThat(player.await(Duration.ZERO)).isEmpty();
             pass(Duration.ofSeconds(2));
             assertThat(player.await(Duration.ZERO))
                     .singleElement()
                     .isInstanceOfSatisfying(
-                            Sign.FaultSeen.class,
+                            DeviceEvent.FaultDetected.class,
                             fault -> assertThat(fault.fault()).isEqualTo(new FaultCode.Xid(79)));
 
-            // When it is at its end, it holds
+            // When it is at its end, it stops
             pass(Duration.ofHours(1));
             assertThat(player.await(Duration.ZERO)).isEmpty();
-            assertThat(player.look()).isEqualTo(look);
+            assertThat(player.scan()).isEqualTo(look);
         }
     }
 
     @Test
-    void aLoopBeginsAnewWithItsSigns() throws IOException {
+    void loopBeginsAgainWithItsEvents() throws IOException {
         Path file = directory.resolve("loop.jsonl");
         recorded(file, false);
 
-        try (RecordedSource player = play(file, ":loop")) {
+        try (ReplaySource player = play(file, ":loop")) {
             pass(Duration.ofSeconds(2));
             assertThat(player.await(Duration.ZERO)).hasSize(1);
             pass(Duration.ofMillis(3001));
             assertThat(player.await(Duration.ZERO)).hasSize(1);
-            assertThat(player.look()).isInstanceOf(Look.Seen.class);
+            assertThat(player.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
             pass(Duration.ofMillis(2 * 3001));
             assertThat(player.await(Duration.ZERO)).hasSize(2);
         }
     }
 
     @Test
-    void closingEndsAWaitThatIsUnderWay() throws Exception {
+    void closeEndsARunningWait() throws Exception {
         Path file = directory.resolve("wait.jsonl");
         recorded(file, false);
-        RecordedSource player = play(file, "");
-        CompletableFuture<List<Sign>> wait = CompletableFuture.supplyAsync(() -> player.await(Duration.ofMinutes(5)));
+        ReplaySource player = play(file, "");
+        CompletableFuture<List<DeviceEvent>> wait =
+                CompletableFuture.supplyAsync(() -> player.await(Duration.ofMinutes(5)));
 
         player.close();
 
@@ -131,29 +133,29 @@ class RecordingTest {
     }
 
     @Test
-    void anAnonymousRecordingHidesWhoItWasAndKeepsWhatBelongsTogether() throws IOException {
+    void anonymousRecordingHidesIdentitiesAndKeepsTheirRelations() throws IOException {
         // Given
         Path file = directory.resolve("anonymous.jsonl");
         recorded(file, true);
-        List<Gpu> real = ((Look.Seen) simulated().look()).gpus();
+        List<Gpu> real = ((DeviceScan.ScanSucceeded) simulated().scan()).gpus();
 
         // Then
         String text = Files.readString(file);
         for (Gpu gpu : real) {
             assertThat(text)
                     .doesNotContain(gpu.uuid().substring(4))
-                    .doesNotContain(gpu.serial().orElse("none"));
+                    .doesNotContain(gpu.identifiers().serial().orElse("none"));
             gpu.instances().forEach(instance -> assertThat(text).doesNotContain(instance.uuid()));
         }
-        try (RecordedSource player = play(file, "")) {
-            List<Gpu> gpus = ((Look.Seen) player.look()).gpus();
+        try (ReplaySource player = play(file, "")) {
+            List<Gpu> gpus = ((DeviceScan.ScanSucceeded) player.scan()).gpus();
             assertThat(gpus).extracting(Gpu::uuid).doesNotHaveDuplicates().allMatch(uuid -> uuid.startsWith("GPU-"));
-            assertThat(gpus).extracting(Gpu::serial).doesNotHaveDuplicates();
-            assertThat(player.vitals())
-                    .extracting(Vitals::gpuUuid)
+            assertThat(gpus).extracting(gpu -> gpu.identifiers().serial()).doesNotHaveDuplicates();
+            assertThat(player.sample())
+                    .extracting(GpuSample::gpuUuid)
                     .isEqualTo(gpus.stream().map(Gpu::uuid).toList());
             pass(Duration.ofSeconds(5));
-            assertThat(((Sign.FaultSeen) player.await(Duration.ZERO).getFirst()).gpuUuid())
+            assertThat(((DeviceEvent.FaultDetected) player.await(Duration.ZERO).getFirst()).gpuUuid())
                     .isEqualTo(gpus.get(1).uuid());
         }
     }
@@ -163,12 +165,12 @@ class RecordingTest {
             delimiter = '|',
             quoteCharacter = '%',
             value = {
-                "{\"recording\":2} | its first line does not say \"recording\":1",
-                "%% | its first line does not say \"recording\":1",
-                "no JSON | line 1 is no entry",
-                "{\"recording\":1} | nothing is recorded in it",
+                "{\"recording\":1} | its first line has no \"recording\":2",
+                "%% | its first line has no \"recording\":2",
+                "no JSON | line 1 is not an entry",
+                "{\"recording\":2} | it has no entries",
             })
-    void aFileThatIsNoRecordingIsRefusedInOneLine(String content, String why) throws IOException {
+    void fileThatIsNoRecordingIsRejectedWithOneLine(String content, String why) throws IOException {
         Path file = Files.writeString(directory.resolve("bad"), content);
 
         assertThatThrownBy(() -> play(file, ""))
@@ -177,25 +179,47 @@ class RecordingTest {
                 .hasMessageNotContaining("\n");
     }
 
-    @Test
-    void aRecordingThatIsNotThereIsSaid() {
-        assertThatThrownBy(() -> play(directory.resolve("nowhere"), ":loop"))
-                .hasMessageContaining("there is no such file; make one with 'node-daemon record FILE'");
-        assertThatThrownBy(() -> RecordedSource.open("recording:", nanos::get)).hasMessageContaining("names no file");
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '%',
+            value = {
+                "{\"at\":1,\"samples\":[{\"gpuUuid\":\"GPU-1\",\"meters\":{}}]} | unknown key meters in a GpuSample",
+                "{\"at\":1,\"samples\":[{\"device\":{\"power\":{\"watts\":1}}}]} | unknown key watts in a Power",
+                "{\"at\":1,\"event\":{\"is\":\"FaultSeen\"}} | FaultSeen is no DeviceEvent",
+                "{\"at\":1,\"vitals\":[]} | neither scan, samples nor event",
+            })
+    void keyThatTheFormatDoesNotHaveIsRejected(String line, String why) throws IOException {
+        Path file = Files.writeString(directory.resolve("bad"), "{\"recording\":2}\n" + line + "\n");
+
+        assertThatThrownBy(() -> play(file, ""))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("line 2 is not an entry: " + why);
     }
 
     @Test
-    void theRecordingThatIsKeptHereCanStillBePlayed() {
-        try (RecordedSource player = play(FIXTURE, "")) {
+    void missingRecordingIsReported() {
+        assertThatThrownBy(() -> play(directory.resolve("nowhere"), ":loop"))
+                .hasMessageContaining("there is no such file; make one with 'node-daemon record FILE'");
+        assertThatThrownBy(() -> ReplaySource.open("recording:", nanos::get)).hasMessageContaining("names no file");
+    }
+
+    @Test
+    void committedRecordingCanStillBePlayed() {
+        try (ReplaySource player = play(FIXTURE, "")) {
             pass(Duration.ofMinutes(1));
-            List<Gpu> gpus = ((Look.Seen) player.look()).gpus();
+            List<Gpu> gpus = ((DeviceScan.ScanSucceeded) player.scan()).gpus();
             assertThat(gpus)
                     .hasSize(2)
                     .allSatisfy(gpu -> assertThat(gpu.instances()).hasSize(5));
-            assertThat(player.vitals()).hasSize(2);
+            assertThat(player.sample()).hasSize(2).allSatisfy(sample -> {
+                assertThat(sample.device().power().milliwatts()).isInstanceOf(Reading.Known.class);
+                assertThat(sample.health().pcie().maxWidth()).isEqualTo(new Reading.Known<>(16));
+                assertThat(sample.migInstances()).hasSize(5);
+            });
             assertThat(player.await(Duration.ZERO))
-                    .extracting(sign -> sign.getClass().getSimpleName())
-                    .containsExactly("FaultSeen", "CauseGone");
+                    .extracting(event -> event.getClass().getSimpleName())
+                    .containsExactly("FaultDetected", "CauseResolved");
         }
     }
 }

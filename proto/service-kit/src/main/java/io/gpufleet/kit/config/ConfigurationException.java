@@ -1,11 +1,11 @@
 package io.gpufleet.kit.config;
 
-/** The start can not go on; the message is one line that names the thing, its value and the remedy. */
+/** The configuration is wrong; the message is one line that names the setting, its value and the remedy. */
 public final class ConfigurationException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** With the line that the operator will read. */
-    public ConfigurationException(String line) {
-        super(line);
+    /** Creates the error with the line that the operator reads. */
+    public ConfigurationException(String message) {
+        super(message);
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The {@code GPUFLEET_*} variables of a process, checked against what the program declares. */
+/** The {@code GPUFLEET_*} variables of a process, checked against the settings that the program declares. */
 public final class Environment {
     private static final String PREFIX = "GPUFLEET_";
 
@@ -23,7 +23,7 @@ public final class Environment {
         this.values = values;
     }
 
-    /** Checks names and presence; an unknown {@code GPUFLEET_*} name is answered with the nearest right one. */
+    /** Checks names and presence; an unknown {@code GPUFLEET_*} name is refused with the closest known one. */
     public static Environment read(Map<String, String> environment, List<Setting> settings) {
         Map<String, Setting> declared = settings.stream()
                 .collect(Collectors.toMap(Setting::name, setting -> setting, (a, b) -> a, TreeMap::new));
@@ -33,39 +33,41 @@ public final class Environment {
                 if (!declared.containsKey(name)) {
                     throw new ConfigurationException(
                             name + "=" + value + " is not a setting of this program; did you mean "
-                                    + Nearest.to(name, declared.keySet()) + "? --help lists all");
+                                    + ClosestMatch.of(name, declared.keySet()) + "? --help lists all");
                 }
                 values.put(name, value.strip());
             }
         });
         for (Setting setting : settings) {
             if (setting.required() && values.getOrDefault(setting.name(), "").isEmpty()) {
-                throw new ConfigurationException(setting.name() + " is not set: " + setting.about());
+                throw new ConfigurationException(setting.name() + " is not set: " + setting.description());
             }
         }
         return new Environment(declared, values);
     }
 
-    /** All settings as a table for people. */
+    /** Formats all settings as a table for {@code --help}. */
     public static String help(String program, List<Setting> settings) {
         int width = settings.stream().mapToInt(s -> s.name().length()).max().orElse(0);
         String rows = settings.stream()
                 .sorted(Comparator.comparing(Setting::name))
-                .map(s -> "  " + s.name() + " ".repeat(width - s.name().length() + 2) + s.about()
-                        + (s.required() ? " (required)" : s.fallback().isEmpty() ? "" : " [" + s.fallback() + "]"))
+                .map(s -> "  " + s.name() + " ".repeat(width - s.name().length() + 2) + s.description()
+                        + (s.required()
+                                ? " (required)"
+                                : s.defaultValue().isEmpty() ? "" : " [" + s.defaultValue() + "]"))
                 .collect(Collectors.joining("\n"));
         return program + " is configured by its environment:\n\n" + rows + "\n";
     }
 
-    /** The text of a setting, or its default. */
+    /** Returns the text of a setting, or its default. */
     public String text(String name) {
         Setting setting = Optional.ofNullable(declared.get(name))
                 .orElseThrow(() -> new IllegalArgumentException(name + " was not declared"));
         String value = values.getOrDefault(name, "");
-        return value.isEmpty() ? setting.fallback() : value;
+        return value.isEmpty() ? setting.defaultValue() : value;
     }
 
-    /** A whole number within bounds, both inclusive. */
+    /** Returns a whole number within bounds, both inclusive. */
     public int integer(String name, int min, int max) {
         String text = text(name);
         try {
@@ -74,12 +76,12 @@ public final class Environment {
                 return value;
             }
         } catch (NumberFormatException notANumber) {
-            // answered below, with the bounds
+            // Refused below, with the bounds.
         }
-        throw wrong(name, "a whole number from " + min + " to " + max);
+        throw invalid(name, "a whole number from " + min + " to " + max);
     }
 
-    /** A duration: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 6h}, {@code 7d} or ISO 8601. */
+    /** Returns a duration: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 6h}, {@code 7d} or ISO 8601. */
     public Duration duration(String name) {
         String text = text(name);
         var unit = java.util.regex.Pattern.compile("(\\d{1,9})(ms|s|m|h|d)").matcher(text);
@@ -99,32 +101,32 @@ public final class Environment {
                 return value;
             }
         } catch (DateTimeParseException malformed) {
-            // answered below, with examples
+            // Refused below, with examples.
         }
-        throw wrong(name, "a duration such as 500ms, 30s, 5m or 6h");
+        throw invalid(name, "a duration such as 500ms, 30s, 5m or 6h");
     }
 
-    /** One of a closed set of words. */
-    public String choice(String name, String... words) {
+    /** Returns one of a closed set of values. */
+    public String choice(String name, String... values) {
         String text = text(name);
-        if (Arrays.asList(words).contains(text)) {
+        if (Arrays.asList(values).contains(text)) {
             return text;
         }
-        throw wrong(name, "one of " + String.join(", ", words));
+        throw invalid(name, "one of " + String.join(", ", values));
     }
 
-    /** {@code true} or {@code false}. */
+    /** Returns {@code true} or {@code false}. */
     public boolean flag(String name) {
         return choice(name, "true", "false").equals("true");
     }
 
-    /** An absolute path, or one below the working directory. */
+    /** Returns an absolute path, or one relative to the working directory. */
     public Path path(String name) {
         return Path.of(text(name));
     }
 
-    /** The error that says what a setting may be. */
-    public ConfigurationException wrong(String name, String allowed) {
+    /** Creates the error that names the values allowed for a setting. */
+    public ConfigurationException invalid(String name, String allowed) {
         return new ConfigurationException(name + "='" + text(name) + "' is not usable: it takes " + allowed);
     }
 }

@@ -7,31 +7,32 @@ import java.nio.file.Path;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** What {@code KUBECONFIG} names, or one line that says why it is of no use. */
+/** Reads the file that {@code KUBECONFIG} names, or reports in one line why it cannot be used. */
 public final class Kubeconfig {
     private Kubeconfig() {}
 
     /**
-     * Reads a kubeconfig of one file.
+     * Reads a single kubeconfig file.
      *
      * @param value of {@code KUBECONFIG}; empty when it is not set
-     * @param parser of a Kubernetes client, for the text of the file; whatever it throws, the file is no kubeconfig
-     * @param found what the client finds by itself, where nothing or several files are named: its own search would pass
-     *     over a single file that it can not read, and ask some other server
+     * @param parser parser of a Kubernetes client for the text of the file; any exception means that the file is
+     *     invalid
+     * @param fallback the client's own search, used where no file or several files are named. It is not used for a
+     *     single file, because it skips a file that it cannot read and connects to some other server
      */
-    public static <T> T read(String value, Function<String, T> parser, Supplier<T> found) {
+    public static <T> T read(String value, Function<String, T> parser, Supplier<T> fallback) {
         if (value.isEmpty() || value.contains(File.pathSeparator)) {
-            return found.get();
+            return fallback.get();
         }
         try {
             return parser.apply(Files.readString(Path.of(value)));
         } catch (IOException unreadable) {
             throw new ConfigurationException(
-                    "KUBECONFIG=" + value + " can not be read: name a kubeconfig file that this process may read");
+                    "KUBECONFIG=" + value + " cannot be read: name a kubeconfig file that this process may read");
         } catch (RuntimeException malformed) {
             throw new ConfigurationException("KUBECONFIG=" + value + " is no kubeconfig ("
                     + String.valueOf(malformed.getMessage()).lines().findFirst().orElse("")
-                    + "): name one that kubectl takes");
+                    + "): name one that kubectl accepts");
         }
     }
 }

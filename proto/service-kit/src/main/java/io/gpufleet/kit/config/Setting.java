@@ -4,18 +4,18 @@ package io.gpufleet.kit.config;
  * One environment variable that a program understands.
  *
  * @param name full name, {@code GPUFLEET_…}
- * @param fallback value when it is not set; empty text when {@code required} or when there is nothing to say
+ * @param defaultValue value when it is not set; empty when {@code required} or when there is no default
  * @param required whether the start fails without it
- * @param about one line for {@code --help}
+ * @param description one line for {@code --help}
  */
-public record Setting(String name, String fallback, boolean required, String about) {
-    /** A setting without which the program can not start. */
-    public static Setting required(String name, String about) {
-        return new Setting(name, "", true, about);
+public record Setting(String name, String defaultValue, boolean required, String description) {
+    /** Creates a setting without which the program does not start. */
+    public static Setting required(String name, String description) {
+        return new Setting(name, "", true, description);
     }
 
-    /** A setting with a default. */
-    public static Setting optional(String name, String fallback, String about) {
-        return new Setting(name, fallback, false, about);
+    /** Creates a setting with a default. */
+    public static Setting optional(String name, String defaultValue, String description) {
+        return new Setting(name, defaultValue, false, description);
     }
 }

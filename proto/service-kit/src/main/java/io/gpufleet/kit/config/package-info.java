@@ -1,4 +1,4 @@
-/** Environment variables to validated values; a wrong one stops the start with one line. No business word enters. */
+/** Environment variables as validated values; an invalid one stops the start with one line. No business terms. */
 @NullMarked
 package io.gpufleet.kit.config;
 

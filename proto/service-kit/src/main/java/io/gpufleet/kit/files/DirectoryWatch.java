@@ -18,35 +18,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells what changed in a directory by inotify, and once a second in any case: inotify may be exhausted, and a directory
- * may not be there yet or be made anew.
+ * Notifies of changes in a directory by inotify, and once a second in any case, because inotify instances may be
+ * exhausted and the directory may be missing or replaced.
  */
 public final class DirectoryWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryWatch.class);
 
     private final Path directory;
-    private final Consumer<Set<String>> changed;
-    private final Notifier notifier;
+    private final Consumer<Set<String>> listener;
+    private final WatchServiceFactory watchServices;
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
 
-    /** What tells of changes: the kernel's inotify, by the JDK. */
+    /** Source of a {@link WatchService}, by default the JDK's, which uses inotify. */
     @FunctionalInterface
-    public interface Notifier {
-        /** Fails with IOException where the user has no inotify instance left. */
+    public interface WatchServiceFactory {
+        /** Opens a watch service; throws IOException when the user has no inotify instance left. */
         WatchService open() throws IOException;
     }
 
-    /** Calls on a thread of its own, with the names that changed; with none once a second. */
-    public DirectoryWatch(Path directory, Consumer<Set<String>> changed) {
-        this(directory, changed, () -> directory.getFileSystem().newWatchService());
+    /** Calls the listener on its own thread with the changed names, and with no names once a second. */
+    public DirectoryWatch(Path directory, Consumer<Set<String>> listener) {
+        this(directory, listener, () -> directory.getFileSystem().newWatchService());
     }
 
-    /** The same by another notifier. */
-    public DirectoryWatch(Path directory, Consumer<Set<String>> changed, Notifier notifier) {
+    /** Creates a watch with another source of watch services. */
+    public DirectoryWatch(Path directory, Consumer<Set<String>> listener, WatchServiceFactory watchServices) {
         this.directory = directory;
-        this.changed = changed;
-        this.notifier = notifier;
+        this.listener = listener;
+        this.watchServices = watchServices;
         this.thread = Thread.ofPlatform()
                 .name("watch-" + directory.getFileName())
                 .daemon(true)
@@ -54,14 +54,13 @@ public final class DirectoryWatch implements AutoCloseable {
     }
 
     private void run() {
-        try (WatchService watcher = notifier.open()) {
+        try (WatchService watcher = watchServices.open()) {
             watch(watcher);
         } catch (IOException exhausted) {
             LOG.atWarn()
                     .addKeyValue("directory", directory)
                     .addKeyValue("error", exhausted.getMessage())
-                    .log(
-                            "no inotify here, the directory is looked at every second; raise fs.inotify.max_user_instances");
+                    .log("inotify unavailable, polling every second; raise fs.inotify.max_user_instances");
             poll();
         } catch (InterruptedException | ClosedWatchServiceException end) {
             // Closed.
@@ -80,7 +79,7 @@ public final class DirectoryWatch implements AutoCloseable {
                 key.pollEvents().forEach(event -> names.add(String.valueOf(event.context())));
                 registered = key.reset();
             }
-            tell(names);
+            notifyListener(names);
         }
     }
 
@@ -92,7 +91,7 @@ public final class DirectoryWatch implements AutoCloseable {
                     StandardWatchEventKinds.ENTRY_MODIFY,
                     StandardWatchEventKinds.ENTRY_DELETE);
             return true;
-        } catch (NoSuchFileException | NotDirectoryException wentMeanwhile) {
+        } catch (NoSuchFileException | NotDirectoryException removed) {
             return false;
         }
     }
@@ -100,19 +99,19 @@ public final class DirectoryWatch implements AutoCloseable {
     private void poll() {
         try {
             while (!closed.await(1, TimeUnit.SECONDS)) {
-                tell(Set.of());
+                notifyListener(Set.of());
             }
         } catch (InterruptedException end) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** A listener that fails is told of the next change all the same. */
-    private void tell(Set<String> names) {
+    /** Calls the listener; one that fails is called for the next change nevertheless. */
+    private void notifyListener(Set<String> names) {
         try {
-            changed.accept(names);
+            listener.accept(names);
         } catch (RuntimeException failed) {
-            LOG.atError().addKeyValue("directory", directory).setCause(failed).log("a change was not dealt with");
+            LOG.atError().addKeyValue("directory", directory).setCause(failed).log("listener failed");
         }
     }
 

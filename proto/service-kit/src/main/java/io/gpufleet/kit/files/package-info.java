@@ -1,4 +1,4 @@
-/** What happens in a directory, where the kernel can tell and where it can not. */
+/** Notification of changes in a directory, and atomic replacement of a file. */
 @NullMarked
 package io.gpufleet.kit.files;
 

@@ -8,24 +8,32 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The frame of a long-running program: {@code --help}, one clear line on a bad start, SIGTERM closes all. */
+/**
+ * The frame of a long-running program: {@code --help}, {@code --version}, one line on standard error where the
+ * configuration is wrong, and SIGTERM closes everything.
+ */
 public final class Program {
     private static final Logger LOG = LoggerFactory.getLogger(Program.class);
 
     private Program() {}
 
-    /** Starts the parts of a program and registers each for the end. */
+    /** Starts the parts of a program and registers each with {@link Shutdown}. */
     @FunctionalInterface
-    public interface Body {
+    public interface Startup {
         /** Returns once everything runs. */
         void start(Environment environment, Shutdown shutdown) throws Exception;
     }
 
-    /** Runs a program until SIGTERM. Exit 2: the operator's configuration; exit 1: anything else. */
+    /** Runs a program until SIGTERM. Exit code 2: the configuration is wrong; 1: any other failure at start. */
     public static void run(
-            String name, String[] arguments, Map<String, String> environment, List<Setting> settings, Body body) {
+            String name, String[] arguments, Map<String, String> environment, List<Setting> settings, Startup body) {
         if (List.of(arguments).contains("--help")) {
             System.out.print(Environment.help(name, settings));
+            return;
+        }
+        BuildInfo build = BuildInfo.current();
+        if (List.of(arguments).contains("--version")) {
+            System.out.println(name + " " + build);
             return;
         }
         var shutdown = new Shutdown();
@@ -36,11 +44,20 @@ public final class Program {
             shutdown.close();
             Runtime.getRuntime().halt(2);
         } catch (Exception failed) {
-            LOG.atError().setCause(failed).addKeyValue("program", name).log("could not start");
+            LOG.atError()
+                    .setCause(failed)
+                    .addKeyValue("program", name)
+                    .addKeyValue("version", build.version())
+                    .addKeyValue("revision", build.revision())
+                    .log("start failed");
             shutdown.close();
             Runtime.getRuntime().halt(1);
         }
         Runtime.getRuntime().addShutdownHook(new Thread(shutdown::close, "shutdown"));
-        LOG.atInfo().addKeyValue("program", name).log("started");
+        LOG.atInfo()
+                .addKeyValue("program", name)
+                .addKeyValue("version", build.version())
+                .addKeyValue("revision", build.revision())
+                .log("started");
     }
 }

@@ -5,7 +5,7 @@ import java.util.Deque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is to be closed at the end, last opened first; one that fails does not keep the others open. */
+/** Resources to close at the end, in reverse order of registration. A failure does not prevent closing the others. */
 public final class Shutdown implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
@@ -13,7 +13,7 @@ public final class Shutdown implements AutoCloseable {
 
     private final Deque<Step> steps = new ArrayDeque<>();
 
-    /** Closes this when the process ends; hands it back, so that it can be wrapped around a constructor. */
+    /** Registers a resource and returns it, so that the call can enclose a constructor. */
     public synchronized <T extends AutoCloseable> T add(String name, T closeable) {
         steps.push(new Step(name, closeable));
         return closeable;
@@ -29,7 +29,7 @@ public final class Shutdown implements AutoCloseable {
                 LOG.atWarn()
                         .addKeyValue("part", step.name())
                         .addKeyValue("error", failed)
-                        .log("could not be closed");
+                        .log("close failed");
             }
         }
     }

@@ -1,4 +1,4 @@
-/** How a process starts, says what is wrong in one line, and stops in the reverse order. */
+/** Start of a process with one-line errors, shutdown in reverse order, and the version of the build. */
 @NullMarked
 package io.gpufleet.kit.lifecycle;
 

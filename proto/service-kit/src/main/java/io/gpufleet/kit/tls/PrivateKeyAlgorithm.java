@@ -9,8 +9,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The algorithm of a private key in PEM form. Kubernetes clients in Java want to be told: a kubeconfig of k3s or of a
- * hand-made cluster has EC keys, one of kubeadm RSA keys, and both may come as PKCS#8.
+ * Detects the algorithm of a private key in PEM form, which Kubernetes clients in Java require as a setting. A
+ * kubeconfig of k3s or of a manual installation has EC keys, one of kubeadm has RSA keys, and both may be PKCS#8.
  */
 public final class PrivateKeyAlgorithm {
     /** Object identifier 1.2.840.10045.2.1 (id-ecPublicKey, RFC 5480) as DER. */
@@ -22,8 +22,8 @@ public final class PrivateKeyAlgorithm {
     private PrivateKeyAlgorithm() {}
 
     /**
-     * The algorithm of the key that a client configuration names: data wins over a file; without either, or where the
-     * file can not be read, {@code RSA}, and the client says itself what is wrong.
+     * Detects the algorithm of the key in a client configuration. Data takes precedence over a file. Returns
+     * {@code RSA} without either, and for a file that cannot be read, so that the client reports the error.
      */
     public static String of(@Nullable String data, @Nullable String file) {
         if (data != null && !data.isEmpty()) {
@@ -39,7 +39,7 @@ public final class PrivateKeyAlgorithm {
         }
     }
 
-    /** The JDK's name: {@code EC}, {@code Ed25519}, else {@code RSA}. Takes PEM, or PEM once more in Base64. */
+    /** Returns the JDK's name: {@code EC}, {@code Ed25519}, else {@code RSA}. Accepts PEM and PEM in Base64. */
     public static String of(String key) {
         String pem = key.contains("-----BEGIN")
                 ? key

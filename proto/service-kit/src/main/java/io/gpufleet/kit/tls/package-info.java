@@ -1,4 +1,4 @@
-/** What the JDK leaves open about keys in PEM form. */
+/** Private keys in PEM form. */
 @NullMarked
 package io.gpufleet.kit.tls;
 

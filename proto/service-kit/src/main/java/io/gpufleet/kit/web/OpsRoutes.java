@@ -12,23 +12,26 @@ public final class OpsRoutes {
     private OpsRoutes() {}
 
     /**
-     * Mounts the three.
+     * Mounts the three routes.
      *
-     * @param notAlive reasons why the process should be started anew; empty when it lives
-     * @param notReady reasons why it should not get work yet; empty when it is ready
-     * @param metrics the metrics in Prometheus' text format
+     * @param livenessFailures reasons why the process should be restarted; empty when it is alive
+     * @param readinessFailures reasons why it should not receive work yet; empty when it is ready
+     * @param metrics metrics in Prometheus text format
      */
     public static void mount(
-            Router router, Supplier<List<String>> notAlive, Supplier<List<String>> notReady, Supplier<String> metrics) {
-        router.get("/livez").handler(context -> answer(context, notAlive.get()));
-        router.get("/readyz").handler(context -> answer(context, notReady.get()));
+            Router router,
+            Supplier<List<String>> livenessFailures,
+            Supplier<List<String>> readinessFailures,
+            Supplier<String> metrics) {
+        router.get("/livez").handler(context -> respond(context, livenessFailures.get()));
+        router.get("/readyz").handler(context -> respond(context, readinessFailures.get()));
         router.get("/metrics")
                 .handler(context -> context.response()
                         .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
                         .end(metrics.get()));
     }
 
-    private static void answer(RoutingContext context, List<String> reasons) {
+    private static void respond(RoutingContext context, List<String> reasons) {
         var body = new JsonObject().put("ok", reasons.isEmpty()).put("reasons", new JsonArray(reasons));
         context.response()
                 .setStatusCode(reasons.isEmpty() ? 200 : 503)

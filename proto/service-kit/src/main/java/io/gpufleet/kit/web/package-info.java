@@ -1,4 +1,6 @@
-/** Habits of every HTTP face: liveness, readiness with reasons, metrics, problem+json, a clear word on a taken port. */
+/**
+ * HTTP server of a program: liveness, readiness with reasons, metrics, problem details, a clear error on a port in use.
+ */
 @NullMarked
 package io.gpufleet.kit.web;
 

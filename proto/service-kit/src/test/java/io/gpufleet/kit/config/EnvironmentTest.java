@@ -22,11 +22,11 @@ class EnvironmentTest {
             Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead replica keeps its role"),
             Setting.optional("GPUFLEET_VERDICTS", "obey", "obey or record"),
             Setting.optional("GPUFLEET_RECORD", "false", "only record"),
-            Setting.optional("GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "folder of the state"),
+            Setting.optional("GPUFLEET_STATE_DIR", "/var/lib/gpufleet", "directory of the state"),
             Setting.optional("GPUFLEET_NVML_LIBRARY", "", "path of the library"));
 
     @Test
-    void unknownNameIsAnsweredWithTheNearestRightOne() {
+    void unknownNameIsRefusedWithTheClosestMatch() {
         assertThatThrownBy(() -> read(Map.of("GPUFLEET_HTPP_PORT", "9")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessage("GPUFLEET_HTPP_PORT=9 is not a setting of this program; did you mean GPUFLEET_HTTP_PORT?"
@@ -34,7 +34,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void foreignVariablesAreNoneOfOurBusiness() {
+    void variablesOfOthersAreIgnored() {
         assertThat(read(Map.of("KUBECONFIG", "/x", "PATH", "/bin")).text("GPUFLEET_CLUSTER"))
                 .isEqualTo("c1");
     }
@@ -48,7 +48,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void defaultsHoldWhereNothingIsSaid() {
+    void defaultsApplyWhereNothingIsSet() {
         Environment environment = read(Map.of("GPUFLEET_HTTP_PORT", " "));
 
         assertThat(environment.integer("GPUFLEET_HTTP_PORT", 0, 65535)).isEqualTo(8080);
@@ -79,7 +79,7 @@ class EnvironmentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"6", "6 s", "-6s", "PT-6S", "soon", "6w", "99999999999s"})
-    void durationThatIsNoneIsRefusedWithExamples(String text) {
+    void malformedDurationIsRefusedWithExamples(String text) {
         Environment environment = read(Map.of("GPUFLEET_SESSION_TIMEOUT", text));
 
         assertThatThrownBy(() -> environment.duration("GPUFLEET_SESSION_TIMEOUT"))
@@ -88,7 +88,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void wordOutsideTheClosedSetIsRefusedWithTheSet() {
+    void valueOutsideTheClosedSetIsRefusedWithTheSet() {
         Environment environment = read(Map.of("GPUFLEET_VERDICTS", "ignore"));
 
         assertThatThrownBy(() -> environment.choice("GPUFLEET_VERDICTS", "obey", "record"))
@@ -96,7 +96,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void settingThatWasNotDeclaredCanNotBeAsked() {
+    void undeclaredSettingCannotBeRead() {
         assertThatThrownBy(() -> read(Map.of()).text("GPUFLEET_NODE")).isInstanceOf(IllegalArgumentException.class);
     }
 

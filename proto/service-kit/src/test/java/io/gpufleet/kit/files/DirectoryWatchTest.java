@@ -16,48 +16,48 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DirectoryWatchTest {
     @TempDir
-    private Path place;
+    private Path directory;
 
     @Test
-    void changesAreToldByName() throws Exception {
-        Set<String> told = ConcurrentHashMap.newKeySet();
-        try (var _ = new DirectoryWatch(place, told::addAll)) {
-            // An event before the kernel watches is not told; the second write is, at the latest.
+    void changedFilesAreReportedByName() throws Exception {
+        Set<String> reported = ConcurrentHashMap.newKeySet();
+        try (var _ = new DirectoryWatch(directory, reported::addAll)) {
+            // A write before the watch is registered is not reported; a later one is.
             await().until(() -> {
-                Files.writeString(place.resolve("hold"), "x");
-                return told.contains("hold");
+                Files.writeString(directory.resolve("hold"), "x");
+                return reported.contains("hold");
             });
         }
     }
 
     @Test
-    void aDirectoryThatComesLaterIsWatchedToo() throws Exception {
-        Set<String> told = ConcurrentHashMap.newKeySet();
-        Path later = place.resolve("later");
-        try (var _ = new DirectoryWatch(later, told::addAll)) {
+    void directoryCreatedLaterIsWatched() throws Exception {
+        Set<String> reported = ConcurrentHashMap.newKeySet();
+        Path later = directory.resolve("later");
+        try (var _ = new DirectoryWatch(later, reported::addAll)) {
             Files.createDirectory(later);
             await().until(() -> {
                 Files.writeString(later.resolve("hold"), "x");
-                return told.contains("hold");
+                return reported.contains("hold");
             });
         }
     }
 
     @Test
-    void withoutInotifyTheDirectoryIsLookedAtAgainAndAgain() throws Exception {
-        var looks = new CountDownLatch(2);
-        try (var _ = new DirectoryWatch(place, _ -> looks.countDown(), () -> {
-            // The words of the JDK where inotify_init answers EMFILE.
+    void directoryIsPolledWithoutInotify() throws Exception {
+        var calls = new CountDownLatch(2);
+        try (var _ = new DirectoryWatch(directory, _ -> calls.countDown(), () -> {
+            // Message of the JDK when inotify_init returns EMFILE.
             throw new IOException("User limit of inotify instances reached or too many open files");
         })) {
-            assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(calls.await(20, TimeUnit.SECONDS)).isTrue();
         }
     }
 
     @Test
-    void aListenerThatFailsIsToldAgain() {
+    void failingListenerIsCalledAgain() {
         var calls = new AtomicInteger();
-        try (var _ = new DirectoryWatch(place, _ -> {
+        try (var _ = new DirectoryWatch(directory, _ -> {
             calls.incrementAndGet();
             throw new IllegalStateException("the listener failed");
         })) {

@@ -1,6 +1,7 @@
 package io.gpufleet.kit.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class ProgramIT {
 
         assertThat(process.inputReader(StandardCharsets.UTF_8).readLine()).isEqualTo("closed");
         assertThat(process.waitFor()).isEqualTo(1);
-        assertThat(errors()).contains("could not start").contains("on purpose");
+        assertThat(errors()).contains("start failed").contains("on purpose");
     }
 
     @Test
@@ -49,10 +50,10 @@ class ProgramIT {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         assertThat(out.readLine()).isEqualTo("runs");
-        // The hook is set once the start is said.
-        org.awaitility.Awaitility.await().until(() -> errors().contains("started"));
+        // The shutdown hook is registered before this line is logged.
+        await().until(() -> errors().contains("started"));
 
-        // By its handle: Process.destroy would close the stream that is read next.
+        // By the handle: Process.destroy would close the stream that is read next.
         process.toHandle().destroy();
 
         assertThat(out.readLine()).isEqualTo("closed");
@@ -66,6 +67,25 @@ class ProgramIT {
         assertThat(process.inputReader(StandardCharsets.UTF_8).readAllAsString())
                 .contains("GPUFLEET_MOOD");
         assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void versionIsPrintedAndNothingIsStarted() throws Exception {
+        Process process = start(Map.of(), "--version");
+        assertThat(process.inputReader(StandardCharsets.UTF_8).readAllAsString())
+                .isEqualTo("sample " + BuildInfo.current() + "\n");
+        assertThat(process.waitFor()).isZero();
+    }
+
+    @Test
+    void startIsLoggedWithTheVersion() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
+        await().until(() -> errors().contains("started"));
+        assertThat(errors())
+                .contains("program=sample")
+                .contains("version=" + BuildInfo.current().version())
+                .contains("revision=" + BuildInfo.current().revision());
+        process.destroyForcibly().waitFor();
     }
 
     private Process start(Map<String, String> environment, String... arguments) throws IOException {

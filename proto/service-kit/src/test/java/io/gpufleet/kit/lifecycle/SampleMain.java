@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.NullMarked;
 
-/** A program of the smallest kind, started as a process by {@link ProgramIT}. */
+/** A minimal program, started as a process by {@link ProgramIT}. */
 @NullMarked
 final class SampleMain {
     private SampleMain() {}

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 @NullMarked
 class ShutdownTest {
     @Test
-    void lastOpenedIsClosedFirstAndAFailureKeepsNobodyOpen() {
+    void lastOpenedIsClosedFirstAndFailureLeavesNothingOpen() {
         List<String> closed = new ArrayList<>();
         var shutdown = new Shutdown();
         shutdown.add("first", () -> closed.add("first"));

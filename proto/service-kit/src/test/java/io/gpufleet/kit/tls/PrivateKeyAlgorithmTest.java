@@ -32,7 +32,7 @@ class PrivateKeyAlgorithmTest {
 
     @ParameterizedTest
     @CsvSource({"EC PRIVATE KEY, EC", "RSA PRIVATE KEY, RSA"})
-    void olderFormsSayItInTheirFirstLine(String heading, String found) {
+    void olderFormsNameItInTheirFirstLine(String heading, String found) {
         String pem = "-----BEGIN " + heading + "-----\nMA==\n-----END " + heading + "-----\n";
 
         assertThat(PrivateKeyAlgorithm.of(pem)).isEqualTo(found);

@@ -1,0 +1,49 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import java.util.Map;
+
+/** Passes the events of the cluster to the quota decider, and those of pods to the reporter of their ends as well. */
+public final class ClusterEventRouter implements ClusterListener {
+    private final QuotaDecider decider;
+    private final PodEndReporter podEnds;
+
+    /** Routes to these two. */
+    public ClusterEventRouter(QuotaDecider decider, PodEndReporter podEnds) {
+        this.decider = decider;
+        this.podEnds = podEnds;
+    }
+
+    @Override
+    public void podUpdated(ObservedPod pod) {
+        decider.observe(new QuotaEvent.PodObserved(pod.gpuPod()));
+        podEnds.podUpdated(pod);
+    }
+
+    @Override
+    public void podDeleted(ObservedPod pod) {
+        decider.observe(new QuotaEvent.PodDeleted(pod.gpuPod().uid()));
+        podEnds.podDeleted(pod);
+    }
+
+    @Override
+    public void nodeUpdated(NodeInfo node) {
+        decider.observe(new QuotaEvent.NodeObserved(node));
+    }
+
+    @Override
+    public void nodeDeleted(String name) {
+        decider.observe(new QuotaEvent.NodeDeleted(name));
+    }
+
+    @Override
+    public void namespaceUpdated(String name, Map<String, String> labels) {
+        decider.observe(new QuotaEvent.NamespaceObserved(name, labels));
+    }
+
+    @Override
+    public void namespaceDeleted(String name) {
+        decider.observe(new QuotaEvent.NamespaceDeleted(name));
+    }
+}

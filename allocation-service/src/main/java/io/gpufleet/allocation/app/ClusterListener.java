@@ -1,0 +1,25 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import java.util.Map;
+
+/** Receives the events of the watches on pods that request GPUs, Nodes and namespaces. */
+public interface ClusterListener {
+    /** A pod was added or changed. */
+    void podUpdated(ObservedPod pod);
+
+    /** A pod was deleted; this is its last known state. */
+    void podDeleted(ObservedPod pod);
+
+    /** A Node was added or changed. */
+    void nodeUpdated(NodeInfo node);
+
+    /** A Node was deleted. */
+    void nodeDeleted(String name);
+
+    /** A namespace was added or changed. */
+    void namespaceUpdated(String name, Map<String, String> labels);
+
+    /** A namespace was deleted. */
+    void namespaceDeleted(String name);
+}

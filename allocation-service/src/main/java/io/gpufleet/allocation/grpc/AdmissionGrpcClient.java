@@ -1,0 +1,48 @@
+package io.gpufleet.allocation.grpc;
+
+import com.google.protobuf.ByteString;
+import io.gpufleet.allocation.app.AdmissionReviewHandler;
+import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcClient;
+import io.gpufleet.proto.allocation.v1.AdmitRequest;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+/** Forwards reviews to the quota leader. */
+public final class AdmissionGrpcClient implements AutoCloseable {
+    // Less than the 3 s that the API server waits.
+    private static final long TIMEOUT_MILLIS = 2_500;
+
+    private final GrpcClient client;
+
+    /** Opens a client. */
+    public AdmissionGrpcClient(Vertx vertx) {
+        this.client = GrpcClient.client(vertx);
+    }
+
+    /** Sends a review to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */
+    public CompletionStage<byte[]> forward(String address, byte[] review) {
+        int colon = address.lastIndexOf(':');
+        var target = SocketAddress.inetSocketAddress(
+                Integer.parseInt(address.substring(colon + 1)), address.substring(0, colon));
+        return AdmissionServiceGrpcClient.create(client, target)
+                .admit(AdmitRequest.newBuilder()
+                        .setReview(ByteString.copyFrom(review))
+                        .build())
+                .toCompletionStage()
+                .toCompletableFuture()
+                .orTimeout(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS)
+                .thenApply(response -> response.getReview().toByteArray())
+                .exceptionally(failure -> {
+                    throw new AdmissionReviewHandler.UnavailableException(
+                            "the quota leader at " + address + " did not answer: " + failure.getMessage());
+                });
+    }
+
+    @Override
+    public void close() {
+        client.close().toCompletionStage().toCompletableFuture().join();
+    }
+}

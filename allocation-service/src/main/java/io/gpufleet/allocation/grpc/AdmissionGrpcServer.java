@@ -1,0 +1,85 @@
+package io.gpufleet.allocation.grpc;
+
+import com.google.protobuf.ByteString;
+import io.gpufleet.allocation.app.AdmissionReviewHandler;
+import io.gpufleet.kit.web.BoundHttpServer;
+import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcService;
+import io.gpufleet.proto.allocation.v1.AdmissionServiceService;
+import io.gpufleet.proto.allocation.v1.AdmitRequest;
+import io.gpufleet.proto.allocation.v1.AdmitResponse;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.grpc.common.GrpcStatus;
+import io.vertx.grpc.health.HealthService;
+import io.vertx.grpc.reflection.ReflectionService;
+import io.vertx.grpc.server.GrpcServer;
+import io.vertx.grpc.server.StatusException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.function.BooleanSupplier;
+
+/** gRPC server of a replica: AdmissionService on the quota leader, FAILED_PRECONDITION on a standby. */
+public final class AdmissionGrpcServer implements AutoCloseable {
+    private static final String ANY_ADDRESS = "0.0.0.0";
+
+    private final BoundHttpServer server;
+    private final String host;
+
+    private AdmissionGrpcServer(BoundHttpServer server, String host) {
+        this.server = server;
+        this.host = host;
+    }
+
+    /** Opens the server; port 0 takes a free one. Blocks the caller. */
+    public static AdmissionGrpcServer open(
+            Vertx vertx, AdmissionReviewHandler handler, BooleanSupplier isLeader, String host, int port) {
+        GrpcServer grpc = GrpcServer.server(vertx);
+        grpc.addService(AdmissionServiceGrpcService.of(new AdmissionServiceService() {
+            @Override
+            public Future<AdmitResponse> admit(AdmitRequest request) {
+                if (!isLeader.getAsBoolean()) {
+                    return Future.failedFuture(new StatusException(
+                            GrpcStatus.FAILED_PRECONDITION, "this replica is not the quota leader"));
+                }
+                return Future.fromCompletionStage(
+                                handler.handle(request.getReview().toByteArray()))
+                        .map(answer -> AdmitResponse.newBuilder()
+                                .setReview(ByteString.copyFrom(answer))
+                                .build())
+                        .recover(failure -> Future.failedFuture(
+                                new StatusException(GrpcStatus.UNAVAILABLE, String.valueOf(failure.getMessage()))));
+            }
+        }));
+        grpc.addService(HealthService.create(vertx)
+                        .register("", () -> Future.succeededFuture(true))
+                        // Only the quota leader is serving: standbys forward to it.
+                        .register(
+                                AdmissionServiceGrpcService.SERVICE_NAME,
+                                () -> Future.succeededFuture(isLeader.getAsBoolean())))
+                .addService(ReflectionService.v1());
+        return new AdmissionGrpcServer(BoundHttpServer.open(vertx, grpc, host, port, "GPUFLEET_GRPC_PORT"), host);
+    }
+
+    /** The port that is served. */
+    public int port() {
+        return server.port();
+    }
+
+    /** Host and port by which other replicas reach this one. */
+    public String advertisedAddress() {
+        return (host.equals(ANY_ADDRESS) ? localAddress() : host) + ":" + port();
+    }
+
+    private static String localAddress() {
+        try {
+            return InetAddress.getLocalHost().getHostAddress();
+        } catch (UnknownHostException withoutName) {
+            return "127.0.0.1";
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        server.close();
+    }
+}

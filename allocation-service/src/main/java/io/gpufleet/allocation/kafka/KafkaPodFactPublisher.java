@@ -1,0 +1,65 @@
+package io.gpufleet.allocation.kafka;
+
+import io.gpufleet.allocation.app.ObservedPod;
+import io.gpufleet.allocation.app.PodFactPublisher;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.PodFact;
+import io.gpufleet.wire.EventSender;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.projection.Outbound;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Publishes pod facts on {@code gpu.signals}, with the node of the pod as key. */
+public final class KafkaPodFactPublisher implements PodFactPublisher {
+    private static final Logger LOG = LoggerFactory.getLogger(KafkaPodFactPublisher.class);
+    private static final int MAX_LABELS = 32;
+
+    private final EventSender sender;
+    private final Clock clock;
+
+    /** Uses the sender and does not close it. */
+    public KafkaPodFactPublisher(EventSender sender, Clock clock) {
+        this.sender = sender;
+        this.clock = clock;
+    }
+
+    @Override
+    public void publish(ObservedPod pod, boolean deleted) {
+        Instant now = clock.instant();
+        var fact = PodFact.newBuilder()
+                .setNamespace(pod.gpuPod().namespace())
+                .setName(pod.gpuPod().name())
+                .setUid(pod.gpuPod().uid())
+                .setPhase(pod.phase())
+                .setDeleted(deleted)
+                .setOwner(pod.owner())
+                .putAllLabels(pod.labels().entrySet().stream()
+                        .sorted(Map.Entry.comparingByKey())
+                        .limit(MAX_LABELS)
+                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+        Instant finished = pod.finishedAt();
+        if (finished != null) {
+            fact.setFinishedAt(LedgerMapper.time(finished));
+        }
+        var event = Outbound.Event.of(
+                Topic.SIGNALS,
+                EventType.KUBERNETES_OBSERVED,
+                pod.gpuPod().constraints().nodeName(),
+                KubernetesFact.newBuilder().setPod(fact).build(),
+                finished == null ? now : finished);
+        sender.send(event).whenComplete((_, failure) -> {
+            if (failure != null) {
+                LOG.atWarn()
+                        .addKeyValue("pod", pod.gpuPod().displayName())
+                        .addKeyValue("error", failure.toString())
+                        .log("pod fact not published");
+            }
+        });
+    }
+}

@@ -1,0 +1,138 @@
+package io.gpufleet.allocation.kafka;
+
+import com.google.protobuf.Message;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
+import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.ledger.EventSequence;
+import io.gpufleet.allocation.model.ledger.FinishedPod;
+import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.ledger.HeldDevice;
+import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.ledger.IntervalEndReason;
+import io.gpufleet.allocation.model.ledger.LedgerFact;
+import io.gpufleet.proto.allocation.v1.DevicesAllocated;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.health.v1.DeviceVerdict;
+import io.gpufleet.proto.health.v1.NodeVerdict;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.wire.projection.Inbound;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Maps events of the bus to facts of the ledger; most events have none. */
+final class LedgerFactMapper {
+    private LedgerFactMapper() {}
+
+    static Optional<LedgerFact> of(Inbound event) {
+        Message payload = event.payload();
+        if (payload instanceof DevicesAllocated allocated) {
+            return Optional.of(new LedgerFact.Allocated(
+                    allocated.getBootId(),
+                    allocated.getResource(),
+                    allocated.getDeviceIdsList(),
+                    event.envelope().time(),
+                    event.appendedAt(),
+                    eventSequence(event)));
+        }
+        if (payload instanceof DevicesHeld held) {
+            return Optional.of(new LedgerFact.HoldingsSnapshot(
+                    held.getBootId(),
+                    holdings(held),
+                    held.getComplete(),
+                    event.envelope().time(),
+                    event.appendedAt(),
+                    clockAhead(event),
+                    eventSequence(event)));
+        }
+        if (payload instanceof NodeVerdict verdict) {
+            return Optional.of(new LedgerFact.TrustChanged(untrusted(verdict, event.appendedAt()), event.appendedAt()));
+        }
+        if (payload instanceof NodeAnnounced announced) {
+            return Optional.of(announced(announced));
+        }
+        return payload instanceof KubernetesFact fact ? kubernetes(fact, event) : Optional.empty();
+    }
+
+    private static Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound event) {
+        return switch (fact.getFactCase()) {
+            case POD -> {
+                var pod = fact.getPod();
+                yield pod.hasFinishedAt()
+                        ? Optional.of(new LedgerFact.PodFinished(new FinishedPod(
+                                pod.getNamespace(),
+                                pod.getName(),
+                                pod.getUid(),
+                                LedgerMapper.time(pod.getFinishedAt()))))
+                        : Optional.empty();
+            }
+            case NODE_DELETED ->
+                Optional.of(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.NODE_LOST));
+            case NODE, PATCH, OVERRIDE, FACT_NOT_SET -> Optional.empty();
+        };
+    }
+
+    private static List<Holding> holdings(DevicesHeld held) {
+        List<Holding> holdings = new ArrayList<>();
+        held.getHoldersList().forEach(message -> {
+            var holder = new Holder(
+                    message.getNamespace(),
+                    message.getPod(),
+                    message.getPodUid(),
+                    message.getContainer(),
+                    message.getResource());
+            message.getDevicesList()
+                    .forEach(device -> holdings.add(new Holding(
+                            holder,
+                            new HeldDevice(
+                                    device.getId(),
+                                    new DeviceSlot(device.getDeviceUuid(), device.getReplica()),
+                                    device.getShortModel(),
+                                    device.getShareOf(),
+                                    device.getMigProfile()))));
+        });
+        return holdings;
+    }
+
+    private static Map<String, Instant> untrusted(NodeVerdict verdict, Instant appendedAt) {
+        Map<String, Instant> untrusted = new TreeMap<>();
+        for (DeviceVerdict device : verdict.getDevicesList()) {
+            if (!device.getTrusted()) {
+                untrusted.put(
+                        device.getDeviceUuid(), device.hasSince() ? LedgerMapper.time(device.getSince()) : appendedAt);
+            }
+        }
+        return untrusted;
+    }
+
+    private static LedgerFact announced(NodeAnnounced announced) {
+        Map<String, GpuModel> models = new TreeMap<>();
+        Map<String, String> migParents = new TreeMap<>();
+        for (Gpu gpu : announced.getGpusList()) {
+            models.merge(
+                    gpu.getModel(),
+                    new GpuModel(gpu.getModel(), gpu.getShortModel(), 1),
+                    (one, two) -> new GpuModel(one.model(), one.shortModel(), one.gpus() + two.gpus()));
+            gpu.getMigInstancesList().forEach(mig -> migParents.put(mig.getUuid(), gpu.getUuid()));
+        }
+        return new LedgerFact.GpusAnnounced(new AnnouncedGpus(List.copyOf(models.values()), migParents));
+    }
+
+    private static EventSequence eventSequence(Inbound event) {
+        return new EventSequence(
+                event.envelope().id().epoch(), event.envelope().id().sequence());
+    }
+
+    // The time between sending and appending, a few milliseconds, is taken for a slow clock of the node.
+    private static long clockAhead(Inbound event) {
+        Instant sent = event.envelope().time().plusMillis(event.envelope().ageMillis());
+        return Duration.between(event.appendedAt(), sent).toMillis();
+    }
+}

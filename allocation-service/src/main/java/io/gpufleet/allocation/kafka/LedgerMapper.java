@@ -1,0 +1,231 @@
+package io.gpufleet.allocation.kafka;
+
+import com.google.protobuf.Timestamp;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
+import io.gpufleet.allocation.model.ledger.ClosedUsage;
+import io.gpufleet.allocation.model.ledger.ClosedUsageInterval;
+import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.ledger.EventSequence;
+import io.gpufleet.allocation.model.ledger.FinishedPod;
+import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.ledger.HeldDevice;
+import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.ledger.IntervalEndReason;
+import io.gpufleet.allocation.model.ledger.IntervalQuality;
+import io.gpufleet.allocation.model.ledger.NodeClock;
+import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.allocation.model.ledger.PendingAllocate;
+import io.gpufleet.allocation.model.ledger.UsageEntry;
+import io.gpufleet.proto.allocation.v1.NodeGpuModel;
+import io.gpufleet.proto.allocation.v1.NodeHoldings;
+import io.gpufleet.proto.allocation.v1.PendingAllocation;
+import io.gpufleet.proto.allocation.v1.UntrustedDevice;
+import io.gpufleet.proto.allocation.v1.UsageInterval;
+import io.gpufleet.proto.allocation.v1.UsageQuality;
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Maps node ledgers and usage entries to messages, and the messages of node ledgers back: to an equal state. */
+final class LedgerMapper {
+    private LedgerMapper() {}
+
+    static NodeHoldings state(NodeLedger ledger) {
+        var state = NodeHoldings.newBuilder()
+                .setBootId(ledger.bootId())
+                .setLastSnapshot(time(ledger.clock().lastSnapshot()))
+                .setClockAheadMs(ledger.clock().aheadMillis())
+                .putAllMigParents(ledger.gpus().migParents());
+        ledger.open().values().forEach(open -> state.addOpen(open(open)));
+        ledger.pending().forEach(pending -> state.addPending(pending(pending)));
+        ledger.untrusted()
+                .forEach((uuid, since) -> state.addUntrusted(
+                        UntrustedDevice.newBuilder().setDeviceUuid(uuid).setSince(time(since))));
+        ledger.gpus()
+                .models()
+                .forEach(model -> state.addModels(NodeGpuModel.newBuilder()
+                        .setModel(model.model())
+                        .setShortModel(model.shortModel())
+                        .setGpus(model.gpus())));
+        ledger.closed().intervals().forEach(closed -> {
+            state.addClosed(closed(closed));
+            if (closed.adjustments() > 0) {
+                state.putAdjustments(closed.id(), closed.adjustments());
+            }
+        });
+        ledger.closed()
+                .finishedPods()
+                .forEach(pod -> state.addEnded(io.gpufleet.proto.allocation.v1.EndedPod.newBuilder()
+                        .setNamespace(pod.namespace())
+                        .setPod(pod.pod())
+                        .setPodUid(pod.podUid())
+                        .setFinishedAt(time(pod.finishedAt()))));
+        return state.build();
+    }
+
+    static NodeLedger ledger(NodeHoldings state) {
+        Map<DeviceSlot, OpenUsageInterval> open = new TreeMap<>();
+        state.getOpenList().forEach(message -> {
+            UsageInterval interval = message.getInterval();
+            Holding holding = holding(interval);
+            open.put(
+                    holding.device().slot(),
+                    new OpenUsageInterval(
+                            interval.getIntervalId(),
+                            holding,
+                            time(interval.getFrom()),
+                            quality(interval.getQuality()),
+                            time(message.getOpenedAt())));
+        });
+        return new NodeLedger(
+                state.getBootId(),
+                open,
+                state.getPendingList().stream().map(LedgerMapper::pending).toList(),
+                state.getUntrustedList().stream()
+                        .collect(Collectors.toMap(
+                                UntrustedDevice::getDeviceUuid, device -> time(device.getSince()), (one, two) -> one)),
+                new NodeClock(time(state.getLastSnapshot()), state.getClockAheadMs()),
+                new ClosedUsage(
+                        state.getClosedList().stream()
+                                .map(closed -> closed(closed, state.getAdjustmentsOrDefault(closed.getIntervalId(), 0)))
+                                .toList(),
+                        state.getEndedList().stream()
+                                .map(pod -> new FinishedPod(
+                                        pod.getNamespace(), pod.getPod(), pod.getPodUid(), time(pod.getFinishedAt())))
+                                .toList()),
+                new AnnouncedGpus(
+                        state.getModelsList().stream()
+                                .map(model -> new GpuModel(model.getModel(), model.getShortModel(), model.getGpus()))
+                                .toList(),
+                        state.getMigParentsMap()));
+    }
+
+    static UsageInterval usage(UsageEntry entry) {
+        return switch (entry) {
+            case UsageEntry.Closed(ClosedUsageInterval interval) -> closed(interval);
+            case UsageEntry.Adjusted adjusted ->
+                intervalOf(adjusted.holding())
+                        .setIntervalId(adjusted.id())
+                        .setFrom(time(adjusted.from()))
+                        .setTo(time(adjusted.to()))
+                        .setGpuMilliseconds(adjusted.gpuMillis())
+                        .setQuality(quality(adjusted.quality()))
+                        .setReason(adjusted.reason().wireName())
+                        .build();
+        };
+    }
+
+    private static io.gpufleet.proto.allocation.v1.OpenInterval open(OpenUsageInterval open) {
+        return io.gpufleet.proto.allocation.v1.OpenInterval.newBuilder()
+                .setInterval(intervalOf(open.holding())
+                        .setIntervalId(open.id())
+                        .setFrom(time(open.from()))
+                        .setQuality(quality(open.quality())))
+                .setOpenedAt(time(open.openedAt()))
+                .build();
+    }
+
+    private static UsageInterval closed(ClosedUsageInterval closed) {
+        return intervalOf(closed.holding())
+                .setIntervalId(closed.id())
+                .setFrom(time(closed.from()))
+                .setTo(time(closed.to()))
+                .setGpuMilliseconds(closed.gpuMillis())
+                .setQuality(quality(closed.quality()))
+                .setEndEstimated(closed.endEstimated())
+                .setReason(closed.reason().wireName())
+                .build();
+    }
+
+    private static ClosedUsageInterval closed(UsageInterval message, int adjustments) {
+        return new ClosedUsageInterval(
+                message.getIntervalId(),
+                holding(message),
+                time(message.getFrom()),
+                time(message.getTo()),
+                quality(message.getQuality()),
+                message.getEndEstimated(),
+                IntervalEndReason.of(message.getReason()),
+                adjustments);
+    }
+
+    private static UsageInterval.Builder intervalOf(Holding holding) {
+        Holder holder = holding.holder();
+        HeldDevice device = holding.device();
+        return UsageInterval.newBuilder()
+                .setDeviceUuid(device.slot().deviceUuid())
+                .setReplica(device.slot().replica())
+                .setDeviceId(device.id())
+                .setShareOf(device.shareOf())
+                .setShortModel(device.shortModel())
+                .setMigProfile(device.migProfile())
+                .setResource(holder.resource())
+                .setNamespace(holder.namespace())
+                .setPod(holder.pod())
+                .setPodUid(holder.podUid())
+                .setContainer(holder.container());
+    }
+
+    private static Holding holding(UsageInterval message) {
+        return new Holding(
+                new Holder(
+                        message.getNamespace(),
+                        message.getPod(),
+                        message.getPodUid(),
+                        message.getContainer(),
+                        message.getResource()),
+                new HeldDevice(
+                        message.getDeviceId(),
+                        new DeviceSlot(message.getDeviceUuid(), message.getReplica()),
+                        message.getShortModel(),
+                        message.getShareOf(),
+                        message.getMigProfile()));
+    }
+
+    private static PendingAllocation pending(PendingAllocate pending) {
+        return PendingAllocation.newBuilder()
+                .addAllDeviceIds(pending.deviceIds())
+                .setResource(pending.resource())
+                .setAt(time(pending.at()))
+                .setAppendedAt(time(pending.appendedAt()))
+                .setEpoch(pending.eventSequence().epoch())
+                .setSequence(pending.eventSequence().sequence())
+                .build();
+    }
+
+    private static PendingAllocate pending(PendingAllocation message) {
+        return new PendingAllocate(
+                message.getDeviceIdsList(),
+                message.getResource(),
+                time(message.getAt()),
+                time(message.getAppendedAt()),
+                new EventSequence(message.getEpoch(), message.getSequence()));
+    }
+
+    private static UsageQuality quality(IntervalQuality quality) {
+        return switch (quality) {
+            case ALLOCATED -> UsageQuality.USAGE_QUALITY_ALLOCATED;
+            case ALLOCATED_WHILE_FAULTY -> UsageQuality.USAGE_QUALITY_ALLOCATED_WHILE_FAULTY;
+        };
+    }
+
+    private static IntervalQuality quality(UsageQuality quality) {
+        return quality == UsageQuality.USAGE_QUALITY_ALLOCATED_WHILE_FAULTY
+                ? IntervalQuality.ALLOCATED_WHILE_FAULTY
+                : IntervalQuality.ALLOCATED;
+    }
+
+    static Timestamp time(Instant instant) {
+        return Timestamp.newBuilder()
+                .setSeconds(instant.getEpochSecond())
+                .setNanos(instant.getNano())
+                .build();
+    }
+
+    static Instant time(Timestamp timestamp) {
+        return Instant.ofEpochSecond(timestamp.getSeconds(), timestamp.getNanos());
+    }
+}

@@ -1,0 +1,158 @@
+package io.gpufleet.allocation.kubernetes;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
+import io.gpufleet.allocation.model.quota.QuotaStatus;
+import io.gpufleet.allocation.model.scheduling.LabelSelector;
+import io.gpufleet.allocation.model.scheduling.SelectorRequirement;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Maps GpuQuota objects to the model and back. The schema of the CRD validates them; a missing field reads as empty. */
+final class GpuQuotaMapper {
+    static final ResourceDefinitionContext CONTEXT = new ResourceDefinitionContext.Builder()
+            .withGroup("gpufleet.io")
+            .withVersion("v1alpha1")
+            .withKind("GpuQuota")
+            .withPlural("gpuquotas")
+            .withNamespaced(false)
+            .build();
+
+    private GpuQuotaMapper() {}
+
+    static GpuQuota read(GenericKubernetesResource object) {
+        Map<String, Object> spec = map(object.getAdditionalProperties().get("spec"));
+        return new GpuQuota(
+                object.getMetadata().getName(),
+                object.getMetadata().getResourceVersion(),
+                new HashSet<>(texts(spec.get("namespaces"))),
+                selector(map(spec.get("namespaceSelector"))),
+                list(spec.get("limits")).stream()
+                        .map(limit -> new QuotaLimit(text(limit.get("model")), number(limit.get("gpus"))))
+                        .toList(),
+                "Warn".equals(text(spec.get("mode"))) ? GpuQuota.Mode.WARN : GpuQuota.Mode.ENFORCE,
+                "CountEach".equals(text(spec.get("ambiguousModel")))
+                        ? GpuQuota.AmbiguousModel.COUNT_EACH
+                        : GpuQuota.AmbiguousModel.DENY,
+                status(map(object.getAdditionalProperties().get("status"))));
+    }
+
+    /** The object with the status of the model, at the resourceVersion of the model. */
+    static GenericKubernetesResource write(GenericKubernetesResource found, GpuQuota quota, Instant now) {
+        found.getMetadata().setResourceVersion(quota.resourceVersion());
+        Map<String, Object> before = map(found.getAdditionalProperties().get("status"));
+        Map<String, Object> status = new LinkedHashMap<>();
+        status.put("summary", summary(quota));
+        status.put("leader", quota.status().leader());
+        status.put("term", quota.status().term());
+        Long generation = found.getMetadata().getGeneration();
+        status.put("observedGeneration", generation == null ? 0 : generation);
+        status.put("used", counts(quota.status().used()));
+        status.put("escrow", counts(quota.status().escrow()));
+        status.put("conditions", List.of(overLimit(quota, list(before.get("conditions")), now)));
+        found.setAdditionalProperty("status", status);
+        return found;
+    }
+
+    private static String summary(GpuQuota quota) {
+        return quota.limits().stream()
+                .map(limit ->
+                        limit.model() + " " + quota.status().used().getOrDefault(limit.model(), 0) + "/" + limit.gpus())
+                .collect(Collectors.joining(", "));
+    }
+
+    private static Map<String, Object> overLimit(GpuQuota quota, List<Map<String, Object>> before, Instant now) {
+        List<String> over = quota.limits().stream()
+                .filter(limit -> quota.status().used().getOrDefault(limit.model(), 0) > limit.gpus())
+                .map(QuotaLimit::model)
+                .toList();
+        String status = over.isEmpty() ? "False" : "True";
+        String since = before.stream()
+                .filter(condition ->
+                        "OverLimit".equals(text(condition.get("type"))) && status.equals(text(condition.get("status"))))
+                .map(condition -> text(condition.get("lastTransitionTime")))
+                .findFirst()
+                .orElse(now.truncatedTo(java.time.temporal.ChronoUnit.SECONDS).toString());
+        return Map.of(
+                "type",
+                "OverLimit",
+                "status",
+                status,
+                "reason",
+                over.isEmpty() ? "WithinLimits" : "LimitExceeded",
+                "message",
+                over.isEmpty() ? "" : "more GPUs in use than the limit of " + String.join(", ", over),
+                "lastTransitionTime",
+                since);
+    }
+
+    private static QuotaStatus status(Map<String, Object> status) {
+        return new QuotaStatus(
+                text(status.get("leader")),
+                status.get("term") instanceof Number term ? term.longValue() : 0,
+                counts(list(status.get("escrow"))),
+                counts(list(status.get("used"))));
+    }
+
+    private static LabelSelector selector(Map<String, Object> selector) {
+        List<SelectorRequirement> requirements = new ArrayList<>();
+        map(selector.get("matchLabels"))
+                .forEach((key, value) -> requirements.add(
+                        new SelectorRequirement(key, SelectorRequirement.Operator.IN, List.of(text(value)))));
+        list(selector.get("matchExpressions"))
+                .forEach(one -> requirements.add(new SelectorRequirement(
+                        text(one.get("key")),
+                        SelectorRequirement.Operator.of(text(one.get("operator"))),
+                        texts(one.get("values")))));
+        return new LabelSelector(requirements);
+    }
+
+    private static Map<String, Integer> counts(List<Map<String, Object>> rows) {
+        Map<String, Integer> counts = new TreeMap<>();
+        rows.forEach(row -> counts.put(text(row.get("model")), number(row.get("gpus"))));
+        return counts;
+    }
+
+    private static List<Map<String, Object>> counts(Map<String, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(count -> Map.<String, Object>of("model", count.getKey(), "gpus", count.getValue()))
+                .toList();
+    }
+
+    private static Map<String, Object> map(@Nullable Object value) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        if (value instanceof Map<?, ?> found) {
+            found.forEach((key, entry) -> map.put(String.valueOf(key), entry));
+        }
+        return map;
+    }
+
+    private static List<Map<String, Object>> list(@Nullable Object value) {
+        return value instanceof List<?> found
+                ? found.stream().map(GpuQuotaMapper::map).toList()
+                : List.of();
+    }
+
+    private static List<String> texts(@Nullable Object value) {
+        return value instanceof List<?> found
+                ? found.stream().map(String::valueOf).toList()
+                : List.of();
+    }
+
+    private static String text(@Nullable Object value) {
+        return value == null ? "" : value.toString();
+    }
+
+    private static int number(@Nullable Object value) {
+        return value instanceof Number number ? number.intValue() : 0;
+    }
+}

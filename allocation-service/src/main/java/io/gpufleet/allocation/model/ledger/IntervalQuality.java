@@ -1,0 +1,9 @@
+package io.gpufleet.allocation.model.ledger;
+
+/** How an interval counts. */
+public enum IntervalQuality {
+    /** Allocated to a pod. */
+    ALLOCATED,
+    /** Allocated to a pod while the device was not trusted; refundable. */
+    ALLOCATED_WHILE_FAULTY
+}

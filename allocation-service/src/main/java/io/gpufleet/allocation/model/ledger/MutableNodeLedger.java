@@ -1,0 +1,273 @@
+package io.gpufleet.allocation.model.ledger;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Working copy of a {@link NodeLedger} while one fact is folded. */
+final class MutableNodeLedger {
+    private static final Duration BIND_TIMEOUT = Duration.ofSeconds(60);
+    private static final int MAX_PENDING = 128;
+
+    private final String cluster;
+    private final String node;
+    private String bootId;
+    private final TreeMap<DeviceSlot, OpenUsageInterval> open;
+    private final List<PendingAllocate> pending;
+    private final Map<String, Instant> untrusted;
+    private final ClosedUsageHistory closed;
+    private NodeClock clock;
+    private AnnouncedGpus gpus;
+
+    MutableNodeLedger(String cluster, String node, NodeLedger before) {
+        this.cluster = cluster;
+        this.node = node;
+        this.bootId = before.bootId();
+        this.open = new TreeMap<>(before.open());
+        this.pending = new ArrayList<>(before.pending());
+        this.untrusted = new TreeMap<>(before.untrusted());
+        this.closed = new ClosedUsageHistory(before.closed());
+        this.clock = before.clock();
+        this.gpus = before.gpus();
+    }
+
+    LedgerUpdate fold(LedgerFact fact) {
+        switch (fact) {
+            case LedgerFact.Allocated allocated -> allocated(allocated);
+            case LedgerFact.HoldingsSnapshot snapshot -> snapshot(snapshot);
+            case LedgerFact.PodFinished(FinishedPod pod) -> podFinished(pod);
+            case LedgerFact.TrustChanged trust -> trustChanged(trust);
+            case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> gpus = announced;
+            case LedgerFact.MachineGone(Instant appendedAt, IntervalEndReason reason) ->
+                closeAll(clock.at(appendedAt), reason);
+        }
+        var next = new NodeLedger(bootId, open, pending, untrusted, clock, closed.toClosedUsage(), gpus);
+        return new LedgerUpdate(next, closed.published());
+    }
+
+    private void allocated(LedgerFact.Allocated fact) {
+        newBoot(fact.bootId(), fact.at());
+        pending.add(new PendingAllocate(
+                fact.deviceIds(), fact.resource(), fact.at(), fact.appendedAt(), fact.eventSequence()));
+        forgetPending(fact.at());
+        closed.forgetBefore(fact.at());
+    }
+
+    private void snapshot(LedgerFact.HoldingsSnapshot fact) {
+        newBoot(fact.bootId(), fact.at());
+        clock = new NodeClock(fact.at(), fact.clockAheadMillis());
+        Map<DeviceSlot, Holding> held = held(fact);
+        Map<DeviceSlot, Instant> ends = new HashMap<>();
+        for (OpenUsageInterval interval : List.copyOf(open.values())) {
+            compare(interval, Optional.ofNullable(held.get(interval.slot())), fact)
+                    .ifPresent(end -> ends.put(interval.slot(), end));
+        }
+        held.forEach((slot, holding) -> {
+            if (!open.containsKey(slot)) {
+                open(holding, fact, ends.getOrDefault(slot, Instant.MIN));
+            }
+            removePending(holding.device().id());
+        });
+        forgetPending(fact.at());
+        closed.forgetBefore(fact.at());
+        if (fact.complete()) {
+            closed.forgetFinishedPods(fact.at(), fact.holdings());
+        }
+    }
+
+    /** Ends the interval if the snapshot shows that it is over; returns the end. */
+    private Optional<Instant> compare(
+            OpenUsageInterval interval, Optional<Holding> now, LedgerFact.HoldingsSnapshot fact) {
+        Holder before = interval.holding().holder();
+        if (now.isEmpty()) {
+            return fact.complete()
+                    ? Optional.of(released(interval, fact, IntervalEndReason.RELEASED))
+                    : Optional.empty();
+        }
+        Holding holding = now.get();
+        if (!before.maybeSameContainer(holding.holder())) {
+            boolean renamed = before.namespace().equals(holding.holder().namespace())
+                    && before.pod().equals(holding.holder().pod())
+                    && Holder.uidsDiffer(before.podUid(), holding.holder().podUid());
+            return Optional.of(
+                    released(interval, fact, renamed ? IntervalEndReason.UID_CHANGED : IntervalEndReason.RELEASED));
+        }
+        if (!interval.holding().device().countsLike(holding.device())) {
+            close(interval, fact.at(), false, IntervalEndReason.DEVICE_CHANGED);
+            return Optional.of(fact.at());
+        }
+        open.put(interval.slot(), interval.withPodUid(holding.holder().podUid()));
+        return Optional.empty();
+    }
+
+    /** Ends an interval at a new Allocate of its device, or else at the snapshot, which is the first without it. */
+    private Instant released(OpenUsageInterval interval, LedgerFact.HoldingsSnapshot fact, IntervalEndReason reason) {
+        Instant end = allocatedAt(interval.holding().device().id(), fact)
+                .filter(at -> at.isAfter(closed.heldSince(interval)))
+                .orElse(fact.at());
+        close(interval, end, true, reason);
+        return end;
+    }
+
+    private void open(Holding holding, LedgerFact.HoldingsSnapshot fact, Instant notBefore) {
+        Instant start = max(startOf(holding, fact), notBefore);
+        Instant from = closed.endedByNodeLoss(holding).orElse(start);
+        Optional<FinishedPod> end = closed.finishOf(holding.holder(), from);
+        if (end.isPresent() && (!end.get().finishedAt().isAfter(from) || closed.isPublished(holding, end.get()))) {
+            return;
+        }
+        String id = IntervalId.opened(cluster, node, holding, fact.eventSequence());
+        open.put(
+                holding.device().slot(),
+                new OpenUsageInterval(id, holding, from, IntervalQuality.ALLOCATED, fact.appendedAt()));
+        DeviceSlot slot = holding.device().slot();
+        splitWhileUntrusted(slot, end.map(FinishedPod::finishedAt).orElse(Instant.MAX));
+        end.ifPresent(pod -> closeSlot(slot, pod.finishedAt()));
+    }
+
+    private void closeSlot(DeviceSlot slot, Instant finishedAt) {
+        OpenUsageInterval interval = open.get(slot);
+        if (interval != null) {
+            close(interval, finishedAt, false, IntervalEndReason.POD_FINISHED);
+        }
+    }
+
+    private void podFinished(FinishedPod pod) {
+        closed.finished(pod);
+        for (OpenUsageInterval interval : List.copyOf(open.values())) {
+            if (pod.matches(interval.holding().holder(), interval.from())) {
+                close(interval, pod.finishedAt(), false, IntervalEndReason.POD_FINISHED);
+            }
+        }
+        closed.applyFinish(pod);
+    }
+
+    private void trustChanged(LedgerFact.TrustChanged fact) {
+        untrusted.keySet().retainAll(fact.untrustedSince().keySet());
+        fact.untrustedSince().forEach(untrusted::putIfAbsent);
+        Instant regained = clock.at(fact.appendedAt());
+        for (OpenUsageInterval interval : List.copyOf(open.values())) {
+            if (untrusted.containsKey(gpuOf(interval.slot()))) {
+                splitWhileUntrusted(interval.slot(), Instant.MAX);
+            } else if (interval.quality() == IntervalQuality.ALLOCATED_WHILE_FAULTY) {
+                split(interval, max(regained, interval.from()), IntervalQuality.ALLOCATED);
+            }
+        }
+        untrusted.forEach(
+                (gpu, since) -> closed.splitUntrusted(slot -> gpuOf(slot).equals(gpu), clock.at(since)));
+    }
+
+    /** Splits an open interval at the time since which its device is not trusted, unless it ends before that. */
+    private void splitWhileUntrusted(DeviceSlot slot, Instant limit) {
+        OpenUsageInterval interval = open.get(slot);
+        Instant since = untrusted.get(gpuOf(slot));
+        if (interval == null || since == null || interval.quality() == IntervalQuality.ALLOCATED_WHILE_FAULTY) {
+            return;
+        }
+        Instant splitAt = clock.at(since);
+        if (!splitAt.isAfter(interval.from())) {
+            open.put(slot, interval.withQuality(IntervalQuality.ALLOCATED_WHILE_FAULTY));
+        } else if (splitAt.isBefore(limit)) {
+            split(interval, splitAt, IntervalQuality.ALLOCATED_WHILE_FAULTY);
+        }
+    }
+
+    private void split(OpenUsageInterval interval, Instant at, IntervalQuality next) {
+        closed.add(interval.close(at, false, IntervalEndReason.TRUST_CHANGED));
+        open.put(interval.slot(), interval.continuedFrom(at, next));
+    }
+
+    private void newBoot(String id, Instant at) {
+        if (!bootId.isEmpty() && !bootId.equals(id)) {
+            closeAll(at, IntervalEndReason.NODE_REBOOTED);
+        }
+        bootId = id;
+    }
+
+    private void closeAll(Instant end, IntervalEndReason reason) {
+        List.copyOf(open.values()).forEach(interval -> close(interval, end, true, reason));
+        pending.clear();
+    }
+
+    private void close(OpenUsageInterval interval, Instant end, boolean estimated, IntervalEndReason reason) {
+        open.remove(interval.slot());
+        if (end.isBefore(interval.from())) {
+            closed.addEndedBeforeStart(interval, end, estimated, reason);
+        } else {
+            closed.add(interval.close(end, estimated, reason));
+        }
+    }
+
+    /** One holder for each slot: a running pod before a finished one, and after a new Allocate the new holder. */
+    private Map<DeviceSlot, Holding> held(LedgerFact.HoldingsSnapshot fact) {
+        Map<DeviceSlot, Holding> held = new TreeMap<>();
+        fact.holdings().stream()
+                .sorted(Comparator.comparingInt((Holding holding) -> rank(holding, fact))
+                        .thenComparing(holding -> holding.holder().namespace())
+                        .thenComparing(holding -> holding.holder().pod())
+                        .thenComparing(holding -> holding.holder().container()))
+                .forEach(holding -> held.putIfAbsent(holding.device().slot(), holding));
+        return held;
+    }
+
+    private int rank(Holding holding, LedgerFact.HoldingsSnapshot fact) {
+        OpenUsageInterval known = open.get(holding.device().slot());
+        if (known == null) {
+            return closed.finishOf(holding.holder(), startOf(holding, fact)).isPresent() ? 2 : 1;
+        }
+        boolean sameContainer = known.holding().holder().maybeSameContainer(holding.holder());
+        if (closed.finishOf(holding.holder(), sameContainer ? known.from() : startOf(holding, fact))
+                .isPresent()) {
+            return 2;
+        }
+        boolean allocatedAgain = allocatedAt(holding.device().id(), fact)
+                .filter(at -> at.isAfter(closed.heldSince(known)))
+                .isPresent();
+        return sameContainer == allocatedAgain ? 1 : 0;
+    }
+
+    private Instant startOf(Holding holding, LedgerFact.HoldingsSnapshot fact) {
+        return allocatedAt(holding.device().id(), fact).orElse(fact.at());
+    }
+
+    /** Time of the last Allocate of a device, if the snapshot was taken soon enough after it to show its holder. */
+    private Optional<Instant> allocatedAt(String deviceId, LedgerFact.HoldingsSnapshot fact) {
+        return pending.stream()
+                .filter(allocate -> allocate.deviceIds().contains(deviceId))
+                .map(PendingAllocate::at)
+                .filter(at -> !at.isAfter(fact.at()))
+                .filter(at -> !at.plus(BIND_TIMEOUT).isBefore(fact.at()))
+                .max(Comparator.naturalOrder());
+    }
+
+    private void removePending(String deviceId) {
+        pending.replaceAll(allocate -> new PendingAllocate(
+                allocate.deviceIds().stream().filter(id -> !id.equals(deviceId)).toList(),
+                allocate.resource(),
+                allocate.at(),
+                allocate.appendedAt(),
+                allocate.eventSequence()));
+        pending.removeIf(allocate -> allocate.deviceIds().isEmpty());
+    }
+
+    private void forgetPending(Instant now) {
+        pending.removeIf(allocate -> allocate.at().plus(BIND_TIMEOUT).isBefore(now));
+        while (pending.size() > MAX_PENDING) {
+            pending.removeFirst();
+        }
+    }
+
+    private String gpuOf(DeviceSlot slot) {
+        return gpus.migParents().getOrDefault(slot.deviceUuid(), slot.deviceUuid());
+    }
+
+    private static Instant max(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
+    }
+}

@@ -1,0 +1,52 @@
+package io.gpufleet.allocation.model.quota;
+
+import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import java.util.List;
+import java.util.Map;
+
+/** A change of the {@link QuotaState}: an observation of the cluster, or an act of the leader. */
+public sealed interface QuotaEvent {
+    /** A quota was read; a version older than the known one has no effect. */
+    record QuotaObserved(GpuQuota quota) implements QuotaEvent {}
+
+    /** A quota was deleted. */
+    record QuotaDeleted(String name) implements QuotaEvent {}
+
+    /** A namespace and its labels were observed. */
+    record NamespaceObserved(String name, Map<String, String> labels) implements QuotaEvent {}
+
+    /** A namespace was deleted. */
+    record NamespaceDeleted(String name) implements QuotaEvent {}
+
+    /** A Node object was observed. */
+    record NodeObserved(NodeInfo node) implements QuotaEvent {}
+
+    /** A Node object was deleted. */
+    record NodeDeleted(String name) implements QuotaEvent {}
+
+    /** The daemon of a node announced its GPU models. */
+    record GpuModelsAnnounced(String node, List<GpuModel> models) implements QuotaEvent {}
+
+    /** A pod was observed: its reservation ends, and a terminal pod counts no longer. */
+    record PodObserved(GpuPod pod) implements QuotaEvent {}
+
+    /** A pod was deleted; a later observation of its UID has no effect. */
+    record PodDeleted(String uid) implements QuotaEvent {}
+
+    /** The leader admitted a pod and reserved its GPUs. */
+    record PodReserved(CountedPod reservation) implements QuotaEvent {}
+
+    /** Reservations made before a monotonic time ended: a quorum list taken since showed no pods for them. */
+    record ReservationsReleased(long beforeNanos) implements QuotaEvent {}
+
+    /** The escrow of a quota, by model, counts as used, for pods that an earlier leader may have admitted. */
+    record CarriedOver(String quota, Map<String, Integer> escrow) implements QuotaEvent {}
+
+    /** Every pod that an earlier leader admitted has been observed. */
+    record CarryOverCleared() implements QuotaEvent {}
+
+    /** A term began or ended: nothing is reserved, and every pod was admitted earlier. */
+    record TermStarted() implements QuotaEvent {}
+}

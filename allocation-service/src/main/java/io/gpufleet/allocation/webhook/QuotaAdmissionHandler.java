@@ -1,0 +1,70 @@
+package io.gpufleet.allocation.webhook;
+
+import io.gpufleet.allocation.app.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.QuotaDecider;
+import io.gpufleet.allocation.model.quota.AdmissionDecision;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Answers AdmissionReviews of {@code admission.k8s.io/v1} by the quota decider of this replica. */
+public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
+    private static final int FORBIDDEN = 403;
+
+    private final QuotaDecider decider;
+
+    /** Handler that asks this decider. */
+    public QuotaAdmissionHandler(QuotaDecider decider) {
+        this.decider = decider;
+    }
+
+    /** Fails with {@link IllegalArgumentException} for anything but the review of a pod. */
+    @Override
+    public CompletionStage<byte[]> handle(byte[] review) {
+        JsonObject request;
+        GpuPod pod;
+        try {
+            request = new JsonObject(Buffer.buffer(review)).getJsonObject("request", new JsonObject());
+            if (!request.getString("operation", "").equals("CREATE") || request.getJsonObject("object") == null) {
+                return CompletableFuture.completedStage(response(request, AdmissionDecision.Admitted.WITHOUT_WARNINGS));
+            }
+            pod = PodJsonMapper.read(request);
+        } catch (DecodeException | ClassCastException unreadable) {
+            return CompletableFuture.failedStage(
+                    new IllegalArgumentException("not an AdmissionReview of a pod: " + unreadable.getMessage()));
+        }
+        return decider.decide(pod, request.getBoolean("dryRun", false))
+                .thenApply(decision -> response(request, decision));
+    }
+
+    private static byte[] response(JsonObject request, AdmissionDecision decision) {
+        var response = new JsonObject().put("uid", request.getString("uid", ""));
+        switch (decision) {
+            case AdmissionDecision.Admitted(var warnings) -> {
+                response.put("allowed", true);
+                if (!warnings.isEmpty()) {
+                    response.put("warnings", new JsonArray(warnings));
+                }
+            }
+            case AdmissionDecision.Denied(String message) ->
+                response.put("allowed", false)
+                        .put(
+                                "status",
+                                new JsonObject()
+                                        .put("code", FORBIDDEN)
+                                        .put("reason", "Forbidden")
+                                        .put("message", message));
+            case AdmissionDecision.Unavailable(String message) -> throw new UnavailableException(message);
+        }
+        return new JsonObject()
+                .put("apiVersion", "admission.k8s.io/v1")
+                .put("kind", "AdmissionReview")
+                .put("response", response)
+                .toBuffer()
+                .getBytes();
+    }
+}

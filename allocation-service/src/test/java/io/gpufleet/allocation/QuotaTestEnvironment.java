@@ -1,0 +1,271 @@
+package io.gpufleet.allocation;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.TestDaemon;
+import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.TestKubernetes;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.NullMarked;
+
+/** An API server with two GPU nodes, a broker, and the service. Removes what it creates. */
+@NullMarked
+final class QuotaTestEnvironment implements AutoCloseable {
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final String CRD = "../k8s/base/crds/gpuquotas.yaml";
+
+    private final KubernetesClient client;
+    private final BrokerProcess broker;
+    private final Map<String, String> settings = new HashMap<>();
+    private final String suffix = Long.toString(System.currentTimeMillis(), 36);
+    private final List<String> namespaces = new ArrayList<>();
+    private final List<String> quotas = new ArrayList<>();
+    private final List<TestDaemon> daemons = new ArrayList<>();
+    private ProgramProcess service;
+    private int nextNumber;
+
+    QuotaTestEnvironment(Path kubeconfig, Path dir) throws IOException {
+        client = TestKubernetes.client(kubeconfig);
+        broker = BrokerProcess.start(dir.resolve("kafka"));
+        TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+        try (var crd = new FileInputStream(CRD)) {
+            client.load(crd).serverSideApply();
+        }
+        int webhook = FreePort.next();
+        settings.putAll(Map.of(
+                "KUBECONFIG", kubeconfig.toString(),
+                "GPUFLEET_CLUSTER", "it",
+                "GPUFLEET_KAFKA", broker.bootstrap(),
+                "GPUFLEET_NAMESPACE", namespace(),
+                "GPUFLEET_WEBHOOK_HOST", "127.0.0.1",
+                "GPUFLEET_WEBHOOK_PORT", Integer.toString(webhook),
+                "GPUFLEET_WEBHOOK_URL", "https://127.0.0.1:" + webhook + "/admit"));
+        node("NVIDIA A100-SXM4-40GB", "A100");
+        node("NVIDIA H100 80GB HBM3", "H100");
+        service = launch();
+    }
+
+    KubernetesClient client() {
+        return client;
+    }
+
+    ProgramProcess service() {
+        return service;
+    }
+
+    private ProgramProcess launch() {
+        return ProgramProcess.of("allocation-service", AllocationMain.class.getName(), Path.of("target"))
+                .environment(settings)
+                .freePort("GPUFLEET_GRPC_PORT")
+                .start();
+    }
+
+    private void awaitLeader() {
+        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_quota_leader 1.0"));
+    }
+
+    void killAndRestart() {
+        service.kill();
+        service = launch();
+        awaitLeader();
+    }
+
+    private void node(String model, String shortModel) {
+        String name = "gpufleet-it-" + shortModel.toLowerCase(java.util.Locale.ROOT) + "-" + suffix;
+        client.resource(new NodeBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .addToLabels("gpufleet.io/simulated", "true")
+                        .addToLabels("nvidia.com/gpu.product", model.replace(' ', '-'))
+                        .endMetadata()
+                        .withNewSpec()
+                        .addNewTaint("NoSchedule", "gpufleet.io/it", null, "true")
+                        .endSpec()
+                        .build())
+                .create();
+        var daemon = new TestDaemon(broker.bootstrap(), new Codec("it", new Topics(Topics.DEFAULT_PREFIX)), name);
+        daemon.announce(new TestGpus(8, model, shortModel));
+        daemons.add(daemon);
+    }
+
+    /** Creates a namespace. */
+    String namespace() {
+        String name = "gpufleet-it-" + suffix + "-" + nextNumber++;
+        namespaces.add(name);
+        client.resource(new NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .addToLabels("it", suffix)
+                        .endMetadata()
+                        .build())
+                .create();
+        return name;
+    }
+
+    /** Creates a quota; returns when it has a leader and the webhook fails closed in its namespaces. */
+    void quota(String name, String mode, String ambiguousModel, Map<String, Integer> limits, String... covered) {
+        var quota = new GenericKubernetesResource();
+        quota.setApiVersion("gpufleet.io/v1alpha1");
+        quota.setKind("GpuQuota");
+        quota.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        quota.setAdditionalProperty(
+                "spec",
+                Map.of(
+                        "namespaces",
+                        List.of(covered),
+                        "mode",
+                        mode,
+                        "ambiguousModel",
+                        ambiguousModel,
+                        "limits",
+                        new TreeMap<>(limits)
+                                .entrySet().stream()
+                                        .map(limit -> Map.of("model", limit.getKey(), "gpus", limit.getValue()))
+                                        .toList()));
+        quotas.add(name);
+        client.resource(quota).create();
+        await().atMost(TIMEOUT)
+                .until(() -> !status(name).getOrDefault("leader", "").toString().isEmpty());
+        if (mode.equals("Enforce")) {
+            for (String namespace : covered) {
+                await().atMost(TIMEOUT)
+                        .until(() -> "enforce"
+                                .equals(client.namespaces()
+                                        .withName(namespace)
+                                        .get()
+                                        .getMetadata()
+                                        .getLabels()
+                                        .get("gpufleet.io/quota")));
+            }
+        }
+    }
+
+    String uniqueName(String name) {
+        return name + "-" + suffix + "-" + nextNumber++;
+    }
+
+    @SuppressWarnings("unchecked")
+    Map<String, Object> status(String quota) {
+        GenericKubernetesResource found = client.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuQuota")
+                .withName(quota)
+                .get();
+        Object status = found == null ? null : found.getAdditionalProperties().get("status");
+        return status instanceof Map<?, ?> map ? (Map<String, Object>) map : Map.of();
+    }
+
+    Pod pod(String namespace, String name, String gpus, Map<String, String> selector) {
+        return new PodBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace(namespace)
+                .endMetadata()
+                .withNewSpec()
+                .withAutomountServiceAccountToken(false)
+                .withNodeSelector(selector)
+                .addNewContainer()
+                .withName("main")
+                .withImage("testbed/pause:1")
+                .withNewResources()
+                .addToLimits("nvidia.com/gpu", new Quantity(gpus))
+                .endResources()
+                .endContainer()
+                .endSpec()
+                .build();
+    }
+
+    Pod a100Pod(String namespace, String name, int gpus) {
+        return pod(namespace, name, Integer.toString(gpus), Map.of("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB"));
+    }
+
+    /** Creates a pod; returns the message of the denial, or an empty text. */
+    String create(Pod pod) {
+        try {
+            client.resource(pod).create();
+            return "";
+        } catch (KubernetesClientException refused) {
+            return String.valueOf(refused.getMessage());
+        }
+    }
+
+    /** Waits for the service account of a namespace, without which no pod can be created. */
+    void awaitServiceAccount(String namespace) {
+        await().atMost(TIMEOUT).until(() -> {
+            try {
+                client.resource(pod(namespace, "probe", "0", Map.of())).dryRun().create();
+                return true;
+            } catch (KubernetesClientException notYet) {
+                return false;
+            }
+        });
+    }
+
+    int gpusIn(String namespace) {
+        return client.pods().inNamespace(namespace).list().getItems().stream()
+                .flatMap(pod -> pod.getSpec().getContainers().stream())
+                .map(container -> container.getResources().getLimits())
+                .mapToInt(limits -> Integer.parseInt(
+                        limits.getOrDefault("nvidia.com/gpu", new Quantity("0")).getAmount()))
+                .sum();
+    }
+
+    /** Waits until the service is the quota leader. */
+    QuotaTestEnvironment awaitReady() {
+        try {
+            awaitLeader();
+            return this;
+        } catch (RuntimeException never) {
+            close();
+            throw never;
+        }
+    }
+
+    @Override
+    public void close() {
+        service.close();
+        client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName("gpufleet-quota")
+                .delete();
+        var all = client.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuQuota");
+        quotas.forEach(name -> all.withName(name).delete());
+        daemons.forEach(daemon -> {
+            client.nodes().withName(daemon.node()).delete();
+            daemon.close();
+        });
+        namespaces.forEach(name -> {
+            client.pods().inNamespace(name).withGracePeriod(0).delete();
+            client.namespaces().withName(name).delete();
+        });
+        client.apiextensions()
+                .v1()
+                .customResourceDefinitions()
+                .withName("gpuquotas.gpufleet.io")
+                .delete();
+        client.close();
+        broker.close();
+    }
+}

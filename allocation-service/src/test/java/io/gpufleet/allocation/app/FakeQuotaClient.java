@@ -1,0 +1,96 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** API server that keeps quotas and pods in memory, rejects stale updates, and can be made unavailable. */
+final class FakeQuotaClient implements QuotaClient {
+    private final Map<String, GpuQuota> quotas = new TreeMap<>();
+    private final List<GpuPod> pods = new ArrayList<>();
+    private final Map<String, Boolean> labels = new TreeMap<>();
+    private long version;
+    private boolean unavailable;
+    private int writes;
+
+    synchronized void put(GpuQuota quota) {
+        quotas.put(quota.name(), versioned(quota));
+    }
+
+    synchronized GpuQuota quota(String name) {
+        GpuQuota quota = quotas.get(name);
+        if (quota == null) {
+            throw new AssertionError("no quota " + name);
+        }
+        return quota;
+    }
+
+    synchronized void pod(GpuPod pod) {
+        pods.add(pod);
+    }
+
+    synchronized void unavailable(boolean now) {
+        unavailable = now;
+    }
+
+    synchronized int writes() {
+        return writes;
+    }
+
+    synchronized Map<String, Boolean> labels() {
+        return Map.copyOf(labels);
+    }
+
+    @Override
+    public synchronized List<GpuQuota> quotas() throws ApiServerException {
+        failIfUnavailable();
+        return List.copyOf(quotas.values());
+    }
+
+    @Override
+    public synchronized List<GpuPod> gpuPods() throws ApiServerException {
+        failIfUnavailable();
+        return List.copyOf(pods);
+    }
+
+    @Override
+    public synchronized UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
+        failIfUnavailable();
+        GpuQuota now = quotas.get(quota.name());
+        if (now == null || !now.resourceVersion().equals(quota.resourceVersion())) {
+            return new UpdateResult.Conflict();
+        }
+        writes++;
+        GpuQuota written = versioned(now.withStatus(quota.status()));
+        quotas.put(quota.name(), written);
+        return new UpdateResult.Updated(written);
+    }
+
+    @Override
+    public synchronized void labelNamespace(String namespace, boolean enforced) throws ApiServerException {
+        failIfUnavailable();
+        labels.put(namespace, enforced);
+    }
+
+    private GpuQuota versioned(GpuQuota quota) {
+        version++;
+        return new GpuQuota(
+                quota.name(),
+                Long.toString(version),
+                quota.namespaces(),
+                quota.selector(),
+                quota.limits(),
+                quota.mode(),
+                quota.ambiguousModel(),
+                quota.status());
+    }
+
+    private void failIfUnavailable() throws ApiServerException {
+        if (unavailable) {
+            throw new ApiServerException("the API server is unavailable");
+        }
+    }
+}

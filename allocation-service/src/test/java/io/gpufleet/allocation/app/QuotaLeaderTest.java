@@ -1,0 +1,283 @@
+package io.gpufleet.allocation.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.allocation.model.quota.AdmissionDecision;
+import io.gpufleet.allocation.model.quota.AdmissionRequest;
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
+import io.gpufleet.allocation.model.quota.TestQuotas;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+/** Leadership of the quotas: escrow, lease, succession, reservations. */
+class QuotaLeaderTest {
+    private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(1_000_000), ZoneOffset.UTC);
+
+    private final FakeQuotaClient cluster = new FakeQuotaClient();
+    private long now;
+    private int pods;
+
+    /** A replica that observed the cluster. */
+    private final class Replica {
+        final QuotaLeader leader;
+
+        Replica(String name) {
+            leader = new QuotaLeader(cluster, name, CLOCK, () -> now);
+            leader.observe(TestQuotas.cluster());
+        }
+
+        void observe(QuotaEvent... events) {
+            leader.observe(List.of(events));
+        }
+
+        AdmissionDecision decide(GpuPod pod, boolean dryRun) {
+            var answer = new CompletableFuture<AdmissionDecision>();
+            leader.answer(List.of(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer)));
+            return answer.join();
+        }
+
+        boolean admits(int gpus) {
+            return admits(a100Pod(gpus));
+        }
+
+        boolean admits(GpuPod pod) {
+            return decide(pod, false) instanceof AdmissionDecision.Admitted;
+        }
+    }
+
+    private Replica active(String name) {
+        var replica = new Replica(name);
+        replica.leader.elected();
+        return replica;
+    }
+
+    private GpuPod a100Pod(int gpus) {
+        pods++;
+        return TestQuotas.pod(pods, gpus, TestQuotas.A100);
+    }
+
+    private void enforce(String model, int gpus) {
+        cluster.put(TestQuotas.quota(
+                "q", GpuQuota.Mode.ENFORCE, GpuQuota.AmbiguousModel.DENY, new QuotaLimit(model, gpus)));
+    }
+
+    private void advance(Duration time) {
+        now += time.toNanos();
+    }
+
+    @Test
+    void escrowIsRaisedBeforeTheAnswerAndCoversIt() {
+        enforce("A100", 100);
+        Replica replica = active("r0");
+        // When
+        assertThat(replica.admits(3)).isTrue();
+        // Then
+        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 64);
+        int writes = cluster.writes();
+        assertThat(replica.admits(60)).isTrue();
+        assertThat(cluster.writes()).isEqualTo(writes);
+        assertThat(replica.admits(2)).isTrue();
+        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 100);
+    }
+
+    @Test
+    void batchIsAnsweredAfterOneWrite() {
+        enforce("A100", 3);
+        Replica replica = active("r0");
+        int writes = cluster.writes();
+        List<QuotaLeader.PendingAdmission> batch = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            batch.add(new QuotaLeader.PendingAdmission(
+                    new AdmissionRequest(a100Pod(1), false), new CompletableFuture<>()));
+        }
+        // When
+        replica.leader.answer(batch);
+        // Then
+        assertThat(batch.stream().filter(pending -> pending.answer().join() instanceof AdmissionDecision.Admitted))
+                .hasSize(3);
+        assertThat(cluster.writes()).isEqualTo(writes + 1);
+    }
+
+    @Test
+    void nothingIsAdmittedBeyondTheEscrowWithoutApiServer() {
+        enforce("A100", 100);
+        Replica replica = active("r0");
+        cluster.unavailable(true);
+        // When
+        assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
+        // Then
+        cluster.unavailable(false);
+        for (int i = 0; i < 100; i++) {
+            assertThat(replica.admits(1)).isTrue();
+        }
+        assertThat(replica.admits(1)).isFalse();
+    }
+
+    @Test
+    void successorCountsWholeEscrowUntilReservationsOfPredecessorExpire() {
+        enforce("A100", 10);
+        Replica old = active("r0");
+        assertThat(old.admits(4)).isTrue();
+        // When the leader crashed before its pod was created
+        Replica next = active("r1");
+        // Then
+        assertThat(next.decide(a100Pod(1), false))
+                .isInstanceOfSatisfying(
+                        AdmissionDecision.Denied.class,
+                        denied -> assertThat(denied.message()).contains("10 carried over from the previous leader"));
+        advance(Duration.ofSeconds(60));
+        next.leader.tick();
+        assertThat(next.admits(1)).isFalse();
+        advance(Duration.ofSeconds(12));
+        next.leader.tick();
+        assertThat(next.admits(10)).isTrue();
+    }
+
+    @Test
+    void resigningLeaderLowersEscrowToWhatIsUsed() {
+        enforce("A100", 10);
+        Replica old = active("r0");
+        assertThat(old.admits(4)).isTrue();
+        // When
+        old.leader.resign();
+        // Then
+        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 4);
+        assertThat(active("r1").admits(6)).isTrue();
+    }
+
+    @Test
+    void replicaWhoseTokenWasReplacedStepsDown() {
+        enforce("A100", 10);
+        Replica old = active("r0");
+        Replica next = active("r1");
+        // When
+        assertThat(old.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
+        // Then
+        assertThat(old.leader.isLeader()).isFalse();
+        assertThat(next.leader.isLeader()).isTrue();
+        assertThat(old.leader.readinessFailures())
+                .singleElement()
+                .asString()
+                .startsWith("r1@")
+                .contains("leads the quotas");
+    }
+
+    @Test
+    void expiredLeaseDecidesNothing() {
+        enforce("A100", 10);
+        Replica replica = active("r0");
+        assertThat(replica.admits(1)).isTrue();
+        cluster.unavailable(true);
+        // When
+        advance(Duration.ofSeconds(9));
+        // Then
+        assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
+        cluster.unavailable(false);
+        replica.leader.tick();
+        assertThat(replica.admits(1)).isTrue();
+    }
+
+    @Test
+    void reservationWithoutPodIsReleasedAfterQuorumList() {
+        enforce("A100", 2);
+        Replica replica = active("r0");
+        assertThat(replica.admits(2)).isTrue();
+        advance(Duration.ofSeconds(69));
+        replica.leader.tick();
+        assertThat(replica.admits(1)).isFalse();
+        // When
+        advance(Duration.ofSeconds(3));
+        replica.leader.tick();
+        // Then
+        assertThat(replica.admits(2)).isTrue();
+    }
+
+    @Test
+    void reservationWithPodStays() {
+        enforce("A100", 2);
+        Replica replica = active("r0");
+        GpuPod pod = a100Pod(2);
+        assertThat(replica.admits(pod)).isTrue();
+        cluster.pod(pod);
+        // When
+        advance(Duration.ofSeconds(100));
+        replica.leader.tick();
+        // Then
+        assertThat(replica.admits(1)).isFalse();
+        replica.observe(new QuotaEvent.PodDeleted(pod.uid()));
+        assertThat(replica.admits(1)).isTrue();
+    }
+
+    @Test
+    void dryRunWritesAndReservesNothing() {
+        enforce("A100", 1);
+        Replica replica = active("r0");
+        int writes = cluster.writes();
+        assertThat(replica.decide(a100Pod(1), true)).isInstanceOf(AdmissionDecision.Admitted.class);
+        assertThat(replica.decide(a100Pod(2), true)).isInstanceOf(AdmissionDecision.Denied.class);
+        assertThat(cluster.writes()).isEqualTo(writes);
+        assertThat(replica.admits(1)).isTrue();
+    }
+
+    @Test
+    void onlyNamespacesOfEnforcedQuotasAreLabelled() {
+        enforce("A100", 10);
+        Replica replica = active("r0");
+        replica.observe(new QuotaEvent.NamespaceObserved("other", Map.of(QuotaLeader.NAMESPACE_LABEL, "enforce")));
+        advance(Duration.ofSeconds(3));
+        replica.leader.tick();
+        assertThat(cluster.labels()).isEqualTo(Map.of("ml", true, "other", false));
+    }
+
+    /** Replicas start, crash and resume; API calls fail; pods are created late or never. */
+    @Property(tries = 300)
+    void admittedGpusNeverExceedTheLimit(@ForAll long seed) {
+        var random = new Random(seed);
+        int limit = 1 + random.nextInt(100);
+        enforce("A100", limit);
+        List<Replica> replicas = new ArrayList<>(List.of(active("r0")));
+        List<GpuPod> notCreatedYet = new ArrayList<>();
+        int admitted = 0;
+        for (int step = 1; step <= 80; step++) {
+            advance(Duration.ofMillis(random.nextInt(2_000)));
+            replicas.getLast().leader.tick();
+            switch (random.nextInt(6)) {
+                case 0 -> replicas.add(active("r" + step));
+                case 1 -> cluster.unavailable(random.nextInt(3) == 0);
+                case 2 -> replicas.get(random.nextInt(replicas.size())).leader.tick();
+                default -> {
+                    int gpus = 1 + random.nextInt(20);
+                    GpuPod pod = a100Pod(gpus);
+                    // A request may still reach a replica that is no longer the leader.
+                    Replica target =
+                            random.nextInt(3) == 0 ? replicas.get(random.nextInt(replicas.size())) : replicas.getLast();
+                    if (target.admits(pod)) {
+                        admitted += gpus;
+                        notCreatedYet.add(pod);
+                    }
+                }
+            }
+            if (step % 20 == 0) {
+                // A request lives for a minute: its pod is created before that, and any replica may observe it.
+                notCreatedYet.forEach(cluster::pod);
+                notCreatedYet.forEach(
+                        pod -> replicas.get(random.nextInt(replicas.size())).observe(new QuotaEvent.PodObserved(pod)));
+                notCreatedYet.clear();
+            }
+            assertThat(admitted).isLessThanOrEqualTo(limit);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.gpufleet.allocation.grpc;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.allocation.app.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.AdmissionReviewRouter;
+import io.vertx.core.Vertx;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A standby forwards a review to the quota leader. */
+class AdmissionGrpcClientIT {
+    private final AtomicBoolean leading = new AtomicBoolean(true);
+    private Vertx vertx;
+    private AdmissionGrpcServer server;
+    private AdmissionGrpcClient client;
+    private AdmissionReviewRouter standby;
+
+    @BeforeEach
+    void open() {
+        vertx = Vertx.vertx();
+        AdmissionReviewHandler active =
+                review -> CompletableFuture.completedStage(("decided " + new String(review, UTF_8)).getBytes(UTF_8));
+        server = AdmissionGrpcServer.open(vertx, active, leading::get, "127.0.0.1", 0);
+        client = new AdmissionGrpcClient(vertx);
+        AdmissionReviewHandler never =
+                review -> CompletableFuture.failedStage(new AssertionError("a standby does not decide"));
+        standby = new AdmissionReviewRouter(never, () -> false, () -> "127.0.0.1:" + server.port(), client::forward);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        client.close();
+        server.close();
+        vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+
+    @Test
+    void standbyReturnsAnswerOfLeader() {
+        byte[] answer =
+                standby.handle("review".getBytes(UTF_8)).toCompletableFuture().join();
+        assertThat(new String(answer, UTF_8)).isEqualTo("decided review");
+    }
+
+    @Test
+    void reviewFailsAtReplicaThatIsNotLeader() {
+        leading.set(false);
+        assertThatThrownBy(() -> standby.handle("review".getBytes(UTF_8))
+                        .toCompletableFuture()
+                        .join())
+                .hasCauseInstanceOf(AdmissionReviewHandler.UnavailableException.class)
+                .hasMessageContaining("the quota leader at 127.0.0.1:");
+    }
+
+    @Test
+    void reviewFailsWithoutLeader() {
+        var lonely = new AdmissionReviewRouter(
+                review -> CompletableFuture.failedStage(new AssertionError()), () -> false, () -> "", client::forward);
+        assertThatThrownBy(
+                        () -> lonely.handle(new byte[0]).toCompletableFuture().join())
+                .hasMessageContaining("allocation-service has no quota leader now");
+    }
+}

@@ -1,0 +1,118 @@
+package io.gpufleet.allocation.model.quota;
+
+import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.scheduling.ContainerResources;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.GpuResource;
+import io.gpufleet.allocation.model.scheduling.LabelSelector;
+import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Quotas and pods of the namespace {@code ml}, in a cluster of one A100 node and one H100 node. */
+public final class TestQuotas {
+    /** Selects the A100 node. */
+    public static final Map<String, String> A100 = Map.of("gpu", "a100");
+
+    /** Selects the H100 node. */
+    public static final Map<String, String> H100 = Map.of("gpu", "h100");
+
+    private TestQuotas() {}
+
+    /** Two nodes with their models, and the namespace. */
+    public static List<QuotaEvent> cluster() {
+        return List.of(
+                new QuotaEvent.NodeObserved(new NodeInfo("a", A100, true)),
+                new QuotaEvent.NodeObserved(new NodeInfo("h", H100, true)),
+                new QuotaEvent.GpuModelsAnnounced("a", List.of(new GpuModel("NVIDIA A100", "A100", 8))),
+                new QuotaEvent.GpuModelsAnnounced("h", List.of(new GpuModel("NVIDIA H100", "H100", 8))),
+                new QuotaEvent.NamespaceObserved("ml", Map.of()));
+    }
+
+    /** The cluster with quotas. */
+    static QuotaState state(GpuQuota... quotas) {
+        List<QuotaEvent> events = new ArrayList<>(cluster());
+        for (GpuQuota quota : quotas) {
+            events.add(new QuotaEvent.QuotaObserved(quota));
+        }
+        return QuotaStateReducer.apply(QuotaState.EMPTY, events);
+    }
+
+    static QuotaState apply(QuotaState state, QuotaEvent... events) {
+        return QuotaStateReducer.apply(state, List.of(events));
+    }
+
+    static GpuQuota enforced(String name, QuotaLimit... limits) {
+        return quota(name, GpuQuota.Mode.ENFORCE, GpuQuota.AmbiguousModel.DENY, limits);
+    }
+
+    /** A quota of the namespace {@code ml}. */
+    public static GpuQuota quota(
+            String name, GpuQuota.Mode mode, GpuQuota.AmbiguousModel ambiguousModel, QuotaLimit... limits) {
+        return new GpuQuota(
+                name,
+                "1",
+                Set.of("ml"),
+                LabelSelector.NOTHING,
+                List.of(limits),
+                mode,
+                ambiguousModel,
+                QuotaStatus.NONE);
+    }
+
+    /** A pod with a UID of its own; {@code number} names it. */
+    public static GpuPod pod(int number, int gpus, Map<String, String> nodeSelector) {
+        return new GpuPod(
+                "ml",
+                "pod-" + number,
+                "",
+                "uid-" + number,
+                true,
+                false,
+                new SchedulingConstraints(nodeSelector, List.of(), ""),
+                gpus(gpus));
+    }
+
+    /** One container that requests GPUs. */
+    static List<ContainerResources> gpus(int gpus) {
+        return List.of(new ContainerResources(
+                "main",
+                ContainerResources.ContainerType.APP,
+                Map.of(),
+                Map.of(GpuResource.GPU, Integer.toString(gpus))));
+    }
+
+    /** The same pod, bound to a node. */
+    static GpuPod bound(GpuPod pod, String node) {
+        return new GpuPod(
+                pod.namespace(),
+                pod.name(),
+                pod.generateName(),
+                pod.uid(),
+                true,
+                false,
+                new SchedulingConstraints(pod.constraints().nodeSelector(), List.of(), node),
+                pod.containers());
+    }
+
+    /** A request whose pod has no UID yet. */
+    static GpuPod request(String uid, String name, String generateName, int gpus) {
+        return new GpuPod(
+                "ml",
+                name,
+                generateName,
+                uid,
+                false,
+                false,
+                new SchedulingConstraints(A100, List.of(), ""),
+                gpus(gpus));
+    }
+
+    /** A reservation of A100 GPUs. */
+    static QuotaEvent reserved(GpuPod pod, int gpus, long nanos) {
+        return new QuotaEvent.PodReserved(new CountedPod(pod, gpus, Set.of("A100"), true, nanos));
+    }
+}

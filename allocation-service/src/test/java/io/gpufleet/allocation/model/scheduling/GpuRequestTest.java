@@ -1,0 +1,91 @@
+package io.gpufleet.allocation.model.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** GPUs requested by a pod, and messages of invalid requests. */
+class GpuRequestTest {
+    private static ContainerResources container(
+            String name, ContainerResources.ContainerType type, String limit, String request) {
+        return new ContainerResources(
+                name,
+                type,
+                request.isEmpty() ? Map.of() : Map.of(GpuResource.GPU, request),
+                limit.isEmpty() ? Map.of() : Map.of(GpuResource.GPU, limit));
+    }
+
+    private static ContainerResources app(String limit) {
+        return container("main", ContainerResources.ContainerType.APP, limit, "");
+    }
+
+    private static String invalidMessage(ContainerResources container) {
+        return GpuRequest.of(List.of(container)) instanceof GpuRequest.Invalid(String message) ? message : "none";
+    }
+
+    @Test
+    void containersAddUpAndReuseGpusOfInitContainers() {
+        assertThat(GpuRequest.of(List.of(
+                        container("load", ContainerResources.ContainerType.INIT, "3", "3"),
+                        container("proxy", ContainerResources.ContainerType.SIDECAR, "1", "1"),
+                        container("warm", ContainerResources.ContainerType.INIT, "4", "4"),
+                        app("1"),
+                        app("2"))))
+                .isEqualTo(new GpuRequest.Count(5));
+    }
+
+    @Test
+    void podWithoutGpuResourcesRequestsNone() {
+        assertThat(GpuRequest.of(List.of(new ContainerResources(
+                        "main", ContainerResources.ContainerType.APP, Map.of("cpu", "500m"), Map.of("memory", "1Gi")))))
+                .isEqualTo(new GpuRequest.Count(0));
+    }
+
+    @Test
+    void migDeviceCountsAsOneGpu() {
+        assertThat(GpuRequest.of(List.of(new ContainerResources(
+                        "main", ContainerResources.ContainerType.APP, Map.of(), Map.of("nvidia.com/mig-1g.5gb", "2")))))
+                .isEqualTo(new GpuRequest.Count(2));
+    }
+
+    @Test
+    void quantitiesAreParsedAsInKubernetes() {
+        assertThat(GpuRequest.of(List.of(app("2000m")))).isEqualTo(new GpuRequest.Count(2));
+        assertThat(GpuRequest.of(List.of(app("1e1")))).isEqualTo(new GpuRequest.Count(10));
+    }
+
+    @Test
+    void fractionalRequestIsRejectedWithNextWholeNumber() {
+        assertThat(invalidMessage(app("1.5")))
+                .isEqualTo("container main: nvidia.com/gpu=1.5 is not a whole number of GPUs; ask for 2"
+                        + " (for a part of a GPU request a MIG profile or a shared resource by its resource name)");
+        assertThat(invalidMessage(app("500m"))).contains("ask for 1 ");
+    }
+
+    @Test
+    void negativeRequestIsRejected() {
+        assertThat(invalidMessage(app("-1")))
+                .isEqualTo("container main: nvidia.com/gpu=-1 is negative; ask for 1 or more, or leave it out");
+    }
+
+    @Test
+    void requestThatDiffersFromItsLimitIsRejected() {
+        assertThat(invalidMessage(container("main", ContainerResources.ContainerType.APP, "2", "1")))
+                .isEqualTo("container main: nvidia.com/gpu has limit 2 and request 1; for GPUs they must be equal,"
+                        + " set both to 2 or leave the request out");
+    }
+
+    @Test
+    void requestWithoutLimitIsRejected() {
+        assertThat(invalidMessage(container("main", ContainerResources.ContainerType.APP, "", "2")))
+                .contains("without a limit")
+                .contains("set resources.limits[nvidia.com/gpu]=2");
+    }
+
+    @Test
+    void unparsableQuantityIsRejected() {
+        assertThat(invalidMessage(app("many"))).contains("nvidia.com/gpu=many is not a whole number");
+    }
+}

@@ -1,0 +1,78 @@
+package io.gpufleet.bench;
+
+import io.gpufleet.bench.daemon.DaemonBenchmark;
+import io.gpufleet.bench.fleet.FleetBenchmark;
+import io.gpufleet.bench.harness.Benchmark;
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.projection.ProjectionBenchmark;
+import io.gpufleet.cli.GpufleetCommand;
+import io.gpufleet.cli.pack.DaemonPackage;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The command {@code gpufleet bench}. */
+@Command(name = "bench", description = "Run a benchmark by name.", mixinStandardHelpOptions = true)
+final class BenchCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "NAME", description = "fleet, fold or daemon")
+    private String name = "";
+
+    @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
+    private String json = "";
+
+    @Option(names = "--faults", description = "number of faults to measure [${DEFAULT-VALUE}]")
+    private int faults = 100;
+
+    @Option(names = "--kubeconfig", paramLabel = "FILE", description = "measure on this cluster [a fake API server]")
+    private String kubeconfig = "";
+
+    @Option(
+            names = "--plugin",
+            paramLabel = "CMD",
+            description = "daemon: measure this device plugin too; its paths are in DEVICE_PLUGIN_DIR, KUBELET_SOCKET,"
+                    + " NVML_LIBRARY, NVIDIA_DRIVER_ROOT and LD_LIBRARY_PATH")
+    private String plugin = "";
+
+    @Option(names = "--jvm", paramLabel = "FLAGS", description = "daemon: further flags for the daemon's JVM")
+    private String jvm = "";
+
+    @Option(names = "--starts", description = "daemon: number of starts of each plugin, with faults [${DEFAULT-VALUE}]")
+    private int starts = 12;
+
+    @Option(names = "--rounds", description = "daemon: number of load runs of each plugin [${DEFAULT-VALUE}]")
+    private int rounds = 2;
+
+    @Override
+    public Integer call() throws Exception {
+        Path tree = GpufleetCommand.tree();
+        var daemon = new DaemonPackage(tree);
+        List<Benchmark> all = List.of(
+                new FleetBenchmark(tree, faults, kubeconfig),
+                new ProjectionBenchmark(tree),
+                new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
+        Benchmark benchmark = all.stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new ConfigurationException("'" + name + "' is no benchmark; there is "
+                        + all.stream()
+                                .map(each -> each.name() + " (" + each.description() + ")")
+                                .collect(Collectors.joining(", "))));
+        if (benchmark instanceof DaemonBenchmark) {
+            // The package is what is installed.
+            daemon.makeIfStale(System.out::println);
+        }
+        Measurements measurements = benchmark.run(System.out::println);
+        System.out.println();
+        System.out.print(benchmark.table(measurements));
+        if (!json.isEmpty()) {
+            Files.writeString(Path.of(json), measurements.json());
+        }
+        return 0;
+    }
+}

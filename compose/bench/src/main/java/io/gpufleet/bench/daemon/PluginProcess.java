@@ -1,0 +1,92 @@
+package io.gpufleet.bench.daemon;
+
+import io.gpufleet.cli.fleet.Processes;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** The process of a plugin, with its CPU time, memory and threads. */
+final class PluginProcess implements AutoCloseable {
+    /** Clock ticks per second of CPU times in /proc; 100 on every Linux that Java runs on. */
+    private static final double TICKS_A_SECOND = 100;
+
+    private final Process process;
+    private final long startedNanos;
+
+    /** Starts the plugin; its output is appended to a file. */
+    PluginProcess(MeasuredPlugin candidate, Map<String, String> settings, Path log) {
+        try {
+            Files.createDirectories(log.getParent());
+            var builder = new ProcessBuilder(candidate.command())
+                    .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            builder.environment().keySet().removeIf(key -> key.startsWith("GPUFLEET_"));
+            builder.environment().putAll(settings);
+            this.startedNanos = System.nanoTime();
+            this.process = builder.start();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(candidate.name() + " cannot be started", failed);
+        }
+    }
+
+    long startedNanos() {
+        return startedNanos;
+    }
+
+    /** Waits while the process runs; its exit is an error. */
+    void runFor(Duration time) throws InterruptedException {
+        if (process.waitFor(time.toMillis(), TimeUnit.MILLISECONDS)) {
+            throw new IllegalStateException("the plugin exited with status " + process.exitValue());
+        }
+    }
+
+    /** Resident memory, MiB. */
+    double residentMebibytes() {
+        return Processes.residentBytes(process.pid()).orElse(0) / 1048576.0;
+    }
+
+    /** Number of threads. */
+    int threads() {
+        try (var tasks = Files.list(proc("task"))) {
+            return (int) tasks.count();
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone);
+        }
+    }
+
+    /** CPU time so far, in seconds. */
+    double processorSeconds() {
+        try {
+            String stat = Files.readString(proc("stat"));
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_A_SECOND;
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone);
+        }
+    }
+
+    private Path proc(String file) {
+        return Path.of("/proc", Long.toString(process.pid()), file);
+    }
+
+    /** Terminates the process; returns the milliseconds until its exit. */
+    double terminate(Duration timeout) throws InterruptedException {
+        long before = System.nanoTime();
+        process.destroy();
+        if (!process.waitFor(timeout.toSeconds(), TimeUnit.SECONDS)) {
+            process.destroyForcibly().waitFor();
+        }
+        return (System.nanoTime() - before) / 1e6;
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,75 @@
+package io.gpufleet.cli;
+
+import io.gpufleet.cli.bus.EventFormatter;
+import io.gpufleet.cli.bus.TopicReader;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Prints events as they arrive. */
+@Command(
+        name = "events",
+        description = "Print events of the bus as they arrive, until Ctrl-C.",
+        mixinStandardHelpOptions = true)
+final class EventsCommand implements Runnable {
+    @ParentCommand
+    private GpufleetCommand parent = new GpufleetCommand();
+
+    @Parameters(arity = "0..*", paramLabel = "TOPIC", description = "for example health verdicts; all but telemetry")
+    private List<String> names = new ArrayList<>();
+
+    @Option(names = "--since", paramLabel = "SECONDS", description = "begin this many seconds ago [0]")
+    private long since;
+
+    @Override
+    public void run() {
+        List<Topic> topics = topics();
+        var codec = parentCodec();
+        var line = new EventFormatter(ZoneId.systemDefault());
+        try (var reader = new TopicReader(parent.runningFleet().bootstrap(), codec, topics)) {
+            var print = (java.util.function.Consumer<org.apache.kafka.clients.consumer.ConsumerRecord<String, byte[]>>)
+                    rec -> System.out.println(line.format(reader.shortName(rec), codec.decode(rec)));
+            if (since > 0) {
+                reader.followSince(Instant.now().minus(Duration.ofSeconds(since)), print);
+            } else {
+                reader.follow(print);
+            }
+        }
+    }
+
+    private static Codec parentCodec() {
+        return GpufleetCommand.codec();
+    }
+
+    private List<Topic> topics() {
+        if (names.isEmpty()) {
+            return Arrays.stream(Topic.values())
+                    .filter(topic -> topic != Topic.TELEMETRY && topic != Topic.ELECTION)
+                    .toList();
+        }
+        return names.stream()
+                .map(name -> byName(name)
+                        .orElseThrow(() -> new ConfigurationException("'" + name + "' is no topic; there are "
+                                + Arrays.stream(Topic.values())
+                                        .map(Topic::suffix)
+                                        .collect(Collectors.joining(", ")))))
+                .toList();
+    }
+
+    private static Optional<Topic> byName(String name) {
+        return Topics.bySuffix(name).or(() -> new Topics(Topics.DEFAULT_PREFIX).byName(name));
+    }
+}

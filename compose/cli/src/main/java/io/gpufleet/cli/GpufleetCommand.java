@@ -1,0 +1,123 @@
+package io.gpufleet.cli;
+
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.StateDirectory;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Topics;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import org.apache.kafka.common.KafkaException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The command {@code gpufleet}; each subcommand is a class of this package. */
+@Command(
+        name = "gpufleet",
+        description = "A fleet on this machine: start it, inject faults, inspect it.",
+        mixinStandardHelpOptions = true,
+        version = "gpufleet 0.1.0",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            UpCommand.class,
+            DownCommand.class,
+            StatusCommand.class,
+            FaultCommand.class,
+            ClearCommand.class,
+            PodCommand.class,
+            EventsCommand.class,
+            KubeconfigCommand.class,
+            LogsCommand.class,
+            TopicsCommand.class,
+            DeadLetterCommand.class,
+            PackageCommand.class
+        })
+public final class GpufleetCommand implements Runnable {
+    private static final int INVALID_INPUT = 2;
+
+    @Option(
+            names = "--state",
+            paramLabel = "DIR",
+            scope = ScopeType.INHERIT,
+            description = "directory of the fleet's state [.gpufleet beside the script]")
+    private String state = "";
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+
+    /** The command line of the local fleet. */
+    public static CommandLine commandLine() {
+        return commandLine(new GpufleetCommand());
+    }
+
+    /** Parses and runs a command; an error that the operator caused is one line, never a stack trace. */
+    public static CommandLine commandLine(Object command) {
+        return new CommandLine(command)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+                    return switch (failure) {
+                        case ConfigurationException wrong -> printError(commandLine, wrong, INVALID_INPUT);
+                        case UncheckedIOException wrong -> printError(commandLine, wrong, 1);
+                        case IllegalStateException wrong -> printError(commandLine, wrong, 1);
+                        case IllegalArgumentException wrong -> printError(commandLine, wrong, INVALID_INPUT);
+                        case KafkaException wrong -> printError(commandLine, wrong, 1);
+                        default -> throw failure;
+                    };
+                });
+    }
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(System.out);
+    }
+
+    /** Root of the source tree whose programs are run. */
+    public static Path tree() {
+        return Path.of(System.getProperty("gpufleet.home", "")).toAbsolutePath().normalize();
+    }
+
+    /** The state directory of the fleet. */
+    StateDirectory stateDirectory() {
+        return new StateDirectory(state.isEmpty() ? tree().resolve(".gpufleet") : Path.of(state));
+    }
+
+    /** The running fleet; the exception of a missing one names the command that starts it. */
+    FleetState runningFleet() {
+        return FleetState.read(stateDirectory().stateFile())
+                .filter(FleetState::alive)
+                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+    }
+
+    /** A node of the fleet; the exception for an unknown one lists the nodes. */
+    static FleetState.FleetNode node(FleetState fleet, String name) {
+        return fleet.node(name)
+                .orElseThrow(() -> new ConfigurationException("'" + name + "' is not a node of this fleet; it has "
+                        + (fleet.nodes().isEmpty()
+                                ? "none"
+                                : fleet.nodes().stream()
+                                        .map(FleetState.FleetNode::name)
+                                        .collect(Collectors.joining(", ")))));
+    }
+
+    /** The codec of the local fleet. */
+    static Codec codec() {
+        return new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
+    }
+
+    private static int printError(CommandLine commandLine, Exception failure, int code) {
+        Throwable cause = failure.getCause();
+        commandLine
+                .getErr()
+                .println("gpufleet: " + failure.getMessage()
+                        + (cause == null
+                                        || cause.getMessage() == null
+                                        || String.valueOf(failure.getMessage()).contains(cause.getMessage())
+                                ? ""
+                                : ": " + cause.getMessage()));
+        return code;
+    }
+}

@@ -1,0 +1,101 @@
+package io.gpufleet.cli;
+
+import io.gpufleet.cli.fleet.ConsoleProgress;
+import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.ProcessIdentity;
+import io.gpufleet.cli.fleet.StateDirectory;
+import io.gpufleet.cli.local.LocalFleet;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** Starts the fleet; Ctrl-C stops it unless it runs detached. */
+@Command(name = "up", description = "Start the fleet; Ctrl-C stops it.", mixinStandardHelpOptions = true)
+final class UpCommand implements Runnable {
+    @ParentCommand
+    private GpufleetCommand parent = new GpufleetCommand();
+
+    @Option(names = "--nodes", description = "simulated nodes [${DEFAULT-VALUE}]")
+    private int nodes = 3;
+
+    @Option(names = "--gpus", description = "GPUs of each node [${DEFAULT-VALUE}]")
+    private int gpus = 8;
+
+    @Option(names = "--model", description = "model of the GPUs [${DEFAULT-VALUE}]")
+    private String model = "H100";
+
+    @Option(names = "--replicas", description = "replicas of each service [${DEFAULT-VALUE}]")
+    private int replicas = 1;
+
+    @Option(names = "--detach", description = "return when all is ready; './gpufleet down' stops the fleet")
+    private boolean detach;
+
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description = "use this cluster [KUBECONFIG when it is set, else a fake API server]")
+    private String kubeconfig = Optional.ofNullable(System.getenv("KUBECONFIG")).orElse("");
+
+    @Option(
+            names = "--recovery-dwell",
+            paramLabel = "TIME",
+            description = "time without a fault before a GPU is offered again [${DEFAULT-VALUE}]")
+    private String recoveryDwell = "2s";
+
+    @Override
+    public void run() {
+        StateDirectory directory = parent.stateDirectory();
+        var progress = new ConsoleProgress(System.out);
+        var fleet = new LocalFleet(GpufleetCommand.tree(), directory, progress);
+        Optional<FleetState> before = fleet.running();
+        if (before.isPresent()) {
+            progress.print("The fleet already runs:");
+            progress.print(StatusReport.render(before.get()));
+            return;
+        }
+        var options = new FleetOptions(nodes, gpus, model, replicas, chosenKubeconfig(), recoveryDwell);
+        // Ctrl-C during the start stops what was started so far.
+        var end = new Thread(fleet::stopOwn, "down");
+        Runtime.getRuntime().addShutdownHook(end);
+        FleetState state = fleet.start(options, detach ? null : ProcessIdentity.of(ProcessHandle.current()))
+                .state();
+        progress.print("");
+        progress.print(StatusReport.render(state));
+        progress.print(StatusReport.suggestions(state, detach));
+        if (detach) {
+            Runtime.getRuntime().removeShutdownHook(end);
+        } else {
+            awaitSignal();
+        }
+    }
+
+    private String chosenKubeconfig() {
+        if (kubeconfig.isEmpty()) {
+            return "";
+        }
+        // KUBECONFIG may be a list; the first readable file is used.
+        for (String each : kubeconfig.split(File.pathSeparator, -1)) {
+            if (Files.isReadable(Path.of(each))) {
+                return Path.of(each).toAbsolutePath().toString();
+            }
+        }
+        throw new ConfigurationException("kubeconfig '" + kubeconfig + "' cannot be read; name another file with"
+                + " --kubeconfig, or --kubeconfig= for the fake API server");
+    }
+
+    private static void awaitSignal() {
+        try {
+            // Ends by a signal; the shutdown hook stops the fleet.
+            new CountDownLatch(1).await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.gpufleet.cli.bus;
+
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+
+/** Reads committed records of topics, with assigned partitions and without a consumer group. */
+public final class TopicReader implements AutoCloseable {
+    private static final Duration POLL = Duration.ofMillis(500);
+
+    private final KafkaConsumer<String, byte[]> consumer;
+    private final Codec codec;
+    private final List<TopicPartition> partitions = new ArrayList<>();
+
+    /** Reads every partition of the topics. */
+    public TopicReader(String bootstrap, Codec codec, List<Topic> topics) {
+        this.codec = codec;
+        this.consumer = new KafkaConsumer<>(
+                Map.of(
+                        ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                        bootstrap,
+                        ConsumerConfig.ISOLATION_LEVEL_CONFIG,
+                        "read_committed",
+                        ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+                        false,
+                        ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
+                        10_000),
+                new StringDeserializer(),
+                new ByteArrayDeserializer());
+        for (Topic topic : topics) {
+            for (int partition = 0; partition < topic.partitions(); partition++) {
+                partitions.add(new TopicPartition(codec.topics().name(topic), partition));
+            }
+        }
+        consumer.assign(partitions);
+    }
+
+    /** Passes on records appended from now on, until the thread is interrupted. */
+    public void follow(Consumer<ConsumerRecord<String, byte[]>> reader) {
+        consumer.seekToEnd(partitions);
+        partitions.forEach(consumer::position);
+        while (!Thread.currentThread().isInterrupted()) {
+            consumer.poll(POLL).forEach(reader);
+        }
+    }
+
+    /** Passes on records appended since an instant, and new ones until the thread is interrupted. */
+    public void followSince(Instant since, Consumer<ConsumerRecord<String, byte[]>> reader) {
+        var times = new HashMap<TopicPartition, Long>();
+        partitions.forEach(partition -> times.put(partition, since.toEpochMilli()));
+        Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+        consumer.offsetsForTimes(times)
+                .forEach((partition, found) ->
+                        consumer.seek(partition, found == null ? ends.getOrDefault(partition, 0L) : found.offset()));
+        while (!Thread.currentThread().isInterrupted()) {
+            consumer.poll(POLL).forEach(reader);
+        }
+    }
+
+    /** Passes on every record up to now; returns their number. */
+    public long readAll(Consumer<ConsumerRecord<String, byte[]>> reader) {
+        Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+        consumer.seekToBeginning(partitions);
+        long count = 0;
+        while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+            for (ConsumerRecord<String, byte[]> rec : consumer.poll(POLL)) {
+                reader.accept(rec);
+                count++;
+            }
+        }
+        return count;
+    }
+
+    /** The name of a record's topic without the prefix of the fleet. */
+    public String shortName(ConsumerRecord<String, byte[]> rec) {
+        return rec.topic().substring(codec.topics().prefix().length());
+    }
+
+    @Override
+    public void close() {
+        consumer.close();
+    }
+}

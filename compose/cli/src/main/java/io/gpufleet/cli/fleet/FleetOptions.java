@@ -1,0 +1,40 @@
+package io.gpufleet.cli.fleet;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import java.util.regex.Pattern;
+
+/**
+ * Options of a local fleet.
+ *
+ * @param nodes simulated nodes, 0 to 200
+ * @param gpus GPUs of each node, 1 to 16
+ * @param model short model name as {@code GPUFLEET_DEVICES} takes it, for example {@code H100}
+ * @param replicas replicas of each service, 1 to 5
+ * @param kubeconfig kubeconfig of a cluster, absolute; empty: the fake API server
+ * @param recoveryDwell time without a fault before a GPU is offered again, for example {@code 2s}
+ */
+public record FleetOptions(int nodes, int gpus, String model, int replicas, String kubeconfig, String recoveryDwell) {
+    private static final Pattern MODEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+    /** Checks the bounds. */
+    public FleetOptions {
+        within("--nodes", nodes, 0, 200);
+        within("--gpus", gpus, 1, 16);
+        within("--replicas", replicas, 1, 5);
+        if (!MODEL.matcher(model).matches()) {
+            throw new ConfigurationException(
+                    "--model '" + model + "' is no model name; for example H100, A100 or V100");
+        }
+    }
+
+    /** True when the fake API server is used. */
+    public boolean usesFakeApiServer() {
+        return kubeconfig.isEmpty();
+    }
+
+    private static void within(String option, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new ConfigurationException(option + " " + value + " is not usable: it takes " + min + " to " + max);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.gpufleet.cli.fleet;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/**
+ * Starts programs of the tree as processes that outlive this one. Their output goes to files, their input is empty. The
+ * {@code gpufleet} script starts us with SIGINT ignored and in a session of our own; they inherit both, so that Ctrl-C
+ * and a closed terminal reach the supervisor alone.
+ */
+public final class ProcessLauncher {
+    private final Path tree;
+    private final StateDirectory state;
+    private final Set<Program> archiveWriters = ConcurrentHashMap.newKeySet();
+
+    /** For the programs of one source tree. */
+    public ProcessLauncher(Path tree, StateDirectory state) {
+        this.tree = tree;
+        this.state = state;
+    }
+
+    /** Directory of logs and class data. */
+    public StateDirectory directory() {
+        return state;
+    }
+
+    /** Starts a process. */
+    public FleetState.FleetProcess start(PlannedProcess planned) {
+        return start(
+                planned.name(), planned.program().name(), command(planned), planned.environment(), planned.ports());
+    }
+
+    /** Restarts a process with the same command and settings. */
+    public FleetState.FleetProcess restart(FleetState.FleetProcess before) {
+        return start(before.name(), before.program(), before.command(), before.environment(), before.ports());
+    }
+
+    private FleetState.FleetProcess start(
+            String name,
+            String program,
+            List<String> command,
+            Map<String, String> environment,
+            Map<String, Integer> ports) {
+        try {
+            Path log = state.log(name);
+            Files.createDirectories(log.getParent());
+            Files.createDirectories(state.classData());
+            var builder = new ProcessBuilder(command)
+                    .directory(state.root().toFile())
+                    .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+            // Settings of the caller are not inherited: a program refuses settings that it does not know.
+            builder.environment().keySet().removeIf(key -> key.startsWith("GPUFLEET_") || key.equals("KUBECONFIG"));
+            builder.environment().putAll(environment);
+            Process process = builder.start();
+            return new FleetState.FleetProcess(
+                    name, program, ProcessIdentity.of(process.toHandle()), log.toString(), command, environment, ports);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(name + " cannot be started", failed);
+        }
+    }
+
+    /** The command line: a small heap, a fast start, the C1 compiler. */
+    public List<String> command(PlannedProcess planned) {
+        Program program = planned.program();
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(flags(program));
+        command.addAll(classData(program));
+        command.addAll(List.of("-cp", classPath(program), program.mainClass()));
+        return command;
+    }
+
+    private List<String> flags(Program program) {
+        return switch (program) {
+            case NODE_DAEMON -> List.of("@" + tree.resolve(program.module()).resolve("jvm.args"));
+            case FAKE_API_SERVER, FAKE_KUBELETS, INVENTORY, HEALTH, ALLOCATION ->
+                List.of(
+                        "-Xmx" + program.heapMegabytes() + "m",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseCompactObjectHeaders",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow");
+        };
+    }
+
+    /** The first process of a program updates the archive at exit, the others only read it. */
+    private List<String> classData(Program program) {
+        Path archive = state.classData().resolve(program.name().toLowerCase(Locale.ROOT) + ".jsa");
+        var flags = new ArrayList<String>();
+        if (archiveWriters.add(program)) {
+            flags.addAll(List.of("-XX:+AutoCreateSharedArchive", "-Dgpufleet.keep-class-data=true"));
+        } else if (!Files.exists(archive)) {
+            return List.of();
+        }
+        flags.addAll(List.of("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:disable"));
+        return flags;
+    }
+
+    /** Jar and libraries of the build; the classes when there is no jar. */
+    private String classPath(Program program) {
+        Path target = tree.resolve(program.module()).resolve("target");
+        String own = jar(target)
+                .or(() -> Optional.of(target.resolve("classes")).filter(Files::isDirectory))
+                .map(Path::toString)
+                .orElseThrow(() -> new ConfigurationException(program.module()
+                        + " is not built: run './gpufleet up', or 'mvn -DskipTests package' in " + tree));
+        return own + File.pathSeparator + target.resolve("lib") + File.separator + "*";
+    }
+
+    private static Optional<Path> jar(Path target) {
+        if (!Files.isDirectory(target)) {
+            return Optional.empty();
+        }
+        try (Stream<Path> files = Files.list(target)) {
+            return files.filter(file -> file.getFileName().toString().endsWith(".jar"))
+                    .filter(file -> !file.getFileName().toString().contains("-tests"))
+                    .findFirst();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

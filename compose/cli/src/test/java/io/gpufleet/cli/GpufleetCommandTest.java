@@ -1,0 +1,91 @@
+package io.gpufleet.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.ProcessIdentity;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class GpufleetCommandTest {
+    @TempDir
+    Path state;
+
+    private final StringWriter errors = new StringWriter();
+
+    @Test
+    void commandsThatNeedFleetNameTheStartCommand() {
+        for (String verb : List.of("fault n 0 79", "clear n 0", "kubeconfig", "logs kafka", "status", "events")) {
+            assertThat(run(verb)).as(verb).isEqualTo(2);
+            assertThat(errors.toString()).contains("no fleet runs here; './gpufleet up' starts one");
+        }
+    }
+
+    @Test
+    void sizesOutOfBoundsAreReportedInOneLine() {
+        assertThat(run("up --kubeconfig= --nodes 999")).isEqualTo(2);
+        assertThat(errors.toString().strip()).isEqualTo("gpufleet: --nodes 999 is not usable: it takes 0 to 200");
+    }
+
+    @Test
+    void missingKubeconfigIsNamed() {
+        assertThat(run("up --kubeconfig /nowhere/config")).isEqualTo(2);
+        assertThat(errors.toString()).contains("kubeconfig '/nowhere/config' cannot be read");
+    }
+
+    @Test
+    void unknownTopicIsReportedWithTheKnownOnes() {
+        assertThat(run("events helth")).isEqualTo(2);
+        assertThat(errors.toString()).contains("'helth' is no topic").contains("health");
+    }
+
+    @Test
+    void jsonStatusHasTheFourKeys() throws JsonProcessingException {
+        // Given
+        var fleet = new FleetState(
+                "2026-01-01T00:00:00Z",
+                1.5,
+                null,
+                "127.0.0.1:9",
+                new FleetState.KubernetesEndpoint("http://127.0.0.1:8", "/k", true),
+                List.of(new FleetState.FleetProcess(
+                        "health-service-0",
+                        "HEALTH",
+                        new ProcessIdentity(1, 1),
+                        "/log",
+                        List.of(),
+                        Map.of(),
+                        Map.of("http", 1, "grpc", 2))),
+                List.of(new FleetState.FleetNode(
+                        "node-1", 8, "H100", "/s/node-1", "/f", "http://127.0.0.1:3/metrics")));
+        // When
+        JsonNode json = new ObjectMapper().readTree(StatusCommand.json(fleet));
+        // Then
+        assertThat(json.at("/kafka/bootstrap").asText()).isEqualTo("127.0.0.1:9");
+        assertThat(json.at("/kubernetes/kubeconfig").asText()).isEqualTo("/k");
+        assertThat(json.at("/services/health-service-0/http").asText()).isEqualTo("http://127.0.0.1:1");
+        assertThat(json.at("/services/health-service-0/grpc").asText()).isEqualTo("127.0.0.1:2");
+        assertThat(json.at("/nodes/0/name").asText()).isEqualTo("node-1");
+        assertThat(json.at("/nodes/0/gpus").asInt()).isEqualTo(8);
+        assertThat(json.at("/nodes/0/socketDirectory").asText()).isEqualTo("/s/node-1");
+        assertThat(json.at("/nodes/0/metrics").asText()).isEqualTo("http://127.0.0.1:3/metrics");
+    }
+
+    private int run(String line) {
+        errors.getBuffer().setLength(0);
+        CommandLine commandLine = GpufleetCommand.commandLine().setErr(new PrintWriter(errors, true));
+        var arguments = new java.util.ArrayList<>(List.of(line.split(" ")));
+        arguments.add("--state");
+        arguments.add(state.toString());
+        return commandLine.execute(arguments.toArray(String[]::new));
+    }
+}

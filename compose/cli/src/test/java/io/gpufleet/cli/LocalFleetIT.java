@@ -1,0 +1,161 @@
+package io.gpufleet.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FleetState;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The subcommands on a fleet of real processes: broker, API server, three services, two nodes. */
+class LocalFleetIT {
+    @TempDir
+    static Path directory;
+
+    private static KubernetesCluster cluster;
+
+    @BeforeAll
+    static void up() {
+        // The programs are packaged earlier in the same build.
+        System.setProperty(
+                "gpufleet.home", Path.of("../..").toAbsolutePath().normalize().toString());
+        String words = run("up", "--detach", "--kubeconfig=", "--nodes", "2", "--gpus", "4");
+        assertThat(words).contains("node-2", "health-service-0", "Try:");
+        cluster = KubernetesCluster.of(Path.of(run("kubeconfig").strip()));
+    }
+
+    @AfterAll
+    static void down() {
+        Optional.ofNullable(cluster).ifPresent(KubernetesCluster::close);
+        FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        assertThat(run("down", "--clean")).contains("ended 8 processes");
+        assertThat(state.alive()).isFalse();
+        assertThat(state()).doesNotExist();
+    }
+
+    @Test
+    void secondUpReportsTheRunningFleet() {
+        assertThat(run("up", "--detach", "--kubeconfig="))
+                .contains("already runs")
+                .contains("node-1");
+    }
+
+    @Test
+    void jsonStatusHasAllAddresses() throws IOException {
+        JsonNode status = new ObjectMapper().readTree(run("status", "--json"));
+        assertThat(status.at("/kafka/bootstrap").asText()).startsWith("127.0.0.1:");
+        assertThat(status.at("/services").size()).isEqualTo(3);
+        assertThat(status.at("/nodes").size()).isEqualTo(2);
+        status.at("/processes")
+                .forEach(process -> assertThat(process.at("/running").asBoolean())
+                        .as(process.at("/name").asText())
+                        .isTrue());
+    }
+
+    @Test
+    void faultTaintsNodeAndClearRemovesTheTaint() {
+        // Given
+        awaitAllocatable("node-1", "4");
+        // When
+        run("fault", "node-1", "3", "79");
+        // Then
+        patiently().until(() -> tainted("node-1"));
+        awaitAllocatable("node-1", "3");
+        // When
+        run("clear", "node-1", "3");
+        // Then
+        patiently().until(() -> !tainted("node-1"));
+        awaitAllocatable("node-1", "4");
+    }
+
+    @Test
+    void podIsAllocatedItsGpusAndRuns() {
+        // Given
+        awaitAllocatable("node-2", "4");
+        patiently()
+                .until(() -> cluster.client()
+                        .nodes()
+                        .withName("node-2")
+                        .get()
+                        .getMetadata()
+                        .getLabels()
+                        .containsKey("nvidia.com/gpu.product"));
+        // When
+        run("pod", "create", "team-a/train", "--gpus", "2", "--model", "H100", "--run-for", "1s");
+        // Then
+        patiently()
+                .until(() -> Optional.ofNullable(cluster.client()
+                                .pods()
+                                .inNamespace("team-a")
+                                .withName("train")
+                                .get())
+                        .map(Pod::getStatus)
+                        .filter(status -> "Succeeded".equals(status.getPhase()))
+                        .isPresent());
+        assertThat(run("pod", "delete", "team-a/train")).contains("deleted");
+    }
+
+    @Test
+    void logsAreShownByName() {
+        FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        assertThat(state.process("health-service-0")
+                        .map(FleetState.FleetProcess::log)
+                        .map(Path::of))
+                .hasValueSatisfying(log -> assertThat(log).isNotEmptyFile());
+    }
+
+    private static boolean tainted(String node) {
+        return cluster.client().nodes().withName(node).get().getSpec().getTaints().stream()
+                .anyMatch(taint -> taint.getKey().equals("gpufleet.io/unhealthy"));
+    }
+
+    private static void awaitAllocatable(String node, String count) {
+        patiently()
+                .until(() -> Optional.ofNullable(
+                                cluster.client().nodes().withName(node).get())
+                        .map(Node::getStatus)
+                        .map(status -> status.getAllocatable().get("nvidia.com/gpu"))
+                        .filter(quantity -> quantity.toString().equals(count))
+                        .isPresent());
+    }
+
+    private static Path state() {
+        return directory.resolve("state");
+    }
+
+    private static String run(String... words) {
+        var arguments = new ArrayList<>(List.of(words));
+        arguments.add("--state");
+        arguments.add(state().toString());
+        var bytes = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        try (var out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
+            System.setOut(out);
+            int code = GpufleetCommand.commandLine().execute(arguments.toArray(String[]::new));
+            assertThat(code).as(String.join(" ", words)).isZero();
+        } finally {
+            System.setOut(before);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    private static org.awaitility.core.ConditionFactory patiently() {
+        return await().atMost(Duration.ofSeconds(60));
+    }
+}

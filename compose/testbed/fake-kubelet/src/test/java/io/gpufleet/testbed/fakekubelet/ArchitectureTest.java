@@ -1,0 +1,14 @@
+package io.gpufleet.testbed.fakekubelet;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
+import io.gpufleet.architecture.ArchitectureRules;
+
+/** Applies the {@link ArchitectureRules}. */
+@AnalyzeClasses(packages = "io.gpufleet.testbed.fakekubelet", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    @ArchTest
+    static final ArchTests architectureRules = ArchTests.in(ArchitectureRules.class);
+}

@@ -1,0 +1,234 @@
+package io.gpufleet.testbed.kafka;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A Kafka broker as a process of its own, listening on loopback, with its log in a directory that outlives it. Not safe
+ * for use by several threads at once.
+ */
+public final class BrokerProcess implements AutoCloseable {
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+    private static final int ATTEMPTS = 3;
+
+    private final ServerProperties properties;
+    private final String classPath;
+    private Process process;
+
+    private BrokerProcess(ServerProperties properties, String classPath) throws IOException {
+        this.properties = properties;
+        this.classPath = classPath;
+        this.process = launch();
+    }
+
+    /** Starts on free ports and returns when the broker answers; it ends with this JVM at the latest. */
+    public static BrokerProcess start(Path dir) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                BrokerProcess broker = start(dir, anyPort());
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.process.destroyForcibly(), "broker-end"));
+                return broker;
+            } catch (IllegalStateException portWasTakenMeanwhile) {
+                if (attempt == ATTEMPTS) {
+                    throw portWasTakenMeanwhile;
+                }
+            }
+        }
+    }
+
+    /** Starts on the given port and returns when the broker answers; it outlives this JVM. */
+    public static BrokerProcess start(Path dir, int port) {
+        try {
+            Files.createDirectories(dir);
+            var properties = new ServerProperties(dir.toAbsolutePath(), port, freePort());
+            String classPath = KafkaJars.classPath();
+            properties.write();
+            if (!Files.exists(properties.logDir().resolve("meta.properties"))) {
+                format(properties, classPath);
+            }
+            var broker = new BrokerProcess(properties, classPath);
+            broker.awaitResponding();
+            return broker;
+        } catch (IOException unusable) {
+            throw new UncheckedIOException("the directory of the broker, " + dir + ", cannot be used", unusable);
+        }
+    }
+
+    /** Value for {@code bootstrap.servers}. */
+    public String bootstrap() {
+        return "127.0.0.1:" + properties.port();
+    }
+
+    /** Process id of the broker. */
+    public long pid() {
+        return process.pid();
+    }
+
+    /** True while the process runs. */
+    public boolean alive() {
+        return process.isAlive();
+    }
+
+    /** SIGKILL; returns when it is dead. */
+    public void kill() {
+        process.destroyForcibly();
+        await(process);
+    }
+
+    /** SIGTERM, after 10 s SIGKILL; returns when it is dead. */
+    public void stop() {
+        process.destroy();
+        if (!exitedWithin(process, Duration.ofSeconds(10))) {
+            kill();
+        }
+    }
+
+    /** Restarts on the same port and directory, after {@link #kill()} or {@link #stop()} or while the broker runs. */
+    public void restart() {
+        if (process.isAlive()) {
+            stop();
+        }
+        try {
+            process = launch();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        awaitResponding();
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+
+    private Process launch() throws IOException {
+        return java(properties, classPath, "-Xmx384m", "kafka.Kafka", properties.dir() + "/server.properties");
+    }
+
+    private static void format(ServerProperties properties, String classPath) throws IOException {
+        String id = java.util.Base64.getUrlEncoder().withoutPadding().encodeToString(random());
+        Process tool = java(
+                properties,
+                classPath,
+                "-Xmx64m",
+                "kafka.tools.StorageTool",
+                "format",
+                "-t",
+                id,
+                "-c",
+                properties.dir() + "/server.properties");
+        if (await(tool) != 0) {
+            throw new IllegalStateException("the broker's storage could not be formatted: see " + out(properties));
+        }
+    }
+
+    /** A cluster id is 16 random bytes; one that starts with a dash would be read as an option. */
+    private static byte[] random() {
+        var bytes = new byte[16];
+        new java.security.SecureRandom().nextBytes(bytes);
+        bytes[0] &= 0x3f;
+        return bytes;
+    }
+
+    private static Process java(ServerProperties properties, String classPath, String heap, String... arguments)
+            throws IOException {
+        var command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                heap,
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xshare:auto",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dlog4j2.configurationFile=" + properties.log4j(),
+                "-cp",
+                classPath));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(out(properties).toFile()))
+                .start();
+    }
+
+    private static Path out(ServerProperties properties) {
+        return properties.dir().resolve("broker.out");
+    }
+
+    private void awaitResponding() {
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+        while (!isResponding()) {
+            if (exitedWithin(process, Duration.ofMillis(50))) {
+                throw new IllegalStateException("the broker on port " + properties.port()
+                        + " exited while starting (is the port in use?): see " + out(properties));
+            }
+            if (System.nanoTime() > deadline) {
+                kill();
+                throw new IllegalStateException("the broker on port " + properties.port() + " did not answer within "
+                        + START_TIMEOUT.toSeconds() + " s: see " + out(properties));
+            }
+        }
+    }
+
+    /** Sends ApiVersions (key 18, version 0), the first request of every client. */
+    private boolean isResponding() {
+        try (var socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), properties.port()), 500);
+            socket.setSoTimeout(2000);
+            var out = new DataOutputStream(socket.getOutputStream());
+            out.writeInt(10);
+            out.writeShort(18);
+            out.writeShort(0);
+            out.writeInt(1);
+            out.writeShort(-1);
+            out.flush();
+            var in = new DataInputStream(socket.getInputStream());
+            in.readInt();
+            return in.readInt() == 1 && in.readShort() == 0;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private static int anyPort() {
+        try {
+            return freePort();
+        } catch (IOException failed) {
+            throw new UncheckedIOException("no free port on loopback", failed);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static int await(Process process) {
+        try {
+            return process.waitFor();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for the broker", interrupted);
+        }
+    }
+
+    private static boolean exitedWithin(Process process, Duration within) {
+        try {
+            return process.waitFor(within.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for the broker", interrupted);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.gpufleet.testbed.kafka;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The broker's configuration: one node that is broker and controller, on loopback, small and quick to start. */
+record ServerProperties(Path dir, int port, int controllerPort) {
+    /** Directory of the broker's logs. */
+    Path logDir() {
+        return dir.resolve("log");
+    }
+
+    /** Writes the configuration of StorageTool and broker, and that of its log library. */
+    Path write() throws IOException {
+        Path file = dir.resolve("server.properties");
+        Files.writeString(file, text());
+        Files.writeString(log4j(), """
+            rootLogger.level = WARN
+            rootLogger.appenderRef.stdout.ref = stdout
+            appender.stdout.type = Console
+            appender.stdout.name = stdout
+            appender.stdout.layout.type = PatternLayout
+            appender.stdout.layout.pattern = %d{ISO8601} %p %c{1} %m%n
+            """);
+        return file;
+    }
+
+    /** Configuration of the broker's own log library. */
+    Path log4j() {
+        return dir.resolve("log4j2.properties");
+    }
+
+    private String text() {
+        // Index and cleaner sizes: 600 partitions fit into a small heap. Short sessions: a restart is noticed at once.
+        return """
+            process.roles=broker,controller
+            node.id=1
+            controller.quorum.voters=1@127.0.0.1:%2$d
+            listeners=PLAINTEXT://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%2$d
+            advertised.listeners=PLAINTEXT://127.0.0.1:%1$d
+            controller.listener.names=CONTROLLER
+            inter.broker.listener.name=PLAINTEXT
+            log.dirs=%3$s
+            auto.create.topics.enable=false
+            num.network.threads=2
+            num.io.threads=4
+            num.recovery.threads.per.data.dir=2
+            offsets.topic.replication.factor=1
+            offsets.topic.num.partitions=4
+            transaction.state.log.replication.factor=1
+            transaction.state.log.min.isr=1
+            transaction.state.log.num.partitions=4
+            transaction.state.log.segment.bytes=4194304
+            transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
+            share.coordinator.state.topic.replication.factor=1
+            share.coordinator.state.topic.min.isr=1
+            group.initial.rebalance.delay.ms=0
+            group.min.session.timeout.ms=1000
+            broker.session.timeout.ms=3000
+            broker.heartbeat.interval.ms=500
+            log.index.size.max.bytes=1048576
+            log.cleaner.threads=1
+            log.cleaner.dedupe.buffer.size=16777216
+            log.cleaner.io.buffer.size=262144
+            """.formatted(port, controllerPort, logDir().toAbsolutePath());
+    }
+}

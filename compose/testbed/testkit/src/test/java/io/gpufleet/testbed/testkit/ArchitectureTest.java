@@ -1,0 +1,13 @@
+package io.gpufleet.testbed.testkit;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.ArchTests;
+import io.gpufleet.architecture.ArchitectureRules;
+
+@AnalyzeClasses(packages = "io.gpufleet.testbed.testkit", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    @ArchTest
+    static final ArchTests architectureRules = ArchTests.in(ArchitectureRules.class);
+}

@@ -1,0 +1,262 @@
+package io.gpufleet.health.app;
+
+import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.Verdict;
+import io.gpufleet.health.model.nodepatch.DesiredNode;
+import io.gpufleet.health.model.nodepatch.NodePatchPlan;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One reconcile of one Node: reads, plans and patches. Never called concurrently for one node. */
+public final class NodePatchStep {
+    private static final Logger LOG = LoggerFactory.getLogger(NodePatchStep.class);
+    private static final int ATTEMPTS = 5;
+    private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
+
+    private final NodeClient nodes;
+    private final SignalSink signals;
+    private final ReconcileCounters counters;
+    private final OverrideDetector overrides;
+    private final Map<String, String> reportedUids = new ConcurrentHashMap<>();
+    private final Map<String, NodeOutcome> outcomes = new ConcurrentHashMap<>();
+
+    /** When the node is reconciled next. */
+    public sealed interface ReconcileResult {
+        /** On the next change. */
+        record Reconciled() implements ReconcileResult {}
+
+        /** After this time, even without a change. */
+        record RequeueAfter(Duration after) implements ReconcileResult {}
+
+        /** After this time, since a call failed. */
+        record RetryAfter(Duration after) implements ReconcileResult {}
+    }
+
+    /**
+     * Step over one cluster.
+     *
+     * @param confirmAfter an applied taint missing in two reads this far apart was removed manually
+     */
+    public NodePatchStep(
+            NodeClient nodes, SignalSink signals, ReconcileCounters counters, Clock clock, Duration confirmAfter) {
+        this.nodes = nodes;
+        this.signals = signals;
+        this.counters = counters;
+        this.overrides = new OverrideDetector(nodes, signals, clock, confirmAfter);
+    }
+
+    /** Prepares for the first patch. */
+    void warmUp() {
+        nodes.warmUp();
+    }
+
+    /** Outcome of the last reconcile, one line for people. */
+    String outcome(String node) {
+        return lastOutcome(node).text();
+    }
+
+    /** Removes what is kept for a node. */
+    void forget(String node) {
+        outcomes.remove(node);
+        reportedUids.remove(node);
+        overrides.notMissing(node);
+    }
+
+    private NodeOutcome lastOutcome(String node) {
+        return outcomes.getOrDefault(node, new NodeOutcome.NotReconciled());
+    }
+
+    /**
+     * Brings the Node to the state that the verdict asks for.
+     *
+     * @param failures number of failed steps on the node before this one
+     */
+    ReconcileResult reconcile(Verdict verdict, int failures) {
+        String node = verdict.node().name();
+        Optional<ObservedNode> observed = nodes.cached(node);
+        if (observed.isEmpty()) {
+            // The informer reports the Node when it appears, or once Nodes can be watched.
+            outcomes.put(node, nodes.hasSynced() ? new NodeOutcome.NoSuchNode() : new NodeOutcome.NotWatched());
+            return new ReconcileResult.Reconciled();
+        }
+        reportUid(verdict, observed.get());
+        return patch(observed.get(), DesiredNode.of(verdict), backoff(failures));
+    }
+
+    private ReconcileResult patch(ObservedNode cached, DesiredNode desired, Duration backoff) {
+        ObservedNode observed = cached;
+        boolean fromServer = false;
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            NodePatchPlan plan = NodePatchPlan.of(observed, desired);
+            if (plan instanceof NodePatchPlan.AppliedMissing missing) {
+                return detectOverride(observed, missing, fromServer);
+            }
+            overrides.notMissing(observed.name());
+            if (!(plan instanceof NodePatchPlan.Patch patch)) {
+                return skip(observed, plan);
+            }
+            NodeResponse response = apply(observed, patch, desired);
+            if (!(response instanceof NodeResponse.Conflict)) {
+                return handleResponse(observed, desired, patch, response, backoff);
+            }
+            counters.conflicts.increment();
+            Optional<ObservedNode> newer = newerCached(observed);
+            fromServer = newer.isEmpty();
+            NodeResponse current =
+                    newer.<NodeResponse>map(NodeResponse.Succeeded::new).orElseGet(() -> nodes.read(cached.name()));
+            if (!(current instanceof NodeResponse.Succeeded(ObservedNode next))) {
+                return handleResponse(observed, desired, patch, current, backoff);
+            }
+            observed = next;
+        }
+        outcomes.put(cached.name(), new NodeOutcome.ConflictsExceeded());
+        return new ReconcileResult.RetryAfter(backoff);
+    }
+
+    /** The informer mostly has the conflicting change when the conflict is reported; that saves a read. */
+    private Optional<ObservedNode> newerCached(ObservedNode observed) {
+        return nodes.cached(observed.name())
+                .filter(node -> !node.resourceVersion().equals(observed.resourceVersion()));
+    }
+
+    private NodeResponse apply(ObservedNode observed, NodePatchPlan.Patch patch, DesiredNode desired) {
+        ObservedNode current = observed;
+        if (patch.nodeDiffers()) {
+            NodeResponse response = nodes.patchNode(observed, patch);
+            if (!(response instanceof NodeResponse.Succeeded(ObservedNode patched))) {
+                return response;
+            }
+            counters.patches.increment();
+            current = patched;
+            LOG.atInfo()
+                    .addKeyValue("node", observed.name())
+                    .addKeyValue("revision", desired.revision())
+                    .addKeyValue("taint", patch.applied().taint())
+                    .addKeyValue("label", patch.applied().label())
+                    .log(patch.applied().taint().isEmpty() ? "node patched" : "taint applied");
+        }
+        return patch.conditionDiffers()
+                ? applyCondition(current, desired.condition())
+                : new NodeResponse.Succeeded(current);
+    }
+
+    private NodeResponse applyCondition(ObservedNode node, ObservedNode.Condition condition) {
+        NodeResponse response = nodes.patchCondition(node, condition);
+        if (response instanceof NodeResponse.Succeeded) {
+            counters.conditions.increment();
+            boolean problem = condition.status().equals("True");
+            nodes.recordEvent(node, problem, condition.reason(), condition.message());
+        }
+        return response;
+    }
+
+    private ReconcileResult handleResponse(
+            ObservedNode observed,
+            DesiredNode desired,
+            NodePatchPlan.Patch patch,
+            NodeResponse response,
+            Duration backoff) {
+        return switch (response) {
+            case NodeResponse.Succeeded(ObservedNode now) -> {
+                reportPatch(now, desired, "");
+                reportForeign(now.name(), patch.foreign());
+                yield new ReconcileResult.Reconciled();
+            }
+            case NodeResponse.NotFound() -> {
+                outcomes.put(observed.name(), new NodeOutcome.NoSuchNode());
+                yield new ReconcileResult.Reconciled();
+            }
+            case NodeResponse.Rejected(String reason) -> {
+                failed(observed, "rejected: " + reason);
+                reportPatch(observed, desired, reason);
+                yield new ReconcileResult.RetryAfter(MAX_BACKOFF);
+            }
+            case NodeResponse.Unavailable(String reason) -> {
+                failed(observed, "no answer: " + reason);
+                yield new ReconcileResult.RetryAfter(backoff);
+            }
+            case NodeResponse.Conflict() -> new ReconcileResult.RetryAfter(backoff);
+        };
+    }
+
+    private void failed(ObservedNode observed, String reason) {
+        counters.failures.increment();
+        if (changed(observed.name(), new NodeOutcome.Failed(reason))) {
+            LOG.atWarn()
+                    .addKeyValue("node", observed.name())
+                    .addKeyValue("reason", reason)
+                    .log("node not patched, retrying");
+        }
+    }
+
+    private void reportPatch(ObservedNode observed, DesiredNode desired, String error) {
+        signals.nodePatched(
+                observed.name(),
+                new SignalSink.PatchOutcome(observed.uid(), desired.revision(), "node", error.isEmpty(), error));
+    }
+
+    private void reportForeign(String node, List<String> foreign) {
+        NodeOutcome outcome = foreign.isEmpty() ? new NodeOutcome.AsDesired() : new NodeOutcome.Foreign(foreign);
+        if (changed(node, outcome) && !foreign.isEmpty()) {
+            counters.foreign.increment();
+            LOG.atWarn()
+                    .addKeyValue("node", node)
+                    .addKeyValue("foreign", foreign)
+                    .log("foreign taint, label or annotation in place of ours is left alone");
+        }
+    }
+
+    private ReconcileResult skip(ObservedNode observed, NodePatchPlan plan) {
+        NodeOutcome outcome = switch (plan) {
+            case NodePatchPlan.OptedOut() -> new NodeOutcome.OptedOut();
+            case NodePatchPlan.UidMismatch(String uid) -> new NodeOutcome.UidMismatch(uid);
+            case NodePatchPlan.NewerRevision(long revision) -> new NodeOutcome.NewerRevision(revision);
+            case NodePatchPlan.UpToDate _, NodePatchPlan.AppliedMissing _, NodePatchPlan.Patch _ ->
+                lastOutcome(observed.name()) instanceof NodeOutcome.Foreign foreign
+                        ? foreign
+                        : new NodeOutcome.AsDesired();
+        };
+        if (changed(observed.name(), outcome) && plan instanceof NodePatchPlan.NewerRevision) {
+            LOG.atWarn()
+                    .addKeyValue("node", observed.name())
+                    .addKeyValue("reason", outcome.text())
+                    .log("node not patched");
+        }
+        return new ReconcileResult.Reconciled();
+    }
+
+    private ReconcileResult detectOverride(
+            ObservedNode observed, NodePatchPlan.AppliedMissing missing, boolean fromServer) {
+        OverrideDetector.Detection detection = overrides.missing(observed, missing, fromServer);
+        detection.outcome().ifPresent(outcome -> outcomes.put(observed.name(), outcome));
+        return new ReconcileResult.RequeueAfter(detection.requeueAfter());
+    }
+
+    /** Keeps the outcome; true when it differs from the last one. */
+    private boolean changed(String node, NodeOutcome outcome) {
+        return !outcome.equals(outcomes.put(node, outcome));
+    }
+
+    private void reportUid(Verdict verdict, ObservedNode observed) {
+        String uid = observed.uid();
+        if (!uid.equals(verdict.node().uid()) && !uid.equals(reportedUids.put(observed.name(), uid))) {
+            signals.nodeObserved(observed.name(), observed.facts()).whenComplete((_, failed) -> {
+                if (failed != null) {
+                    reportedUids.remove(observed.name(), uid);
+                }
+            });
+        }
+    }
+
+    private static Duration backoff(int failures) {
+        Duration doubled = Duration.ofSeconds(1L << Math.min(failures, 5));
+        return doubled.compareTo(MAX_BACKOFF) > 0 ? MAX_BACKOFF : doubled;
+    }
+}

@@ -1,0 +1,107 @@
+package io.gpufleet.health.http;
+
+import io.gpufleet.health.model.ManualOverride;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.Verdict;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.nodepatch.DesiredNode;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Collection;
+import java.util.Locale;
+
+/**
+ * Response of {@code GET /v1/nodes/{n}/why}: faults, verdict, desired Node and the outcome of patching it.
+ *
+ * <pre>
+ * node, nodeUid, bootId, revision, evidence
+ * state, trusted, since, reason, recommendedAction
+ * faults        [fault, since, observations, recoveryAction, event, actedUpon]
+ * devices       [uuid, model, state, trusted, since, reason, recommendedAction, locallyHealthy, faults, note?]
+ * desired       {taint, label, recommendedAction, condition, message, outcome}
+ * quarantine?   note
+ * override?     {target, by, since}
+ * </pre>
+ */
+final class ExplanationJson {
+    private ExplanationJson() {}
+
+    static JsonObject of(NodeState state, String outcome) {
+        Verdict verdict = Verdict.of(state);
+        var devices = new JsonArray();
+        state.devices().values().forEach(device -> devices.add(of(device)));
+        var json = new JsonObject()
+                .put("node", state.node().name())
+                .put("nodeUid", state.node().uid())
+                .put("bootId", state.boot().id())
+                .put("state", state.health().state())
+                .put("trusted", verdict.trusted())
+                .put("since", state.health().since().toString())
+                .put("reason", state.health().reason())
+                .put("recommendedAction", state.health().recommendedAction().slug())
+                .put("revision", state.revision())
+                .put("evidence", new JsonArray(verdict.evidence()))
+                .put("faults", faults(state.episodes().values()))
+                .put("devices", devices)
+                .put("desired", desired(DesiredNode.of(verdict), outcome));
+        if (state.quarantine() != null) {
+            json.put("quarantine", state.quarantine().note());
+        }
+        if (state.override() != null) {
+            json.put("override", override(state.override()));
+        }
+        return json;
+    }
+
+    private static JsonObject override(ManualOverride override) {
+        return new JsonObject()
+                .put("target", override.target())
+                .put("by", override.by())
+                .put("since", override.since().toString());
+    }
+
+    private static JsonObject of(Device device) {
+        DeviceHealth health = device.health();
+        var json = new JsonObject()
+                .put("uuid", device.uuid())
+                .put("model", device.model())
+                .put("state", health.state())
+                .put("trusted", health.trusted())
+                .put("since", health.since().toString())
+                .put("reason", health.reason())
+                .put("recommendedAction", health.recommendedAction().slug())
+                .put("locallyHealthy", device.locallyHealthy())
+                .put("faults", faults(device.episodes().values()));
+        if (health instanceof DeviceHealth.Quarantined quarantined) {
+            json.put("note", quarantined.note());
+        }
+        if (health instanceof DeviceHealth.Retired retired) {
+            json.put("note", retired.note());
+        }
+        return json;
+    }
+
+    private static JsonArray faults(Collection<Episode> episodes) {
+        var faults = new JsonArray();
+        episodes.forEach(episode -> faults.add(new JsonObject()
+                .put("fault", episode.code().slug())
+                .put("since", episode.since().toString())
+                .put("observations", episode.observations())
+                .put("recoveryAction", episode.action().name().toLowerCase(Locale.ROOT))
+                .put("event", episode.eventId())
+                .put("actedUpon", episode.acts())));
+        return faults;
+    }
+
+    private static JsonObject desired(DesiredNode desired, String outcome) {
+        return new JsonObject()
+                .put("taint", desired.taint())
+                .put("label", desired.label())
+                .put("recommendedAction", desired.recommendedAction())
+                .put("condition", desired.condition().status())
+                .put("message", desired.condition().message())
+                .put("outcome", outcome);
+    }
+}

@@ -1,0 +1,71 @@
+package io.gpufleet.health.kafka;
+
+import com.google.protobuf.ProtocolMessageEnum;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.proto.health.v1.Fault;
+import java.util.Locale;
+
+/** Maps enums by name to protobuf and back; an unknown protobuf value becomes the default, never an exception. */
+final class EnumMapping {
+    private static final int MAX_NUMBER = 1_000_000;
+
+    private EnumMapping() {}
+
+    static FaultCode code(Fault fault) {
+        return code(fault.getKind(), fault.getXid());
+    }
+
+    static FaultCode code(io.gpufleet.proto.health.v1.FaultKind wire, int number) {
+        FaultKind kind = byName(FaultKind.class, wire, "FAULT_KIND_", FaultKind.UNKNOWN);
+        boolean numbered = kind == FaultKind.XID || kind == FaultKind.SXID;
+        return new FaultCode(kind, numbered ? Math.clamp(number, 0, MAX_NUMBER) : 0);
+    }
+
+    static io.gpufleet.proto.health.v1.FaultKind toWire(FaultKind kind) {
+        return kind == FaultKind.UNKNOWN
+                ? io.gpufleet.proto.health.v1.FaultKind.FAULT_KIND_UNSPECIFIED
+                : io.gpufleet.proto.health.v1.FaultKind.valueOf("FAULT_KIND_" + kind.name());
+    }
+
+    static RecoveryAction action(io.gpufleet.proto.health.v1.RecoveryAction wire) {
+        return byName(RecoveryAction.class, wire, "RECOVERY_ACTION_", RecoveryAction.UNKNOWN);
+    }
+
+    static io.gpufleet.proto.health.v1.RecoveryAction toWire(RecoveryAction action) {
+        return action == RecoveryAction.UNKNOWN
+                ? io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED
+                : io.gpufleet.proto.health.v1.RecoveryAction.valueOf("RECOVERY_ACTION_" + action.name());
+    }
+
+    static HealthState state(io.gpufleet.proto.health.v1.HealthState wire) {
+        return byName(HealthState.class, wire, "HEALTH_STATE_", HealthState.HEALTHY);
+    }
+
+    static io.gpufleet.proto.health.v1.HealthState toWire(HealthState state) {
+        return io.gpufleet.proto.health.v1.HealthState.valueOf("HEALTH_STATE_" + state.name());
+    }
+
+    static RecommendedAction recommendedAction(io.gpufleet.proto.health.v1.RecommendedAction wire) {
+        return byName(RecommendedAction.class, wire, "RECOMMENDED_ACTION_", RecommendedAction.NONE);
+    }
+
+    static io.gpufleet.proto.health.v1.RecommendedAction toWire(RecommendedAction action) {
+        return action == RecommendedAction.NONE
+                ? io.gpufleet.proto.health.v1.RecommendedAction.RECOMMENDED_ACTION_UNSPECIFIED
+                : io.gpufleet.proto.health.v1.RecommendedAction.valueOf("RECOMMENDED_ACTION_" + action.name());
+    }
+
+    private static <E extends Enum<E>> E byName(Class<E> type, ProtocolMessageEnum wire, String prefix, E otherwise) {
+        String name = wire.toString().toUpperCase(Locale.ROOT);
+        for (E value : type.getEnumConstants()) {
+            if (name.equals(prefix + value.name())) {
+                return value;
+            }
+        }
+        return otherwise;
+    }
+}

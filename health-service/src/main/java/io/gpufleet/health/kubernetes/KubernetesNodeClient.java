@@ -1,0 +1,255 @@
+package io.gpufleet.health.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpufleet.health.app.NodeClient;
+import io.gpufleet.health.app.NodeListener;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
+import io.gpufleet.health.model.nodepatch.NodePatchPlan;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Node objects of one API server. An informer caches them, so that a fault needs one patch and no read before it; a
+ * patch carries the resourceVersion it was planned for.
+ */
+public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(KubernetesNodeClient.class);
+    private static final String FIELD_MANAGER = "gpufleet-health";
+    private static final PatchContext MERGE = new PatchContext.Builder()
+            .withPatchType(PatchType.JSON_MERGE)
+            .withFieldManager(FIELD_MANAGER)
+            .build();
+    private static final PatchContext APPLY = new PatchContext.Builder()
+            .withPatchType(PatchType.SERVER_SIDE_APPLY)
+            .withFieldManager(FIELD_MANAGER)
+            .withForce(true)
+            .build();
+
+    private final KubernetesClient client;
+    private final NodeEventRecorder events;
+    private final Clock clock;
+    private final SharedIndexInformer<Node> informer;
+    private final WatchStatus watch;
+
+    /** Watches nothing before {@link #watch}. The caller closes the client. */
+    public KubernetesNodeClient(KubernetesClient client, NodeEventRecorder events, Clock clock) {
+        this.client = client;
+        this.events = events;
+        this.clock = clock;
+        this.watch = new WatchStatus(client.getMasterUrl().toString());
+        this.informer = client.nodes().runnableInformer(0);
+    }
+
+    /** Starts the informer; it retries while the API server does not answer or rejects it. */
+    public void watch(NodeListener listener) {
+        informer.exceptionHandler((_, failed) -> {
+            watch.failed(ApiErrors.oneLine(failed));
+            return true;
+        });
+        informer.addEventHandler(new NodeEventHandler(listener));
+        informer.start();
+    }
+
+    /** Passes the changes of the informer to the listener. */
+    private final class NodeEventHandler implements ResourceEventHandler<Node> {
+        private final NodeListener listener;
+
+        NodeEventHandler(NodeListener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void onAdd(Node node) {
+            watch.succeeded();
+            listener.nodeChanged(node.getMetadata().getName());
+        }
+
+        @Override
+        public void onUpdate(Node before, Node node) {
+            watch.succeeded();
+            listener.nodeChanged(node.getMetadata().getName());
+        }
+
+        @Override
+        public void onDelete(Node node, boolean unknownFinalState) {
+            listener.nodeDeleted(
+                    node.getMetadata().getName(), node.getMetadata().getUid());
+        }
+    }
+
+    /** Reasons why Nodes cannot be patched now, one line each. */
+    public List<String> readinessFailures() {
+        if (informer.hasSynced() && informer.isWatching()) {
+            return List.of();
+        }
+        String error = watch.error();
+        String reason = error.isEmpty() ? "Nodes are being listed" : error;
+        return List.of("Kubernetes API " + client.getMasterUrl() + ": " + reason);
+    }
+
+    @Override
+    public boolean hasSynced() {
+        return informer.hasSynced();
+    }
+
+    @Override
+    public Optional<ObservedNode> cached(String node) {
+        return Optional.ofNullable(informer.getStore().getByKey(node)).map(NodeMapper::toModel);
+    }
+
+    @Override
+    public NodeResponse read(String node) {
+        return call(() -> client.nodes().withName(node).get());
+    }
+
+    @Override
+    public NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch plan) {
+        String patch = json(nodePatch(observed, plan));
+        return call(() -> client.nodes().withName(observed.name()).patch(MERGE, patch));
+    }
+
+    @Override
+    public NodeResponse patchCondition(ObservedNode observed, Condition condition) {
+        String patch = json(conditionPatch(observed, condition));
+        return call(() ->
+                client.nodes().withName(observed.name()).subresource("status").patch(APPLY, patch));
+    }
+
+    @Override
+    public void recordEvent(ObservedNode node, boolean warning, String reason, String message) {
+        events.recordEvent(node, warning, reason, message);
+    }
+
+    /** Patches a Node that does not exist, since no Node has a name below .invalid. */
+    @Override
+    public void warmUp() {
+        var missing = new ObservedNode(
+                "gpufleet-warm-up.invalid",
+                new ObservedNode.NodeFacts("", "", false, false, true),
+                "1",
+                List.of(),
+                "",
+                "",
+                AppliedAnnotation.NONE,
+                null);
+        var plan = new NodePatchPlan.Patch(
+                List.of(Taint.unhealthy("WarmUp")),
+                "degraded",
+                "support",
+                new AppliedAnnotation(1, "WarmUp", "degraded", "support", ""),
+                true,
+                false,
+                List.of());
+        NodeResponse response = patchNode(missing, plan);
+        LOG.atDebug().addKeyValue("response", response).log("warm-up done");
+    }
+
+    private static NodeResponse call(Supplier<@Nullable Node> call) {
+        try {
+            Node node = call.get();
+            return node == null ? new NodeResponse.NotFound() : new NodeResponse.Succeeded(NodeMapper.toModel(node));
+        } catch (KubernetesClientException failed) {
+            return ApiErrors.toResponse(failed);
+        }
+    }
+
+    private static Map<String, @Nullable Object> nodePatch(ObservedNode observed, NodePatchPlan.Patch plan) {
+        Map<String, @Nullable Object> labels = new LinkedHashMap<>();
+        labels.put(NodeMapper.HEALTH, orNull(plan.label()));
+        Map<String, @Nullable Object> annotations = new LinkedHashMap<>();
+        annotations.put(NodeMapper.RECOMMENDED_ACTION, orNull(plan.recommendedAction()));
+        annotations.put(
+                NodeMapper.APPLIED,
+                plan.applied().equals(AppliedAnnotation.NONE) ? null : NodeMapper.applied(plan.applied()));
+        Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
+        metadata.put("resourceVersion", observed.resourceVersion());
+        metadata.put("labels", labels);
+        metadata.put("annotations", annotations);
+        Map<String, @Nullable Object> patch = new LinkedHashMap<>();
+        patch.put("metadata", metadata);
+        if (!plan.taints().equals(observed.taints())) {
+            patch.put(
+                    "spec",
+                    Map.of(
+                            "taints",
+                            plan.taints().stream()
+                                    .map(KubernetesNodeClient::taint)
+                                    .toList()));
+        }
+        return patch;
+    }
+
+    private static Map<String, String> taint(Taint taint) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        fields.put("key", taint.key());
+        if (!taint.value().isEmpty()) {
+            fields.put("value", taint.value());
+        }
+        fields.put("effect", taint.effect());
+        if (!taint.timeAdded().isEmpty()) {
+            fields.put("timeAdded", taint.timeAdded());
+        }
+        return fields;
+    }
+
+    /** For server-side apply: changes only our condition of the list, and needs no read before. */
+    private Map<String, @Nullable Object> conditionPatch(ObservedNode observed, Condition condition) {
+        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
+        String since = Optional.ofNullable(informer.getStore().getByKey(observed.name()))
+                .flatMap(NodeMapper::condition)
+                .filter(old -> condition.status().equals(old.getStatus()))
+                .map(NodeCondition::getLastTransitionTime)
+                .orElse(now);
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("type", NodeMapper.CONDITION);
+        fields.put("status", condition.status());
+        fields.put("reason", condition.reason());
+        fields.put("message", condition.message());
+        fields.put("lastHeartbeatTime", now);
+        fields.put("lastTransitionTime", since);
+        return Map.of(
+                "apiVersion",
+                "v1",
+                "kind",
+                "Node",
+                "metadata",
+                Map.of("name", observed.name(), "uid", observed.uid()),
+                "status",
+                Map.of("conditions", List.of(fields)));
+    }
+
+    private static @Nullable String orNull(String text) {
+        return text.isEmpty() ? null : text;
+    }
+
+    private static String json(Map<String, @Nullable Object> patch) {
+        try {
+            return NodeMapper.JSON.writeValueAsString(patch);
+        } catch (com.fasterxml.jackson.core.JsonProcessingException impossible) {
+            throw new IllegalStateException("a map of texts is always JSON", impossible);
+        }
+    }
+
+    @Override
+    public void close() {
+        informer.stop();
+    }
+}

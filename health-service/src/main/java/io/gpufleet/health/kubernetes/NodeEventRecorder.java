@@ -1,0 +1,129 @@
+package io.gpufleet.health.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Records Kubernetes Events about Nodes: one object per node and reason, whose count increases. */
+public final class NodeEventRecorder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeEventRecorder.class);
+    private static final String NAMESPACE = "default";
+    private static final int MAX_CONCURRENT = 4;
+    private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+
+    private final KubernetesClient client;
+    private final Clock clock;
+    private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
+    private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
+
+    /** Uses the client, which the caller closes. */
+    public NodeEventRecorder(KubernetesClient client, Clock clock) {
+        this.client = client;
+        this.clock = clock;
+    }
+
+    /** Records in the background; an Event that cannot be written is logged and dropped. */
+    void recordEvent(ObservedNode node, boolean warning, String reason, String message) {
+        background.execute(() -> {
+            permits.acquireUninterruptibly();
+            try {
+                write(node, warning, reason, message);
+            } catch (KubernetesClientException failed) {
+                LOG.atWarn()
+                        .addKeyValue("node", node.name())
+                        .addKeyValue("reason", ApiErrors.oneLine(failed))
+                        .log("Kubernetes Event not written");
+            } finally {
+                permits.release();
+            }
+        });
+    }
+
+    private void write(ObservedNode node, boolean warning, String reason, String message) {
+        String name = name(node, reason);
+        Event existing =
+                client.v1().events().inNamespace(NAMESPACE).withName(name).get();
+        String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
+        if (existing == null) {
+            try {
+                client.v1()
+                        .events()
+                        .inNamespace(NAMESPACE)
+                        .resource(event(node, warning, reason, message, now))
+                        .create();
+                return;
+            } catch (KubernetesClientException raced) {
+                if (raced.getCode() != 409) {
+                    throw raced;
+                }
+            }
+        }
+        int count = existing == null || existing.getCount() == null ? 1 : existing.getCount();
+        client.v1()
+                .events()
+                .inNamespace(NAMESPACE)
+                .withName(name)
+                .patch(MERGE, patch(Map.of("count", count + 1, "lastTimestamp", now, "message", message)));
+    }
+
+    /** Name by node and reason, so that a repeated Event finds its object. */
+    static String name(ObservedNode node, String reason) {
+        String owner = node.uid().isEmpty() ? node.name() : node.uid();
+        String prefix = node.name().length() <= 150 ? node.name() : node.name().substring(0, 150);
+        return prefix + ".gpufleet." + reason.toLowerCase(Locale.ROOT) + "."
+                + Integer.toHexString((owner + reason).hashCode());
+    }
+
+    private static Event event(ObservedNode node, boolean warning, String reason, String message, String now) {
+        return new EventBuilder()
+                .withNewMetadata()
+                .withName(name(node, reason))
+                .withNamespace(NAMESPACE)
+                .endMetadata()
+                .withType(warning ? "Warning" : "Normal")
+                .withReason(reason)
+                .withMessage(message)
+                .withCount(1)
+                .withFirstTimestamp(now)
+                .withLastTimestamp(now)
+                .withReportingComponent("gpufleet-health")
+                .withReportingInstance("gpufleet-health")
+                .withNewSource()
+                .withComponent("gpufleet-health")
+                .withHost(node.name())
+                .endSource()
+                .withNewInvolvedObject()
+                .withApiVersion("v1")
+                .withKind("Node")
+                .withName(node.name())
+                .withUid(node.uid())
+                .endInvolvedObject()
+                .build();
+    }
+
+    private static String patch(Map<String, Object> fields) {
+        try {
+            return NodeMapper.JSON.writeValueAsString(fields);
+        } catch (com.fasterxml.jackson.core.JsonProcessingException impossible) {
+            throw new IllegalStateException("a map of texts is always JSON", impossible);
+        }
+    }
+
+    @Override
+    public void close() {
+        background.shutdownNow();
+    }
+}

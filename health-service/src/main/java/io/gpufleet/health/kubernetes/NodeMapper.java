@@ -1,0 +1,122 @@
+package io.gpufleet.health.kubernetes;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.api.model.NodeSystemInfo;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Maps Node objects to {@link ObservedNode}. */
+final class NodeMapper {
+    static final String APPLIED = "gpufleet.io/applied";
+    static final String RECOMMENDED_ACTION = "gpufleet.io/recommended-action";
+    static final String HEALTH = "gpufleet.io/health";
+    static final String MANAGED = "gpufleet.io/managed";
+    static final String CONDITION = "GpuUnhealthy";
+    // A newer version may add keys to its annotation.
+    static final ObjectMapper JSON =
+            new ObjectMapper().configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
+
+    private NodeMapper() {}
+
+    static ObservedNode toModel(Node node) {
+        Map<String, String> labels = orEmpty(node.getMetadata().getLabels());
+        Map<String, String> annotations = orEmpty(node.getMetadata().getAnnotations());
+        return new ObservedNode(
+                node.getMetadata().getName(),
+                facts(node, labels),
+                text(node.getMetadata().getResourceVersion()),
+                taints(node),
+                labels.getOrDefault(HEALTH, ""),
+                annotations.getOrDefault(RECOMMENDED_ACTION, ""),
+                applied(annotations.getOrDefault(APPLIED, "")),
+                condition(node)
+                        .map(found -> new Condition(
+                                text(found.getStatus()), text(found.getReason()), text(found.getMessage())))
+                        .orElse(null));
+    }
+
+    static Optional<NodeCondition> condition(Node node) {
+        return conditions(node)
+                .filter(condition -> CONDITION.equals(condition.getType()))
+                .findFirst();
+    }
+
+    private static NodeFacts facts(Node node, Map<String, String> labels) {
+        boolean ready = conditions(node)
+                .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
+        NodeSystemInfo info = node.getStatus() == null ? null : node.getStatus().getNodeInfo();
+        boolean unschedulable =
+                node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+        return new NodeFacts(
+                text(node.getMetadata().getUid()),
+                info == null ? "" : text(info.getBootID()),
+                ready,
+                unschedulable,
+                !"false".equals(labels.get(MANAGED)));
+    }
+
+    private static Stream<NodeCondition> conditions(Node node) {
+        return node.getStatus() == null || node.getStatus().getConditions() == null
+                ? Stream.empty()
+                : node.getStatus().getConditions().stream();
+    }
+
+    private static List<Taint> taints(Node node) {
+        return node.getSpec() == null || node.getSpec().getTaints() == null
+                ? List.of()
+                : node.getSpec().getTaints().stream()
+                        .map(taint -> new Taint(
+                                text(taint.getKey()),
+                                text(taint.getValue()),
+                                text(taint.getEffect()),
+                                text(taint.getTimeAdded())))
+                        .toList();
+    }
+
+    /** An unreadable annotation lists nothing, so that every field counts as foreign. */
+    private static AppliedAnnotation applied(String annotation) {
+        if (annotation.isEmpty()) {
+            return AppliedAnnotation.NONE;
+        }
+        try {
+            AppliedAnnotation applied = JSON.readValue(annotation, AppliedAnnotation.class);
+            return new AppliedAnnotation(
+                    applied.revision(),
+                    text(applied.taint()),
+                    text(applied.label()),
+                    text(applied.recommendedAction()),
+                    text(applied.why()));
+        } catch (JsonProcessingException unreadable) {
+            return AppliedAnnotation.NONE;
+        }
+    }
+
+    static String applied(AppliedAnnotation applied) {
+        try {
+            return JSON.writeValueAsString(applied);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("a record of texts and a number is always JSON", impossible);
+        }
+    }
+
+    private static Map<String, String> orEmpty(@Nullable Map<String, String> map) {
+        return map == null ? Map.of() : map;
+    }
+
+    private static String text(@Nullable String text) {
+        return Objects.requireNonNullElse(text, "");
+    }
+}

@@ -1,0 +1,239 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.Decision.Outcome;
+import io.gpufleet.health.model.Decision.StateTransition;
+import io.gpufleet.health.model.Decision.Status;
+import io.gpufleet.health.model.DecisionResult.Effect;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.device.TargetHealth;
+import io.gpufleet.health.model.device.Transitions;
+import io.gpufleet.health.model.fault.Episode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+
+/** Working state of one decision: an emitted event is applied at once, so that the next step sees it. */
+final class Evaluation {
+    private final NodeState before;
+    private final PolicyEvaluator evaluator;
+    private final HealthSignal.EventMetadata metadata;
+    private final List<HealthEvent> events = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
+    private NodeState state;
+
+    Evaluation(NodeState before, PolicyEvaluator evaluator, HealthSignal.EventMetadata metadata) {
+        this.before = before;
+        this.state = before;
+        this.evaluator = evaluator;
+        this.metadata = metadata;
+    }
+
+    /** The state after the events emitted so far. */
+    NodeState state() {
+        return state;
+    }
+
+    /** Append time of the signal. */
+    Instant at() {
+        return metadata.at();
+    }
+
+    void emit(HealthEvent event) {
+        events.add(event);
+        state = StateReducer.apply(state, event);
+    }
+
+    /** False for a device beyond the limit of {@link HealthMachine#MAX_DEVICES}: signals about it are dropped. */
+    boolean withinDeviceLimit(String uuid) {
+        return uuid.isEmpty()
+                || state.devices().containsKey(uuid)
+                || state.devices().size() < HealthMachine.MAX_DEVICES;
+    }
+
+    /** Records a decision that changes nothing. */
+    void recordUnchanged(DecisionContext context, String device, Status status, String action) {
+        HealthState now = stateOf(device);
+        decisions.add(new Decision(
+                device,
+                evidence(List.of()),
+                evaluator.qualifiedName(context.rule()),
+                new StateTransition(now, now),
+                action,
+                new Outcome(status, context.reason()),
+                context.holders(),
+                0));
+    }
+
+    /** Moves devices and node to the health that follows from the state so far. */
+    void applyTransitions(Duration dwell) {
+        List.copyOf(state.devices().sequencedValues()).forEach(device -> transition(device, dwell));
+        List.copyOf(state.devices().sequencedValues()).stream()
+                .filter(Device::forgettable)
+                .forEach(device -> emit(new HealthEvent.DeviceForgotten(device.uuid())));
+        NodeHealth health = evaluator.nodeHealth(state, at());
+        if (!health.equalsIgnoringSince(state.health())) {
+            emit(new HealthEvent.NodeHealthChanged(health));
+        }
+    }
+
+    /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
+    DecisionResult finish(DecisionContext context, Duration dwell, Instant now) {
+        applyTransitions(dwell);
+        clearOverride(now);
+        state.devices().values().forEach(device -> decideDevice(context, device));
+        before.devices().values().stream()
+                .filter(device -> state.device(device.uuid()).isEmpty())
+                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
+        decideNode(context);
+        if (Verdict.of(state).equalsIgnoringRevision(Verdict.of(before))) {
+            return new DecisionResult(events, effects(0, List.of()), state);
+        }
+        emit(new HealthEvent.VerdictReached(state.revision() + 1));
+        return new DecisionResult(
+                events, effects(state.revision(), List.of(new Effect.PublishVerdict(Verdict.of(state)))), state);
+    }
+
+    private List<Effect> effects(long revision, List<Effect> first) {
+        var effects = new ArrayList<>(first);
+        decisions.forEach(decision -> effects.add(new Effect.RecordDecision(decision.withRevision(revision))));
+        return effects;
+    }
+
+    private void transition(Device device, Duration dwell) {
+        TargetHealth target = evaluator.targetHealth(device);
+        DeviceHealth health = device.health();
+        DeviceHealth next = Transitions.next(health, target, dwell, at());
+        while (!next.equals(health)) {
+            health = next;
+            emit(new HealthEvent.DeviceHealthChanged(device.uuid(), health));
+            next = Transitions.next(health, target, dwell, at());
+        }
+    }
+
+    private void decideDevice(DecisionContext context, Device device) {
+        DeviceHealth to = device.health();
+        DeviceHealth from =
+                before.device(device.uuid()).map(Device::health).orElseGet(() -> new DeviceHealth.Healthy(at()));
+        if (from.state() == to.state() && from.reason().equals(to.reason())) {
+            return;
+        }
+        DeviceAction action = deviceAction(from, to);
+        decisions.add(new Decision(
+                device.uuid(),
+                evidence(device.episodes().sequencedValues()),
+                evaluator.ruleName(device.episodes().values(), context.rule()),
+                new StateTransition(from.state(), to.state()),
+                action.text,
+                new Outcome(action == DeviceAction.NONE ? Status.RECORDED : Status.ACTED, context.reason()),
+                context.holders(),
+                0));
+    }
+
+    private void clearOverride(Instant now) {
+        ManualOverride override = state.override();
+        if (override == null) {
+            return;
+        }
+        boolean expired = !now.isBefore(override.since().plus(ManualOverride.MAX_DURATION));
+        boolean newerCause = evaluator
+                .newestTaintCause(state)
+                .map(since -> since.isAfter(override.since()))
+                .orElse(true);
+        if (expired || newerCause || !state.health().outOfService()) {
+            emit(new HealthEvent.OverrideChanged(null));
+        }
+    }
+
+    private void decideNode(DecisionContext context) {
+        NodeHealth from = before.health();
+        NodeHealth to = state.health();
+        boolean newCause =
+                to.outOfService() && (!from.outOfService() || !from.reason().equals(to.reason()));
+        if (isTainted(before) == isTainted(state) && !newCause) {
+            return;
+        }
+        TaintAction action = taintAction();
+        List<Episode> open = state.allEpisodes().toList();
+        decisions.add(new Decision(
+                "",
+                evidence(open),
+                evaluator.ruleName(open, context.rule()),
+                new StateTransition(from.state(), to.state()),
+                action.text,
+                new Outcome(
+                        to.outOfService() && action != TaintAction.APPLY ? Status.OVERRIDDEN : Status.ACTED,
+                        nodeReason(to, context)),
+                context.holders(),
+                0));
+    }
+
+    /** What a decision does to a device. */
+    private enum DeviceAction {
+        WITHDRAW("withdraw device"),
+        TRUST("trust device again"),
+        NONE("none");
+
+        private final String text;
+
+        DeviceAction(String text) {
+            this.text = text;
+        }
+    }
+
+    private static DeviceAction deviceAction(DeviceHealth from, DeviceHealth to) {
+        if (from.trusted() == to.trusted()) {
+            return DeviceAction.NONE;
+        }
+        return to.trusted() ? DeviceAction.TRUST : DeviceAction.WITHDRAW;
+    }
+
+    /** What a decision does to the taint of the node. */
+    private enum TaintAction {
+        APPLY("taint node"),
+        REMOVE("remove taint"),
+        NONE("none, manual override");
+
+        private final String text;
+
+        TaintAction(String text) {
+            this.text = text;
+        }
+    }
+
+    private TaintAction taintAction() {
+        if (isTainted(state)) {
+            return TaintAction.APPLY;
+        }
+        return isTainted(before) ? TaintAction.REMOVE : TaintAction.NONE;
+    }
+
+    private static boolean isTainted(NodeState state) {
+        return state.health().outOfService() && state.override() == null;
+    }
+
+    private static String nodeReason(NodeHealth health, DecisionContext context) {
+        if (!health.outOfService()) {
+            return context.reason();
+        }
+        return health.reason() + (context.reason().isEmpty() ? "" : ": " + context.reason());
+    }
+
+    private List<String> evidence(Iterable<Episode> episodes) {
+        var ids = new LinkedHashSet<String>();
+        if (!metadata.eventId().isEmpty()) {
+            ids.add(metadata.eventId());
+        }
+        episodes.forEach(episode -> ids.add(episode.eventId()));
+        return ids.stream().limit(Verdict.MAX_EVIDENCE).toList();
+    }
+
+    private HealthState stateOf(String device) {
+        return device.isEmpty()
+                ? state.health().state()
+                : state.device(device).map(known -> known.health().state()).orElse(HealthState.HEALTHY);
+    }
+}

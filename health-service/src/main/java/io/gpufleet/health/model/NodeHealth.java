@@ -1,0 +1,30 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import java.time.Instant;
+
+/**
+ * Health of a node as a whole.
+ *
+ * @param state HEALTHY, SUSPECT, UNHEALTHY or QUARANTINED
+ * @param since start of this state and reason
+ * @param reason machine-readable; empty when healthy
+ * @param recommendedAction for an operator
+ */
+public record NodeHealth(HealthState state, Instant since, String reason, RecommendedAction recommendedAction) {
+    /** A healthy node. */
+    public static NodeHealth healthy(Instant since) {
+        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE);
+    }
+
+    /** True when state, reason and recommended action are the same. */
+    public boolean equalsIgnoringSince(NodeHealth other) {
+        return state == other.state && reason.equals(other.reason) && recommendedAction == other.recommendedAction;
+    }
+
+    /** True when the node must not get work, unless a manual override is in force. */
+    public boolean outOfService() {
+        return state == HealthState.UNHEALTHY || state == HealthState.QUARANTINED;
+    }
+}

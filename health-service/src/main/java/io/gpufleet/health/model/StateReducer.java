@@ -1,0 +1,58 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** {@code apply(state, event) -> state}: the only place that changes a state. Decides nothing. */
+public final class StateReducer {
+    private StateReducer() {}
+
+    /** The state after the event. */
+    public static NodeState apply(NodeState state, HealthEvent event) {
+        return switch (event) {
+            case HealthEvent.BootChanged(NodeState.Boot boot) -> state.withBoot(boot);
+            case HealthEvent.NodeUidChanged(String uid) -> state.withUid(uid);
+            case HealthEvent.DeviceUpdated(String uuid, String model, boolean listed, boolean lost) ->
+                updateDevice(state, uuid, device -> device.withAnnouncement(model, listed, lost));
+            case HealthEvent.HealthReported(String uuid, boolean healthy) ->
+                updateDevice(state, uuid, device -> device.withLocalHealth(healthy));
+            case HealthEvent.EpisodeUpdated(String uuid, Episode episode) ->
+                updateEpisodes(state, uuid, open -> open.put(episode.code(), episode));
+            case HealthEvent.EpisodeEnded(String uuid, FaultCode code) ->
+                updateEpisodes(state, uuid, open -> open.remove(code));
+            case HealthEvent.DeviceHealthChanged(String uuid, DeviceHealth health) ->
+                updateDevice(state, uuid, device -> device.with(health));
+            case HealthEvent.DeviceForgotten(String uuid) -> {
+                var devices = new TreeMap<>(state.devices());
+                devices.remove(uuid);
+                yield state.withDevices(devices);
+            }
+            case HealthEvent.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
+            case HealthEvent.OverrideChanged(ManualOverride override) -> state.withOverride(override);
+            case HealthEvent.NodeHealthChanged(NodeHealth health) -> state.withHealth(health);
+            case HealthEvent.VerdictReached(long revision) -> state.withRevision(revision);
+        };
+    }
+
+    private static NodeState updateEpisodes(
+            NodeState state, String uuid, Consumer<SequencedMap<FaultCode, Episode>> change) {
+        var open = new TreeMap<>(state.episodesOf(uuid));
+        change.accept(open);
+        return uuid.isEmpty() ? state.withEpisodes(open) : updateDevice(state, uuid, device -> device.with(open));
+    }
+
+    private static NodeState updateDevice(NodeState state, String uuid, UnaryOperator<Device> change) {
+        Device device = state.device(uuid)
+                .orElseGet(() -> Device.unknown(
+                        uuid, new DeviceHealth.Healthy(state.health().since())));
+        var devices = new TreeMap<>(state.devices());
+        devices.put(uuid, change.apply(device));
+        return state.withDevices(devices);
+    }
+}

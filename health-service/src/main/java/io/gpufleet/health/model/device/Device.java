@@ -1,0 +1,62 @@
+package io.gpufleet.health.model.device;
+
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+
+/**
+ * Everything known about one device of a node.
+ *
+ * @param uuid GPU UUID
+ * @param model product name; empty while unknown
+ * @param listed true when the newest announcement of the node lists it
+ * @param lost true when that announcement reports that it does not answer
+ * @param locallyHealthy the daemon's own view, as last reported on the health topic
+ * @param episodes open faults, by code
+ * @param health state of the state machine
+ */
+public record Device(
+        String uuid,
+        String model,
+        boolean listed,
+        boolean lost,
+        boolean locallyHealthy,
+        SequencedMap<FaultCode, Episode> episodes,
+        DeviceHealth health) {
+    /** Copies the episodes, sorted by code. */
+    public Device {
+        episodes = Episode.byCode(episodes.values());
+    }
+
+    /** A device before its first report. */
+    public static Device unknown(String uuid, DeviceHealth.Healthy healthy) {
+        return new Device(uuid, "", false, false, true, new TreeMap<>(), healthy);
+    }
+
+    /** True for a device that is no longer listed and has neither faults nor a state to remember. */
+    public boolean forgettable() {
+        return !listed && locallyHealthy && episodes.isEmpty() && health instanceof DeviceHealth.Healthy;
+    }
+
+    /** Copy with the content of an announcement; an empty model keeps the known one. */
+    public Device withAnnouncement(String newModel, boolean isListed, boolean isLost) {
+        String kept = newModel.isEmpty() ? model : newModel;
+        return new Device(uuid, kept, isListed, isLost, locallyHealthy, episodes, health);
+    }
+
+    /** Copy with the daemon's own view. */
+    public Device withLocalHealth(boolean healthy) {
+        return new Device(uuid, model, listed, lost, healthy, episodes, health);
+    }
+
+    /** Copy with another state. */
+    public Device with(DeviceHealth next) {
+        return new Device(uuid, model, listed, lost, locallyHealthy, episodes, next);
+    }
+
+    /** Copy with other open faults. */
+    public Device with(SequencedMap<FaultCode, Episode> open) {
+        return new Device(uuid, model, listed, lost, locallyHealthy, open, health);
+    }
+}

@@ -1,0 +1,34 @@
+package io.gpufleet.health.model.fault;
+
+import java.time.Instant;
+import java.util.Collection;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * One fault from its first observation until it is cleared.
+ *
+ * @param code the fault
+ * @param action recovery action in the newest report
+ * @param since append time of the first report
+ * @param observations number of observations so far
+ * @param bootId boot of the newest report
+ * @param eventId id of the event that opened it
+ * @param acts false while every report was too old to act on: the fault is recorded only
+ */
+public record Episode(
+        FaultCode code,
+        RecoveryAction action,
+        Instant since,
+        long observations,
+        String bootId,
+        String eventId,
+        boolean acts) {
+    /** Episodes sorted by code; of several with one code, the last. */
+    public static SequencedMap<FaultCode, Episode> byCode(Collection<Episode> episodes) {
+        return episodes.stream()
+                .collect(Collectors.toMap(Episode::code, Function.identity(), (_, last) -> last, TreeMap::new));
+    }
+}

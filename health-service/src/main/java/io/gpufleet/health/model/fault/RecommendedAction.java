@@ -1,0 +1,27 @@
+package io.gpufleet.health.model.fault;
+
+import java.util.Locale;
+
+/** Recommended action for an operator, least severe first; gpufleet performs none of them. */
+public enum RecommendedAction {
+    /** Nothing. */
+    NONE,
+    /** Restart the application. */
+    RESTART_APP,
+    /** Reset the GPU. */
+    RESET_GPU,
+    /** Reboot the node. */
+    REBOOT,
+    /** Contact the vendor's support. */
+    SUPPORT;
+
+    /** Spelling in policy files, JSON and the annotation, for example {@code reset-gpu}. */
+    public String slug() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** The more severe of the two. */
+    public RecommendedAction orMoreSevere(RecommendedAction other) {
+        return compareTo(other) >= 0 ? this : other;
+    }
+}

@@ -1,0 +1,19 @@
+package io.gpufleet.health.model.fault;
+
+/** Recovery action that the driver requests after a fault (nvmlDeviceGetGpuRecoveryAction). */
+public enum RecoveryAction {
+    /** Not readable, or a value that this version does not know. */
+    UNKNOWN,
+    /** Nothing. */
+    NONE,
+    /** Reset the GPU. */
+    GPU_RESET,
+    /** Reboot the node. */
+    NODE_REBOOT,
+    /** Drain peer-to-peer traffic. */
+    DRAIN_P2P,
+    /** Drain, then reset. */
+    DRAIN_AND_RESET,
+    /** Recover the IMEX domain. */
+    RECOVER_IMEX_DOMAIN
+}

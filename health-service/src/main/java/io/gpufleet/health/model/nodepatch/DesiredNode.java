@@ -1,0 +1,79 @@
+package io.gpufleet.health.model.nodepatch;
+
+import io.gpufleet.health.model.NodeHealth;
+import io.gpufleet.health.model.Verdict;
+import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Our fields of the Node as they should be: a function of the verdict, and of nothing else.
+ *
+ * @param revision revision of the verdict
+ * @param nodeUid Node object for which it was reached; empty while unknown
+ * @param taint value of the taint; empty for none
+ * @param label {@code quarantined} by an operator, {@code unhealthy} by a fault, {@code degraded} when only devices are
+ *     withdrawn; empty for a node without problem
+ * @param recommendedAction for an operator; empty for none
+ * @param condition the condition; its status is {@code True} while something is out of service
+ */
+public record DesiredNode(
+        long revision, String nodeUid, String taint, String label, String recommendedAction, Condition condition) {
+    private static final int MAX_LISTED_DEVICES = 8;
+
+    /** Desired Node of a verdict. */
+    public static DesiredNode of(Verdict verdict) {
+        List<Verdict.DeviceVerdict> withdrawn = verdict.withdrawn();
+        NodeHealth health = verdict.health();
+        boolean problem = health.outOfService() || !withdrawn.isEmpty();
+        Condition condition = problem
+                ? new Condition("True", health.reason(), message(verdict, withdrawn))
+                : new Condition("False", "GpusHealthy", "every GPU may be used");
+        return new DesiredNode(
+                verdict.revision(),
+                verdict.node().uid(),
+                verdict.trusted() ? "" : health.reason(),
+                label(verdict, problem),
+                problem ? recommendedAction(health) : "",
+                condition);
+    }
+
+    /** True when the Node should have none of our fields. */
+    public boolean isEmpty() {
+        return taint.isEmpty() && label.isEmpty() && recommendedAction.isEmpty();
+    }
+
+    private static String label(Verdict verdict, boolean problem) {
+        if (!verdict.trusted()) {
+            return verdict.health().state() == HealthState.QUARANTINED ? "quarantined" : "unhealthy";
+        }
+        return problem ? "degraded" : "";
+    }
+
+    private static String recommendedAction(NodeHealth health) {
+        return health.recommendedAction() == RecommendedAction.NONE
+                ? ""
+                : health.recommendedAction().slug();
+    }
+
+    private static String message(Verdict verdict, List<Verdict.DeviceVerdict> withdrawn) {
+        String action = recommendedAction(verdict.health());
+        boolean overridden = verdict.health().outOfService() && verdict.trusted();
+        return (withdrawn.isEmpty() ? verdict.health().reason() : devices(withdrawn))
+                + (action.isEmpty() ? "" : "; recommended action: " + action)
+                + (overridden ? "; manual override: taint removed" : "");
+    }
+
+    private static String devices(List<Verdict.DeviceVerdict> withdrawn) {
+        String listed = withdrawn.stream()
+                .limit(MAX_LISTED_DEVICES)
+                .map(device -> device.uuid() + " " + device.reason())
+                .collect(Collectors.joining(", "));
+        String more = withdrawn.size() > MAX_LISTED_DEVICES
+                ? " and " + (withdrawn.size() - MAX_LISTED_DEVICES) + " more"
+                : "";
+        return withdrawn.size() + (withdrawn.size() == 1 ? " GPU" : " GPUs") + " out of service: " + listed + more;
+    }
+}

@@ -1,0 +1,149 @@
+package io.gpufleet.health.model.nodepatch;
+
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Plan that follows from the difference between the desired and the observed Node. */
+public sealed interface NodePatchPlan {
+    /** Nothing to patch. */
+    record UpToDate() implements NodePatchPlan {}
+
+    /** An operator opted the node out. */
+    record OptedOut() implements NodePatchPlan {}
+
+    /** The verdict was reached for another Node object of that name; one for this object follows. */
+    record UidMismatch(String uid) implements NodePatchPlan {}
+
+    /** Another writer applied a newer revision: this one stops. */
+    record NewerRevision(long found) implements NodePatchPlan {}
+
+    /** A field that our annotation lists is missing; possibly a manual override. */
+    record AppliedMissing(String target, long revision) implements NodePatchPlan {}
+
+    /**
+     * Patch the Node.
+     *
+     * @param taints complete list, foreign taints unchanged
+     * @param label empty to have none; as observed when it is foreign
+     * @param recommendedAction empty to have none; as observed when it is foreign
+     * @param applied {@link AppliedAnnotation#NONE} to have none
+     * @param nodeDiffers false when only the condition differs
+     * @param conditionDiffers false when the condition is as desired
+     * @param foreign foreign fields in place of ours, left alone
+     */
+    record Patch(
+            List<Taint> taints,
+            String label,
+            String recommendedAction,
+            AppliedAnnotation applied,
+            boolean nodeDiffers,
+            boolean conditionDiffers,
+            List<String> foreign)
+            implements NodePatchPlan {
+        /** Copies the lists. */
+        public Patch {
+            taints = List.copyOf(taints);
+            foreign = List.copyOf(foreign);
+        }
+    }
+
+    /**
+     * The plan for an observed Node; the first row that applies decides.
+     *
+     * <pre>
+     * observed                                          plan
+     * label gpufleet.io/managed=false                   OptedOut
+     * applied revision above the desired one            NewerRevision
+     * UID differs and something is desired              UidMismatch
+     * applied taint missing and a taint is desired      AppliedMissing
+     * own fields or condition differ                    Patch
+     * otherwise                                         UpToDate
+     * </pre>
+     */
+    static NodePatchPlan of(ObservedNode observed, DesiredNode desired) {
+        AppliedAnnotation applied = observed.applied();
+        if (!observed.facts().managed()) {
+            return new OptedOut();
+        }
+        if (applied.revision() > desired.revision()) {
+            return new NewerRevision(applied.revision());
+        }
+        if (!desired.isEmpty()
+                && !desired.nodeUid().isEmpty()
+                && !desired.nodeUid().equals(observed.uid())) {
+            return new UidMismatch(observed.uid());
+        }
+        boolean taintMissing =
+                !applied.taint().isEmpty() && observed.unhealthyTaint().isEmpty();
+        if (taintMissing && !desired.taint().isEmpty()) {
+            return new AppliedMissing("taint", applied.revision());
+        }
+        return patch(observed, desired);
+    }
+
+    private static NodePatchPlan patch(ObservedNode observed, DesiredNode desired) {
+        AppliedAnnotation applied = observed.applied();
+        var foreign = new ArrayList<String>();
+        String taint = ownValue(
+                observed.unhealthyTaint().isPresent(),
+                applied.taint(),
+                desired.taint(),
+                "taint " + Taint.KEY + ":" + Taint.EFFECT,
+                foreign);
+        String label = ownValue(
+                !observed.label().isEmpty(), applied.label(), desired.label(), "label gpufleet.io/health", foreign);
+        String action = ownValue(
+                !observed.recommendedAction().isEmpty(),
+                applied.recommendedAction(),
+                desired.recommendedAction(),
+                "annotation gpufleet.io/recommended-action",
+                foreign);
+        var listed = new AppliedAnnotation(
+                desired.revision(), taint, label, action, desired.condition().message());
+        AppliedAnnotation nextApplied = listed.nothingApplied() ? AppliedAnnotation.NONE : listed;
+        List<Taint> nextTaints = taints(observed, taint);
+        String nextLabel = label.isEmpty() && applied.label().isEmpty() ? observed.label() : label;
+        String nextAction =
+                action.isEmpty() && applied.recommendedAction().isEmpty() ? observed.recommendedAction() : action;
+        boolean nodeDiffers = !nextApplied.equals(applied)
+                || !sameSet(nextTaints, observed.taints())
+                || !nextLabel.equals(observed.label())
+                || !nextAction.equals(observed.recommendedAction());
+        boolean conditionDiffers = observed.condition() == null
+                ? desired.condition().status().equals("True")
+                : !desired.condition().equals(observed.condition());
+        return nodeDiffers || conditionDiffers
+                ? new Patch(nextTaints, nextLabel, nextAction, nextApplied, nodeDiffers, conditionDiffers, foreign)
+                : new UpToDate();
+    }
+
+    /** The value to apply and to list as ours; empty when none is desired, or a foreign one is in its place. */
+    private static String ownValue(
+            boolean present, String applied, String desired, String field, List<String> foreign) {
+        if (!desired.isEmpty() && applied.isEmpty() && present) {
+            foreign.add(field);
+            return "";
+        }
+        return desired;
+    }
+
+    /** All taints with ours added, replaced or removed; an own taint of the same value keeps its time. */
+    private static List<Taint> taints(ObservedNode observed, String value) {
+        boolean own = !observed.applied().taint().isEmpty();
+        var taints = new ArrayList<Taint>(observed.taints());
+        if (own) {
+            taints.removeIf(Taint::isUnhealthyTaint);
+        }
+        if (!value.isEmpty()) {
+            taints.add(observed.unhealthyTaint()
+                    .filter(old -> own && old.value().equals(value))
+                    .orElseGet(() -> Taint.unhealthy(value)));
+        }
+        return taints;
+    }
+
+    private static boolean sameSet(List<Taint> one, List<Taint> other) {
+        return one.size() == other.size() && one.containsAll(other);
+    }
+}

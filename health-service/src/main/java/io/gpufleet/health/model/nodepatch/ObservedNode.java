@@ -1,0 +1,78 @@
+package io.gpufleet.health.model.nodepatch;
+
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of a Node object that concern us.
+ *
+ * @param facts identity and state of the Node
+ * @param resourceVersion precondition of a patch
+ * @param taints all of them, in order
+ * @param label value of {@code gpufleet.io/health}; empty when absent
+ * @param recommendedAction value of {@code gpufleet.io/recommended-action}; empty when absent
+ * @param applied the fields that we applied; {@link AppliedAnnotation#NONE} when absent or unreadable
+ * @param condition the condition {@code GpuUnhealthy}; null when absent
+ */
+public record ObservedNode(
+        String name,
+        NodeFacts facts,
+        String resourceVersion,
+        List<Taint> taints,
+        String label,
+        String recommendedAction,
+        AppliedAnnotation applied,
+        @Nullable Condition condition) {
+    /** Copies the taints. */
+    public ObservedNode {
+        taints = List.copyOf(taints);
+    }
+
+    /**
+     * Identity and state of the Node.
+     *
+     * @param bootId as the kubelet reports it; empty when it does not
+     * @param managed false when an operator opted the node out ({@code gpufleet.io/managed=false})
+     */
+    public record NodeFacts(String uid, String bootId, boolean ready, boolean unschedulable, boolean managed) {}
+
+    /** UID of the object. */
+    public String uid() {
+        return facts.uid();
+    }
+
+    /**
+     * A taint; identified by key and effect.
+     *
+     * @param timeAdded set by Kubernetes; empty when absent
+     */
+    public record Taint(String key, String value, String effect, String timeAdded) {
+        /** Key of our taint. */
+        public static final String KEY = "gpufleet.io/unhealthy";
+        /** Effect of our taint. */
+        public static final String EFFECT = "NoSchedule";
+
+        /** Our taint with a reason. */
+        public static Taint unhealthy(String reason) {
+            return new Taint(KEY, reason, EFFECT, "");
+        }
+
+        /** True when key and effect are those of our taint, even if it is foreign. */
+        public boolean isUnhealthyTaint() {
+            return key.equals(KEY) && effect.equals(EFFECT);
+        }
+    }
+
+    /**
+     * A condition.
+     *
+     * @param status {@code True}, {@code False} or {@code Unknown}
+     */
+    public record Condition(String status, String reason, String message) {}
+
+    /** The taint with key and effect of ours, even if it is foreign. */
+    public Optional<Taint> unhealthyTaint() {
+        return taints.stream().filter(Taint::isUnhealthyTaint).findFirst();
+    }
+}

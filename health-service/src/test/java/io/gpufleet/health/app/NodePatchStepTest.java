@@ -1,0 +1,172 @@
+package io.gpufleet.health.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.app.NodePatchStep.ReconcileResult;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.policy.TestPolicies;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import org.junit.jupiter.api.Test;
+
+class NodePatchStepTest {
+    private static final Taint BUSY = new Taint("example.com/busy", "", "NoSchedule", "");
+
+    private final FakeNodeClient nodes = new FakeNodeClient();
+    private final RecordingSignalSink signals = new RecordingSignalSink();
+    private final ReconcileCounters counters = new ReconcileCounters();
+    private final ManualClock clock = new ManualClock();
+    private final NodePatchStep step = new NodePatchStep(nodes, signals, counters, clock, Duration.ofSeconds(10));
+    private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
+            .announced("gpu-0", "gpu-1")
+            .nodeObserved("uid-1")
+            .xid("gpu-0", 79);
+
+    private ReconcileResult reconcile() {
+        return step.reconcile(scenario.verdict(), 0);
+    }
+
+    @Test
+    void faultCostsOneNodePatchOneConditionPatchAndNoRead() {
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+
+        assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
+        assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79"));
+        assertThat(signals.recorded).containsExactly("nodePatched true");
+    }
+
+    @Test
+    void secondReconcileWritesNothing() {
+        reconcile();
+        nodes.calls.clear();
+
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(nodes.calls).isEmpty();
+    }
+
+    @Test
+    void nodeChangedMeanwhileIsReadAndPatchedAgain() {
+        // Given: the cache lags behind a foreign taint
+        var stale = nodes.node();
+        nodes.setTaints(BUSY);
+        nodes.change(nodes.node());
+        assertThat(stale.taints()).isEmpty();
+
+        // When
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+
+        // Then
+        assertThat(nodes.calls).containsExactly("node", "read", "node", "condition", "event Xid79");
+        assertThat(nodes.node().taints()).containsExactly(BUSY, Taint.unhealthy("Xid79"));
+        assertThat(counters.conflicts()).isEqualTo(1);
+    }
+
+    @Test
+    void unavailableApiServerIsRetriedWithBackoff() {
+        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
+        assertThat(step.reconcile(scenario.verdict(), 0))
+                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(1)));
+
+        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
+        assertThat(step.reconcile(scenario.verdict(), 3))
+                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(8)));
+
+        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
+        assertThat(step.reconcile(scenario.verdict(), 60))
+                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(30)));
+        assertThat(step.outcome(FakeNodeClient.NODE)).contains("connection refused");
+    }
+
+    @Test
+    void rejectionIsReportedWithItsReason() {
+        nodes.responses.add(new NodeResponse.Rejected("403 nodes is forbidden"));
+
+        assertThat(reconcile()).isInstanceOf(ReconcileResult.RetryAfter.class);
+        assertThat(signals.recorded).containsExactly("nodePatched false");
+        assertThat(step.outcome(FakeNodeClient.NODE)).contains("403 nodes is forbidden");
+    }
+
+    @Test
+    void taintMissingInTwoReadsTenSecondsApartIsAnOverride() {
+        // Given
+        reconcile();
+        nodes.setTaints();
+
+        // When, Then
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.RequeueAfter(Duration.ofSeconds(10)));
+        clock.advance(Duration.ofSeconds(9));
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.RequeueAfter(Duration.ofSeconds(1)));
+        assertThat(signals.recorded).doesNotContain("override taint");
+        clock.advance(Duration.ofSeconds(1));
+        reconcile();
+        assertThat(signals.recorded).contains("override taint");
+        assertThat(nodes.node().taints()).isEmpty();
+    }
+
+    @Test
+    void taintPresentInTheSecondReadIsNoOverride() {
+        // Given
+        reconcile();
+        nodes.setTaints();
+        reconcile();
+
+        // When
+        nodes.setTaints(Taint.unhealthy("Xid79"));
+        clock.advance(Duration.ofSeconds(10));
+
+        // Then
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(signals.recorded).doesNotContain("override taint");
+    }
+
+    @Test
+    void nodeUidUnknownToTheVerdictIsReported() {
+        var unseen = new NodeScenario(TestPolicies.standard()).announced("gpu-0", "gpu-1");
+
+        step.reconcile(unseen.verdict(), 0);
+        step.reconcile(unseen.verdict(), 0);
+
+        assertThat(signals.recorded).containsExactly("nodeObserved uid-1");
+    }
+
+    @Test
+    void recoveryRemovesTheTaintAndRecordsAnEvent() {
+        reconcile();
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        reconcile();
+
+        assertThat(nodes.node().taints()).isEmpty();
+        assertThat(nodes.calls).endsWith("node", "condition", "event GpusHealthy");
+    }
+
+    /** A clock that only {@link #advance} moves. */
+    private static final class ManualClock extends Clock {
+        private Instant now = NodeScenario.START;
+
+        void advance(Duration time) {
+            now = now.plus(time);
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+    }
+}

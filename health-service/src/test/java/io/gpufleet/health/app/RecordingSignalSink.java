@@ -1,0 +1,44 @@
+package io.gpufleet.health.app;
+
+import io.gpufleet.health.model.HealthSignal.Command;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Records the events instead of appending them. */
+final class RecordingSignalSink implements SignalSink {
+    final List<String> recorded = new CopyOnWriteArrayList<>();
+
+    @Override
+    public CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts) {
+        return add("nodeObserved " + facts.uid());
+    }
+
+    @Override
+    public CompletionStage<Void> nodeDeleted(String node, String uid) {
+        return add("nodeDeleted " + uid);
+    }
+
+    @Override
+    public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
+        return add("override " + target);
+    }
+
+    @Override
+    public CompletionStage<Void> nodePatched(String node, PatchOutcome outcome) {
+        return add("nodePatched " + outcome.succeeded());
+    }
+
+    @Override
+    public CompletionStage<Void> commandIssued(
+            String node, String device, Command command, String user, String reason) {
+        return add("command " + command);
+    }
+
+    private CompletionStage<Void> add(String what) {
+        recorded.add(what);
+        return CompletableFuture.completedFuture(null);
+    }
+}

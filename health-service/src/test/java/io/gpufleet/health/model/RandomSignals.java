@@ -1,0 +1,126 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
+import io.gpufleet.health.model.HealthSignal.Command;
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.HealthSignal.EventMetadata;
+import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** Random signals of a node with three GPUs over two boots, by topic. */
+public final class RandomSignals {
+    private static final List<String> GPUS = List.of("gpu-0", "gpu-1", "gpu-2");
+    private static final int[] XIDS = {13, 63, 92, 48, 95, 74, 79, 54};
+    private static final Duration OLD = Duration.ofMinutes(11);
+
+    private final Random random;
+    private Instant at = NodeScenario.START;
+    private int events;
+
+    private RandomSignals(long seed) {
+        this.random = new Random(seed);
+    }
+
+    /** Lists of signals, one for each topic; the order within each is the order on the log. */
+    public static List<List<HealthSignal>> of(long seed) {
+        var generator = new RandomSignals(seed);
+        List<HealthSignal> health = new ArrayList<>();
+        List<HealthSignal> inventory = new ArrayList<>();
+        List<HealthSignal> signals = new ArrayList<>();
+        for (DaemonIncarnation boot :
+                List.of(new DaemonIncarnation("boot-1", 1_000, false), new DaemonIncarnation("boot-2", 2_000, false))) {
+            for (int i = generator.random.nextInt(8); i >= 0; i--) {
+                health.add(generator.healthSignal(boot));
+            }
+            for (int i = generator.random.nextInt(3); i >= 0; i--) {
+                inventory.add(generator.announced(boot));
+            }
+        }
+        for (int i = generator.random.nextInt(6); i > 0; i--) {
+            signals.add(generator.operatorSignal());
+        }
+        return List.of(health, inventory, signals);
+    }
+
+    /** One order in which the topics can be read. */
+    public static List<HealthSignal> interleaved(List<List<HealthSignal>> topics, long seed) {
+        var order = new Random(seed);
+        List<List<HealthSignal>> left = new ArrayList<>();
+        topics.forEach(topic -> left.add(new ArrayList<>(topic)));
+        List<HealthSignal> read = new ArrayList<>();
+        left.removeIf(List::isEmpty);
+        while (!left.isEmpty()) {
+            List<HealthSignal> next = left.get(order.nextInt(left.size()));
+            read.add(next.removeFirst());
+            left.removeIf(List::isEmpty);
+        }
+        return read;
+    }
+
+    private HealthSignal healthSignal(DaemonIncarnation boot) {
+        EventMetadata metadata = nextMetadata();
+        String gpu = randomGpu();
+        FaultCode code = FaultCode.xid(XIDS[random.nextInt(XIDS.length)]);
+        return switch (random.nextInt(6)) {
+            case 0 -> new HealthSignal.FaultCleared(metadata, boot, gpu, code, "quiet");
+            case 1 -> new HealthSignal.LocalHealthChanged(metadata, boot, gpu, random.nextBoolean());
+            case 2 -> new HealthSignal.FaultsOpen(metadata, boot, open(), Map.of(gpu, random.nextBoolean()));
+            case 3 ->
+                new HealthSignal.FaultObserved(
+                        metadata, boot, "", "", FaultCode.of(FaultKind.DRIVER), RecoveryAction.NONE, "gone", List.of());
+            default ->
+                new HealthSignal.FaultObserved(
+                        metadata, boot, gpu, "H100", code, RecoveryAction.NONE, "NVRM: something", List.of());
+        };
+    }
+
+    private List<OpenFault> open() {
+        List<OpenFault> open = new ArrayList<>();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            open.add(NodeScenario.openXid(randomGpu(), XIDS[random.nextInt(XIDS.length)]));
+        }
+        return open;
+    }
+
+    private HealthSignal announced(DaemonIncarnation boot) {
+        EventMetadata metadata = nextMetadata();
+        return new HealthSignal.DevicesAnnounced(
+                metadata,
+                boot,
+                GPUS.stream()
+                        .filter(_ -> random.nextInt(5) > 0)
+                        .map(uuid -> new AnnouncedDevice(uuid, "H100", random.nextInt(6) == 0))
+                        .toList());
+    }
+
+    private HealthSignal operatorSignal() {
+        EventMetadata metadata = nextMetadata();
+        return switch (random.nextInt(5)) {
+            case 0 -> new HealthSignal.NodeObjectObserved(metadata, "uid-" + random.nextInt(2));
+            case 1 -> new HealthSignal.CommandIssued(metadata, randomCommand(), "", "ada", "because");
+            default -> new HealthSignal.CommandIssued(metadata, randomCommand(), randomGpu(), "ada", "because");
+        };
+    }
+
+    private Command randomCommand() {
+        return Command.values()[random.nextInt(Command.values().length)];
+    }
+
+    private String randomGpu() {
+        return GPUS.get(random.nextInt(GPUS.size()));
+    }
+
+    private EventMetadata nextMetadata() {
+        at = at.plusMillis(1 + random.nextInt(1000));
+        events++;
+        return new EventMetadata("node-1/1/t/" + events, at, random.nextInt(8) == 0 ? OLD : Duration.ZERO);
+    }
+}

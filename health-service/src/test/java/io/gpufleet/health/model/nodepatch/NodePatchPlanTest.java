@@ -1,0 +1,186 @@
+package io.gpufleet.health.model.nodepatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.policy.TestPolicies;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class NodePatchPlanTest {
+    private static final Taint BUSY = new Taint("example.com/busy", "yes", "NoExecute", "2026-01-01T00:00:00Z");
+    private static final Condition FINE = new Condition("False", "GpusHealthy", "every GPU may be used");
+
+    private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
+            .announced("gpu-0", "gpu-1")
+            .nodeObserved("uid-1")
+            .xid("gpu-0", 79);
+
+    private DesiredNode desired() {
+        return DesiredNode.of(scenario.verdict());
+    }
+
+    private static ObservedNode node(Taint... taints) {
+        return new ObservedNode(
+                "node-1",
+                new NodeFacts("uid-1", "", true, false, true),
+                "7",
+                List.of(taints),
+                "",
+                "",
+                AppliedAnnotation.NONE,
+                null);
+    }
+
+    /** The Node after a patch. */
+    private static ObservedNode after(ObservedNode observed, NodePatchPlan.Patch patch, DesiredNode desired) {
+        return new ObservedNode(
+                observed.name(),
+                observed.facts(),
+                "8",
+                patch.taints(),
+                patch.label(),
+                patch.recommendedAction(),
+                patch.applied(),
+                patch.conditionDiffers() ? desired.condition() : observed.condition());
+    }
+
+    private static NodePatchPlan.Patch patch(NodePatchPlan plan) {
+        assertThat(plan).isInstanceOf(NodePatchPlan.Patch.class);
+        return (NodePatchPlan.Patch) plan;
+    }
+
+    @Test
+    void nodeOutOfServiceGetsTaintLabelAndAnnotationBesideForeignTaints() {
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(node(BUSY), desired()));
+
+        assertThat(patch.taints()).containsExactly(BUSY, Taint.unhealthy("Xid79"));
+        assertThat(patch.label()).isEqualTo("unhealthy");
+        assertThat(patch.recommendedAction()).isEqualTo("reboot");
+        assertThat(patch.applied().revision()).isEqualTo(scenario.state().revision());
+        assertThat(patch.conditionDiffers()).isTrue();
+    }
+
+    @Test
+    void nodeInDesiredStateIsNotPatched() {
+        ObservedNode patched = after(node(BUSY), patch(NodePatchPlan.of(node(BUSY), desired())), desired());
+
+        assertThat(NodePatchPlan.of(patched, desired())).isEqualTo(new NodePatchPlan.UpToDate());
+    }
+
+    @Test
+    void appliedFieldsAreRemovedAndForeignTaintsStay() {
+        // Given
+        ObservedNode patched = after(node(BUSY), patch(NodePatchPlan.of(node(BUSY), desired())), desired());
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(patched, desired()));
+
+        // Then
+        assertThat(patch.taints()).containsExactly(BUSY);
+        assertThat(patch.label()).isEmpty();
+        assertThat(patch.recommendedAction()).isEmpty();
+        assertThat(patch.applied()).isEqualTo(AppliedAnnotation.NONE);
+        assertThat(after(patched, patch, desired()).condition()).isEqualTo(FINE);
+    }
+
+    @Test
+    void foreignTaintInPlaceOfOursStaysAndIsReported() {
+        Taint foreign = Taint.unhealthy("foreign");
+
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(node(foreign), desired()));
+
+        assertThat(patch.taints()).containsExactly(foreign);
+        assertThat(patch.applied().taint()).isEmpty();
+        assertThat(patch.foreign()).containsExactly("taint gpufleet.io/unhealthy:NoSchedule");
+        ObservedNode patched = after(node(foreign), patch, desired());
+        assertThat(NodePatchPlan.of(patched, desired())).isEqualTo(new NodePatchPlan.UpToDate());
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+        assertThat(patch(NodePatchPlan.of(patched, desired())).taints()).containsExactly(foreign);
+    }
+
+    @Test
+    void appliedTaintThatIsGoneIsReportedAsMissing() {
+        ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
+        var without = new ObservedNode(
+                patched.name(),
+                patched.facts(),
+                "9",
+                List.of(),
+                patched.label(),
+                patched.recommendedAction(),
+                patched.applied(),
+                patched.condition());
+
+        assertThat(NodePatchPlan.of(without, desired()))
+                .isEqualTo(new NodePatchPlan.AppliedMissing(
+                        "taint", scenario.state().revision()));
+    }
+
+    @Test
+    void taintIsAppliedAgainWhereTheAnnotationIsGoneToo() {
+        assertThat(patch(NodePatchPlan.of(node(), desired())).taints()).containsExactly(Taint.unhealthy("Xid79"));
+    }
+
+    @Test
+    void newerRevisionOnTheNodeStopsThePatch() {
+        ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
+        DesiredNode older = new DesiredNode(0, "uid-1", "", "", "", FINE);
+
+        assertThat(NodePatchPlan.of(patched, older))
+                .isEqualTo(new NodePatchPlan.NewerRevision(scenario.state().revision()));
+    }
+
+    @Test
+    void nodeWithAnotherUidIsNotPatched() {
+        var other = new ObservedNode(
+                "node-1",
+                new NodeFacts("uid-2", "", true, false, true),
+                "7",
+                List.of(),
+                "",
+                "",
+                AppliedAnnotation.NONE,
+                null);
+
+        assertThat(NodePatchPlan.of(other, desired())).isEqualTo(new NodePatchPlan.UidMismatch("uid-2"));
+    }
+
+    @Test
+    void optedOutNodeIsLeftAlone() {
+        var out = new ObservedNode(
+                "node-1",
+                new NodeFacts("uid-1", "", true, false, false),
+                "7",
+                List.of(),
+                "",
+                "",
+                AppliedAnnotation.NONE,
+                null);
+
+        assertThat(NodePatchPlan.of(out, desired())).isEqualTo(new NodePatchPlan.OptedOut());
+    }
+
+    @Test
+    void healthyNodeWithoutAppliedFieldsIsNotPatched() {
+        var healthy =
+                new NodeScenario(TestPolicies.standard()).announced("gpu-0").nodeObserved("uid-1");
+
+        assertThat(NodePatchPlan.of(node(BUSY), DesiredNode.of(healthy.verdict())))
+                .isEqualTo(new NodePatchPlan.UpToDate());
+    }
+
+    @Test
+    void anotherReasonReplacesOurTaintOnly() {
+        ObservedNode patched = after(node(BUSY), patch(NodePatchPlan.of(node(BUSY), desired())), desired());
+        scenario.xid("gpu-1", 54);
+
+        assertThat(patch(NodePatchPlan.of(patched, desired())).taints())
+                .containsExactly(BUSY, Taint.unhealthy("Xid54"));
+    }
+}

@@ -1,0 +1,49 @@
+package io.gpufleet.health.model.policy;
+
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Small policies for tests of the model, which reads no policy files. */
+public final class TestPolicies {
+    private TestPolicies() {}
+
+    /** XID 13 is ignored, 63 and 92 suspect, 48 and 95 withdraw; 74, 79 and 54 taint: fabric, reboot, hardware. */
+    public static HealthPolicy standard() {
+        return withRecoveryDwell(Duration.ZERO);
+    }
+
+    /** The standard policy with a recovery dwell. */
+    public static HealthPolicy withRecoveryDwell(Duration dwell) {
+        Map<FaultCode, FaultRule> codes = Map.of(
+                FaultCode.xid(13), rule("xid-13", FaultClass.IGNORE, RecommendedAction.RESTART_APP),
+                FaultCode.xid(63), rule("xid-63", FaultClass.SUSPECT, RecommendedAction.NONE),
+                FaultCode.xid(92), rule("xid-92", FaultClass.SUSPECT, RecommendedAction.NONE),
+                FaultCode.xid(48), rule("xid-48", FaultClass.WITHDRAW, RecommendedAction.RESET_GPU),
+                FaultCode.xid(95), rule("xid-95", FaultClass.WITHDRAW, RecommendedAction.RESET_GPU),
+                FaultCode.xid(74), rule("xid-74", FaultClass.TAINT_FABRIC, RecommendedAction.SUPPORT),
+                FaultCode.xid(79), rule("xid-79", FaultClass.TAINT_REBOOT, RecommendedAction.REBOOT),
+                FaultCode.xid(54), rule("xid-54", FaultClass.TAINT_HARDWARE, RecommendedAction.SUPPORT));
+        Map<FaultKind, FaultRule> kinds = Arrays.stream(FaultKind.values())
+                .collect(Collectors.toMap(
+                        Function.identity(),
+                        kind -> rule(
+                                FaultCode.of(kind).slug(),
+                                kind == FaultKind.DRIVER ? FaultClass.TAINT_DRIVER : FaultClass.SUSPECT,
+                                RecommendedAction.NONE)));
+        Map<RecoveryAction, FaultRule> actions = Map.of(
+                RecoveryAction.GPU_RESET, rule("gpu-reset", FaultClass.WITHDRAW, RecommendedAction.RESET_GPU),
+                RecoveryAction.NODE_REBOOT, rule("node-reboot", FaultClass.TAINT_REBOOT, RecommendedAction.REBOOT));
+        return new HealthPolicy("test", codes, kinds, actions, dwell);
+    }
+
+    private static FaultRule rule(String name, FaultClass faultClass, RecommendedAction action) {
+        return new FaultRule(name, faultClass, action);
+    }
+}

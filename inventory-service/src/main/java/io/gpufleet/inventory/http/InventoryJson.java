@@ -1,0 +1,163 @@
+package io.gpufleet.inventory.http;
+
+import io.gpufleet.inventory.model.Announcement;
+import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.model.Gpu;
+import io.gpufleet.inventory.model.Holder;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.query.FleetSummary;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/** Maps the model to the JSON of {@code openapi.yaml}; unknown fields are absent. */
+final class InventoryJson {
+    private final Function<NodeState, Map<String, String>> labels;
+
+    /** {@code labels} computes the labels of a node. */
+    InventoryJson(Function<NodeState, Map<String, String>> labels) {
+        this.labels = labels;
+    }
+
+    JsonObject node(NodeState node) {
+        var json = new JsonObject()
+                .put("name", node.name())
+                .put("revision", node.revision())
+                .put("verdict", node.verdicts().node())
+                .put("labels", new JsonObject(Map.copyOf(labels.apply(node))))
+                .put("labelConflicts", new JsonArray(node.object().labelConflicts()))
+                .put("devices", array(node.gpus().stream().map(gpu -> device(new Fleet.GpuLocation(node, gpu)))))
+                .put("holders", array(node.holders().stream().map(InventoryJson::holder)));
+        putUnlessEmpty(json, "uid", node.object().uid());
+        if (node.presence() != null) {
+            json.put("presence", node.presence().stateName())
+                    .put("presenceSince", node.presence().since().toString());
+        }
+        node.lastAnnouncement().ifPresent(announcement -> putAnnouncement(json, announcement));
+        return json;
+    }
+
+    private static void putAnnouncement(JsonObject json, Announcement announcement) {
+        json.put("announcedAt", announcement.appendedAt().toString())
+                .put("driverState", enumValue(announcement.driver().state()))
+                .put("migStrategy", enumValue(announcement.migStrategy()))
+                .put(
+                        "resources",
+                        array(announcement.resources().stream()
+                                .map(it -> new JsonObject()
+                                        .put("name", it.name())
+                                        .put("capacity", it.capacity())
+                                        .put("allocatable", it.allocatable()))));
+        putUnlessEmpty(json, "bootId", announcement.bootId());
+        putUnlessEmpty(json, "daemonVersion", announcement.daemon().version());
+        putUnlessEmpty(json, "deviceSource", announcement.daemon().deviceSource());
+        putUnlessEmpty(json, "driverVersion", announcement.driver().version());
+        putUnlessEmpty(json, "cudaVersion", announcement.driver().cudaVersion());
+        putUnlessEmpty(json, "kernelVersion", announcement.system().kernelVersion());
+        putUnlessEmpty(json, "machine", announcement.system().machine());
+    }
+
+    JsonObject device(Fleet.GpuLocation location) {
+        Gpu gpu = location.gpu();
+        NodeState node = location.node();
+        var json = new JsonObject()
+                .put("uuid", gpu.uuid())
+                .put("node", node.name())
+                .put("index", gpu.index())
+                .put("minor", gpu.id().minor())
+                .put("model", gpu.model())
+                .put("health", node.healthOf(gpu))
+                .put("localHealth", enumValue(gpu.localHealth()))
+                .put("memoryBytes", gpu.memoryBytes())
+                .put("migMode", enumValue(gpu.mig().mode()))
+                .put("migInstances", array(gpu.migInstances().stream().map(InventoryJson::instance)))
+                .put("sharing", enumValue(gpu.sharing().strategy()))
+                .put("replicas", gpu.sharing().replicas())
+                .put("nvlinkPeers", array(gpu.topology().nvlinkPeers().stream().map(InventoryJson::peer)))
+                .put(
+                        "holders",
+                        array(node.holders().stream()
+                                .filter(holder -> holder.holds(gpu))
+                                .map(InventoryJson::holder)));
+        putUnlessEmpty(json, "verdict", node.verdicts().devices().getOrDefault(gpu.uuid(), ""));
+        putUnlessEmpty(json, "shortModel", gpu.product().shortModel());
+        putUnlessEmpty(json, "serial", gpu.id().serial());
+        putUnlessEmpty(json, "pciBusId", gpu.id().pciBusId());
+        putUnlessEmpty(json, "family", gpu.product().family());
+        putUnlessEmpty(json, "computeCapability", gpu.product().computeCapability());
+        putUnlessEmpty(json, "vbiosVersion", gpu.id().vbiosVersion());
+        putUnlessEmpty(json, "fabricClique", gpu.topology().fabricClique());
+        putUnlessEmpty(json, "resource", gpu.resource());
+        putUnlessEmpty(json, "mode", gpu.product().mode());
+        if (gpu.topology().numaNode() != null) {
+            json.put("numaNode", gpu.topology().numaNode());
+        }
+        return json;
+    }
+
+    private static JsonObject instance(Gpu.MigInstance instance) {
+        var json = new JsonObject()
+                .put("uuid", instance.uuid())
+                .put("profile", instance.profile())
+                .put("gpuInstanceId", instance.gpuInstanceId())
+                .put("computeInstanceId", instance.computeInstanceId())
+                .put("memoryBytes", instance.memoryBytes());
+        putUnlessEmpty(json, "resource", instance.resource());
+        return json;
+    }
+
+    private static JsonObject peer(Gpu.NvlinkPeer peer) {
+        var json = new JsonObject().put("links", peer.links()).put("viaSwitch", peer.viaSwitch());
+        putUnlessEmpty(json, "pciBusId", peer.pciBusId());
+        return json;
+    }
+
+    private static JsonObject holder(Holder holder) {
+        return new JsonObject()
+                .put("namespace", holder.namespace())
+                .put("pod", holder.pod())
+                .put("container", holder.container())
+                .put("deviceIds", new JsonArray(holder.deviceIds()));
+    }
+
+    JsonObject summary(FleetSummary summary, List<String> suspected) {
+        return new JsonObject()
+                .put("nodes", summary.nodes())
+                .put("presence", new JsonObject(Map.copyOf(summary.presence())))
+                .put("devices", new JsonObject(Map.copyOf(summary.devices())))
+                .put("heldDevices", summary.heldDevices())
+                .put("models", models(summary))
+                .put("busFault", !suspected.isEmpty())
+                .put("silentNodes", new JsonArray(suspected));
+    }
+
+    JsonArray models(FleetSummary summary) {
+        return array(summary.models().stream()
+                .map(model -> new JsonObject()
+                        .put("model", model.model())
+                        .put("shortModel", model.shortModel())
+                        .put("nodes", model.nodes())
+                        .put("devices", model.devices())
+                        .put("healthy", model.healthy())));
+    }
+
+    static JsonArray array(Stream<JsonObject> objects) {
+        var array = new JsonArray();
+        objects.forEach(array::add);
+        return array;
+    }
+
+    private static void putUnlessEmpty(JsonObject json, String key, String value) {
+        if (!value.isEmpty()) {
+            json.put(key, value);
+        }
+    }
+
+    private static String enumValue(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

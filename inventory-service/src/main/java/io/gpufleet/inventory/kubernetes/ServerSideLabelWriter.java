@@ -1,0 +1,80 @@
+package io.gpufleet.inventory.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.StatusCause;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.inventory.app.LabelWriter;
+import io.gpufleet.inventory.model.label.LabelSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Applies labels by server-side apply without force: the API server tracks the owner of each key, removes keys that are no
+ * longer applied, and rejects keys of other owners. The UID in the body prevents that a Node is created or that another
+ * Node of the same name is labelled.
+ */
+public final class ServerSideLabelWriter implements LabelWriter {
+    private static final PatchContext APPLY = new PatchContext.Builder()
+            .withPatchType(PatchType.SERVER_SIDE_APPLY)
+            .withFieldManager(NodeObjectMapper.FIELD_MANAGER)
+            .withForce(false)
+            .build();
+    private static final List<String> FIELDS = List.of(".metadata.labels.", ".metadata.annotations.");
+
+    private final KubernetesClient client;
+
+    /** Writes through {@code client}. */
+    public ServerSideLabelWriter(KubernetesClient client) {
+        this.client = client;
+    }
+
+    @Override
+    public ApplyResult apply(String node, String uid, LabelSet labels) {
+        try {
+            Node updated = client.nodes().withName(node).patch(APPLY, body(node, uid, labels));
+            return new ApplyResult.Applied(NodeObjectMapper.toModel(updated));
+        } catch (KubernetesClientException rejected) {
+            Set<String> keys = conflictingKeys(rejected);
+            return keys.isEmpty() ? new ApplyResult.Failed(reason(rejected)) : new ApplyResult.Conflict(keys);
+        }
+    }
+
+    private String body(String node, String uid, LabelSet labels) {
+        var metadata = new TreeMap<String, Object>(Map.of("name", node, "uid", uid));
+        if (!labels.labels().isEmpty()) {
+            metadata.put("labels", labels.labels());
+        }
+        if (!labels.annotations().isEmpty()) {
+            metadata.put("annotations", labels.annotations());
+        }
+        return client.getKubernetesSerialization()
+                .asJson(new TreeMap<>(Map.of("apiVersion", "v1", "kind", "Node", "metadata", metadata)));
+    }
+
+    private static Set<String> conflictingKeys(KubernetesClientException rejected) {
+        return Optional.ofNullable(rejected.getStatus())
+                .flatMap(status -> Optional.ofNullable(status.getDetails()))
+                .map(details -> details.getCauses())
+                .orElse(List.of())
+                .stream()
+                .filter(cause -> "FieldManagerConflict".equals(cause.getReason()))
+                .map(StatusCause::getField)
+                .flatMap(field ->
+                        FIELDS.stream().filter(field::startsWith).map(prefix -> field.substring(prefix.length())))
+                .collect(Collectors.toSet());
+    }
+
+    private static String reason(KubernetesClientException rejected) {
+        String message = rejected.getStatus() == null || rejected.getStatus().getMessage() == null
+                ? String.valueOf(rejected.getMessage())
+                : rejected.getStatus().getMessage();
+        return rejected.getCode() == 0 ? message : rejected.getCode() + " " + message;
+    }
+}

@@ -1,0 +1,81 @@
+package io.gpufleet.inventory.model.label;
+
+import io.gpufleet.inventory.model.Announcement;
+import io.gpufleet.inventory.model.Gpu;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** Labels that GPU feature discovery adds for the MIG strategies. */
+final class MigLabels {
+    private static final String GPU = "nvidia.com/gpu";
+    private static final long MIB = 1L << 20;
+    private static final Pattern PROFILE = Pattern.compile("(?:(\\d+)c\\.)?(\\d+)g\\..*");
+
+    private record MigInstanceOnGpu(Gpu gpu, Gpu.MigInstance instance) {}
+
+    private MigLabels() {}
+
+    static void add(Announcement announcement, LabelSet.Builder labels) {
+        switch (announcement.migStrategy()) {
+            case UNKNOWN, NONE -> {}
+            case SINGLE -> {
+                labels.put("nvidia.com/mig.strategy", "single");
+                single(announcement.gpus(), labels);
+            }
+            case MIXED -> {
+                labels.put("nvidia.com/mig.strategy", "mixed");
+                instancesByProfile(announcement.gpus())
+                        .forEach((profile, group) ->
+                                instances("nvidia.com/mig-" + profile.replace('+', '.'), group, labels));
+            }
+        }
+    }
+
+    /** All GPUs need MIG enabled and at least one instance, all of one profile; else the product is labelled invalid. */
+    private static void single(List<Gpu> gpus, LabelSet.Builder labels) {
+        List<Gpu> migGpus = gpus.stream().filter(Gpu::migEnabled).toList();
+        if (migGpus.isEmpty()) {
+            return;
+        }
+        Map<String, List<MigInstanceOnGpu>> byProfile = instancesByProfile(gpus);
+        boolean anyEmpty = migGpus.stream().anyMatch(gpu -> gpu.migInstances().isEmpty());
+        if (anyEmpty || migGpus.size() < gpus.size() || byProfile.size() != 1) {
+            labels.put(GPU + ".product", LabelValue.sanitised(migGpus.getFirst().model()) + "-MIG-INVALID")
+                    .put(GPU + ".count", 0)
+                    .put(GPU + ".replicas", 0)
+                    .put(GPU + ".memory", 0)
+                    .put(GPU + ".sharing-strategy", "");
+            return;
+        }
+        instances(GPU, byProfile.values().iterator().next(), labels);
+    }
+
+    private static void instances(String resource, List<MigInstanceOnGpu> group, LabelSet.Builder labels) {
+        Gpu gpu = group.getFirst().gpu();
+        Gpu.MigInstance instance = group.getFirst().instance();
+        Gpu.Sharing sharing = GfdLabels.sharing(gpu.sharing());
+        String product = LabelValue.sanitised(gpu.model()) + "-MIG-" + LabelValue.sanitised(instance.profile());
+        labels.put(resource + ".product", GfdLabels.product(product, sharing, GfdLabels.renamed(instance.resource())))
+                .put(resource + ".count", group.size())
+                .put(resource + ".replicas", sharing.replicas())
+                .put(resource + ".sharing-strategy", GfdLabels.strategy(sharing))
+                .put(resource + ".memory", instance.memoryBytes() / MIB)
+                .put(resource + ".multiprocessors", instance.multiprocessors());
+        Matcher slices = PROFILE.matcher(instance.profile());
+        if (slices.matches()) {
+            labels.put(resource + ".slices.gi", slices.group(2))
+                    .put(resource + ".slices.ci", slices.group(1) == null ? slices.group(2) : slices.group(1));
+        }
+    }
+
+    private static Map<String, List<MigInstanceOnGpu>> instancesByProfile(List<Gpu> gpus) {
+        return gpus.stream()
+                .filter(Gpu::migEnabled)
+                .flatMap(gpu -> gpu.migInstances().stream().map(instance -> new MigInstanceOnGpu(gpu, instance)))
+                .collect(Collectors.groupingBy(it -> it.instance().profile(), TreeMap::new, Collectors.toList()));
+    }
+}

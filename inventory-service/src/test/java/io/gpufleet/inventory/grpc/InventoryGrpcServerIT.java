@@ -1,0 +1,95 @@
+package io.gpufleet.inventory.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Message;
+import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.proto.inventory.v1.NodeView;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.common.GrpcMessageDecoder;
+import io.vertx.grpc.common.GrpcMessageEncoder;
+import io.vertx.grpc.common.ServiceMethod;
+import io.vertx.grpc.common.ServiceName;
+import io.vertx.grpc.health.v1.HealthCheckRequest;
+import io.vertx.grpc.health.v1.HealthCheckResponse;
+import io.vertx.grpc.reflection.v1.ServerReflectionRequest;
+import io.vertx.grpc.reflection.v1.ServerReflectionResponse;
+import io.vertx.grpc.reflection.v1.ServiceResponse;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Health and reflection, as load balancers and grpcurl call them. */
+class InventoryGrpcServerIT {
+    private static final ServiceMethod<HealthCheckResponse, HealthCheckRequest> CHECK =
+            method("grpc.health.v1.Health", "Check", HealthCheckResponse.getDefaultInstance());
+    private static final ServiceMethod<ServerReflectionResponse, ServerReflectionRequest> REFLECT = method(
+            "grpc.reflection.v1.ServerReflection",
+            "ServerReflectionInfo",
+            ServerReflectionResponse.getDefaultInstance());
+
+    private final Vertx vertx = Vertx.vertx();
+    private final AtomicBoolean ready = new AtomicBoolean(true);
+    private InventoryGrpcServer server;
+    private GrpcClient client;
+
+    private static <A extends Message, Q extends Message> ServiceMethod<A, Q> method(
+            String service, String name, A response) {
+        return ServiceMethod.client(
+                ServiceName.create(service),
+                name,
+                GrpcMessageEncoder.<Q>encoder(),
+                GrpcMessageDecoder.<A>decoder(response));
+    }
+
+    @BeforeEach
+    void open() {
+        var inventory = new InventoryGrpc(() -> Fleet.EMPTY, node -> NodeView.getDefaultInstance());
+        server = InventoryGrpcServer.open(vertx, inventory, ready::get, "127.0.0.1", 0);
+        client = GrpcClient.client(vertx);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        server.close();
+        get(vertx.close());
+    }
+
+    private static <T> T get(Future<T> future) throws Exception {
+        return future.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    private <A, Q> A call(ServiceMethod<A, Q> method, Q request) throws Exception {
+        return get(client.request(SocketAddress.inetSocketAddress(server.port(), "127.0.0.1"), method)
+                .compose(call -> call.send(request))
+                .compose(response -> response.last()));
+    }
+
+    @Test
+    void healthReportsTheReadinessOfTheReplica() throws Exception {
+        var request = HealthCheckRequest.newBuilder()
+                .setService(InventoryGrpc.SERVICE_NAME.fullyQualifiedName())
+                .build();
+
+        assertThat(call(CHECK, request).getStatus()).isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+
+        ready.set(false);
+        assertThat(call(CHECK, request).getStatus()).isEqualTo(HealthCheckResponse.ServingStatus.NOT_SERVING);
+    }
+
+    @Test
+    void reflectionListsTheServices() throws Exception {
+        var response = call(
+                REFLECT,
+                ServerReflectionRequest.newBuilder().setListServices("").build());
+
+        assertThat(response.getListServicesResponse().getServiceList())
+                .extracting(ServiceResponse::getName)
+                .contains("io.gpufleet.inventory.v1.InventoryService", "grpc.health.v1.Health");
+    }
+}

@@ -1,0 +1,197 @@
+package io.gpufleet.inventory.http;
+
+import static io.gpufleet.inventory.model.TestNodes.a100;
+import static io.gpufleet.inventory.model.TestNodes.announcement;
+import static io.gpufleet.inventory.model.TestNodes.fleet;
+import static io.gpufleet.inventory.model.TestNodes.h100;
+import static io.gpufleet.inventory.model.TestNodes.migGpu;
+import static io.gpufleet.inventory.model.TestNodes.node;
+import static io.gpufleet.inventory.model.TestNodes.withHealth;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+import io.gpufleet.inventory.model.Announcement;
+import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.model.Gpu;
+import io.gpufleet.inventory.model.Holder;
+import io.gpufleet.inventory.model.Verdicts;
+import io.gpufleet.kit.web.BoundHttpServer;
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Route;
+import io.vertx.ext.web.Router;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** REST over the loopback, compared with its OpenAPI document. */
+class InventoryRoutesIT {
+    private static final Fleet FLEET = fleet(
+            node("n1", announcement(a100(0), withHealth(a100(1), Gpu.LocalHealth.UNHEALTHY)))
+                    .with(new Verdicts("suspect", Map.of("GPU-A100-0", "suspect")))
+                    .withHolders(List.of(new Holder("ns", "pod", "main", List.of("GPU-A100-0::3"))))
+                    .withLabelConflicts(List.of("accelerator")),
+            node("n2", announcement(Announcement.MigStrategy.MIXED, h100(0), migGpu(1, "1g.5gb", 2))),
+            node("n3", announcement(h100(3))));
+
+    private static final Vertx VERTX = Vertx.vertx();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static Router router;
+    private static BoundHttpServer server;
+
+    @BeforeAll
+    static void open() {
+        router = Router.router(VERTX);
+        new InventoryRoutes(() -> FLEET, () -> List.of("n9"), node -> Map.of("gpu-type", node.name())).mount(router);
+        server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        server.close();
+        VERTX.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    private static HttpResponse<String> get(String path) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                .build();
+        return CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static JsonNode body(String path) throws Exception {
+        return JSON.readTree(get(path).body());
+    }
+
+    private static ObjectNode openApiDocument() throws Exception {
+        return (ObjectNode) new YAMLMapper().readTree(get("/openapi.yaml").body());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/summary, Summary, 200",
+        "/v1/models, Models, 200",
+        "/v1/nodes, Nodes, 200",
+        "/v1/nodes?limit=1, Nodes, 200",
+        "/v1/nodes/n1, Node, 200",
+        "/v1/nodes/n2, Node, 200",
+        "/v1/devices, Devices, 200",
+        "/v1/devices/GPU-A100-0, Device, 200",
+        "/v1/devices/MIG-1-1, Device, 200",
+        "/v1/nodes/none, Problem, 404",
+        "/v1/devices/none, Problem, 404",
+        "/v1/nodes?limit=0, Problem, 400",
+        "/v1/nodes?limit=1001, Problem, 400",
+        "/v1/nodes?limit=x, Problem, 400",
+        "/v1/nodes?token=%21, Problem, 400",
+        "/v1/devices?token=bjEvYg, Problem, 400",
+        "/v1/nodes?modle=A100, Problem, 400",
+        "/v1/summary?x=1, Problem, 400",
+        "/v2, Problem, 404",
+    })
+    void responseMatchesTheOpenApiSchema(String path, String schema, int status) throws Exception {
+        HttpResponse<String> response = get(path);
+
+        ObjectNode document = openApiDocument().put("$ref", "#/components/schemas/" + schema);
+        var violations = JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+                .getSchema(document)
+                .validate(JSON.readTree(response.body()));
+        assertThat(violations).as(response.body()).isEmpty();
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(response.headers().firstValue("content-type"))
+                .contains(status == 200 ? "application/json" : "application/problem+json");
+    }
+
+    @Test
+    void routesAndOpenApiHaveTheSamePaths() throws Exception {
+        Set<String> served = router.getRoutes().stream()
+                .map(Route::getName)
+                .filter(path -> path != null && path.startsWith("/v1/"))
+                .map(path -> path.replaceAll(":(\\w+)", "{$1}"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        var described = new TreeSet<String>();
+        openApiDocument().get("paths").fieldNames().forEachRemaining(described::add);
+        assertThat(served).isEqualTo(described);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/nodes, n1 n2 n3",
+        "/v1/nodes?model=h100, n2 n3",
+        "/v1/nodes?model=H100&node=n3, n3",
+        "/v1/nodes?health=unhealthy, n1",
+        "/v1/nodes?model=V100, ''",
+    })
+    void nodesAreFiltered(String path, String names) throws Exception {
+        assertThat(field(path, "name")).isEqualTo(names);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/devices?model=h100, GPU-H100-0 GPU-H100-3",
+        "/v1/devices?health=suspect, GPU-A100-0",
+        "/v1/devices?node=n3, GPU-H100-3",
+    })
+    void devicesAreFiltered(String path, String uuids) throws Exception {
+        assertThat(field(path, "uuid")).isEqualTo(uuids);
+    }
+
+    private static String field(String path, String name) throws Exception {
+        var values = new ArrayList<String>();
+        body(path).get("items").forEach(item -> values.add(item.get(name).asText()));
+        return String.join(" ", values);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/v1/nodes", "/v1/devices"})
+    void pagesTogetherAreTheWholeList(String path) throws Exception {
+        var paged = new ArrayList<JsonNode>();
+        String token = "";
+        do {
+            JsonNode page = body(path + "?limit=1&token=" + token);
+            page.get("items").forEach(paged::add);
+            token = page.path("next").asText("");
+        } while (!token.isEmpty());
+
+        var all = new ArrayList<JsonNode>();
+        body(path).get("items").forEach(all::add);
+        assertThat(paged).isEqualTo(all);
+    }
+
+    @Test
+    void holderOfAReplicaIsListedAtItsDevice() throws Exception {
+        assertThat(body("/v1/devices/GPU-A100-0").at("/holders/0/pod").asText()).isEqualTo("pod");
+        assertThat(body("/v1/devices/GPU-H100-0").get("holders")).isEmpty();
+    }
+
+    @Test
+    void summaryShowsABusFault() throws Exception {
+        JsonNode summary = body("/v1/summary");
+        assertThat(summary.get("busFault").asBoolean()).isTrue();
+        assertThat(summary.at("/silentNodes/0").asText()).isEqualTo("n9");
+        assertThat(summary.get("nodes").asInt()).isEqualTo(3);
+    }
+
+    @Test
+    void badRequestNamesTheParameterAndTheKnownOnes() throws Exception {
+        assertThat(body("/v1/nodes?modle=A100").get("detail").asText())
+                .isEqualTo("unknown query parameter 'modle'; known: health, limit, model, node, token");
+    }
+}

@@ -1,0 +1,187 @@
+package io.gpufleet.inventory.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.inventory.app.LabelWriter.ApplyResult;
+import io.gpufleet.inventory.app.NodeListener;
+import io.gpufleet.inventory.app.NodeObject;
+import io.gpufleet.inventory.model.label.LabelSet;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Behaviour of an API server that the label writer and the watch rely on; the fake one and a real one must have it. */
+abstract class LabelWriterContract {
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    final String name = "gpufleet-it-labels-" + UUID.randomUUID().toString().substring(0, 8);
+    String uid = "";
+
+    /** The API server under test. */
+    abstract KubernetesClient client();
+
+    ServerSideLabelWriter writer() {
+        return new ServerSideLabelWriter(client());
+    }
+
+    @BeforeEach
+    void createNode() {
+        Node node = new NodeBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .addToLabels("kept", "other")
+                .endMetadata()
+                .withNewSpec()
+                .withUnschedulable(true)
+                .endSpec()
+                .build();
+        uid = client().resource(node).create().getMetadata().getUid();
+        // A patch without resourceVersion: the control plane of a real cluster updates a new Node at once.
+        client().nodes().withName(name).subresource("status").patch(PatchContext.of(PatchType.JSON_MERGE), """
+                        {"status": {"nodeInfo": {"bootID": "boot-1", "architecture": "amd64", "kernelVersion": "6",
+                         "containerRuntimeVersion": "none", "kubeProxyVersion": "none", "kubeletVersion": "v1",
+                         "machineID": "m", "operatingSystem": "linux", "osImage": "none", "systemUUID": "s"}}}
+                        """);
+    }
+
+    @AfterEach
+    void removeNode() {
+        client().nodes().withName(name).delete();
+    }
+
+    private NodeObject applied(LabelSet labels) {
+        ApplyResult result = writer().apply(name, uid, labels);
+        assertThat(result).isInstanceOf(ApplyResult.Applied.class);
+        return ((ApplyResult.Applied) result).node();
+    }
+
+    private NodeObject currentNode() {
+        return NodeObjectMapper.toModel(client().nodes().withName(name).get());
+    }
+
+    static LabelSet labelSet(Map<String, String> labels) {
+        return new LabelSet(labels, Map.of());
+    }
+
+    private void setByAnotherManager(String key, String value) {
+        client().nodes()
+                .withName(name)
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"labels\":{\"" + key + "\":\"" + value + "\"}}}");
+    }
+
+    @Test
+    void appliedLabelsAreOwned() {
+        LabelSet desired = new LabelSet(
+                Map.of("nvidia.com/gpu.count", "8", "gpu-type", "h100"), Map.of("gpu-type", "a long text, in full"));
+
+        NodeObject updated = applied(desired);
+
+        assertThat(updated.hasExactly(desired)).isTrue();
+        assertThat(currentNode().hasExactly(desired)).isTrue();
+        assertThat(currentNode().labels()).containsEntry("kept", "other");
+        assertThat(currentNode().bootId()).isEqualTo("boot-1");
+        assertThat(currentNode().unschedulable()).isTrue();
+    }
+
+    @Test
+    void labelNoLongerAppliedIsRemoved() {
+        applied(new LabelSet(Map.of("gpu-type", "h100", "gpu-memory", "80Gi"), Map.of("gpu-type", "text")));
+        applied(labelSet(Map.of("gpu-type", "a100")));
+
+        assertThat(currentNode().labels()).containsEntry("gpu-type", "a100").doesNotContainKey("gpu-memory");
+        assertThat(currentNode().annotations()).isEmpty();
+
+        applied(LabelSet.NONE);
+        assertThat(currentNode().labels()).doesNotContainKey("gpu-type").containsEntry("kept", "other");
+    }
+
+    @Test
+    void labelOfAnotherManagerIsAConflictAndKept() {
+        setByAnotherManager("gpu-type", "mine");
+        setByAnotherManager("nvidia.com/gpu.count", "99");
+
+        ApplyResult result = writer().apply(
+                        name,
+                        uid,
+                        labelSet(Map.of("gpu-type", "h100", "nvidia.com/gpu.count", "8", "gpu-memory", "80Gi")));
+
+        assertThat(result).isEqualTo(new ApplyResult.Conflict(Set.of("gpu-type", "nvidia.com/gpu.count")));
+        assertThat(currentNode().labels()).containsEntry("gpu-type", "mine").doesNotContainKey("gpu-memory");
+    }
+
+    @Test
+    void equalValueOfAnotherManagerIsNoConflict() {
+        setByAnotherManager("gpu-type", "h100");
+        assertThat(applied(labelSet(Map.of("gpu-type", "h100"))).ownedLabels()).containsExactly("gpu-type");
+    }
+
+    @Test
+    void labelOverwrittenByAnotherManagerIsNoLongerOwned() {
+        applied(labelSet(Map.of("gpu-type", "h100")));
+        setByAnotherManager("gpu-type", "mine");
+
+        assertThat(currentNode().ownedLabels()).isEmpty();
+        assertThat(writer().apply(name, uid, labelSet(Map.of("gpu-type", "h100"))))
+                .isEqualTo(new ApplyResult.Conflict(Set.of("gpu-type")));
+    }
+
+    @Test
+    void nodeOfAnotherUidIsNotTouched() {
+        ApplyResult result = writer().apply(name, UUID.randomUUID().toString(), labelSet(Map.of("gpu-type", "h100")));
+
+        assertThat(result).isInstanceOf(ApplyResult.Failed.class);
+        assertThat(currentNode().labels()).doesNotContainKey("gpu-type");
+    }
+
+    @Test
+    void deletedNodeIsNotCreated() {
+        removeNode();
+
+        ApplyResult result = writer().apply(name, uid, labelSet(Map.of("gpu-type", "h100")));
+
+        assertThat(result).isInstanceOf(ApplyResult.Failed.class);
+        assertThat(client().nodes().withName(name).get()).isNull();
+    }
+
+    @Test
+    void watchReportsNodeChangesAndDeletion() {
+        var received = new CopyOnWriteArrayList<String>();
+        var listener = new NodeListener() {
+            @Override
+            public void onChanged(NodeObject node) {
+                if (node.name().equals(name)) {
+                    received.add(node.uid() + " " + node.labels().getOrDefault("gpu-type", "-"));
+                }
+            }
+
+            @Override
+            public void onDeleted(String node, String deletedUid) {
+                if (node.equals(name)) {
+                    received.add("deleted " + deletedUid);
+                }
+            }
+        };
+        try (NodeWatch watch = NodeWatch.open(client(), List.of(listener))) {
+            assertThat(watch).isNotNull();
+            await().atMost(SOON).until(() -> received.contains(uid + " -"));
+            applied(labelSet(Map.of("gpu-type", "h100")));
+            await().atMost(SOON).until(() -> received.contains(uid + " h100"));
+            removeNode();
+            await().atMost(SOON).until(() -> received.contains("deleted " + uid));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.gpufleet.nodedaemon.app.device;
+
+import io.gpufleet.nodedaemon.app.NodeLoopInput;
+import io.gpufleet.nodedaemon.model.allocation.CdiNames;
+import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.KnownGpu;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device source that writes the CDI spec of the devices before it returns a scan, on the scanning thread, so that no answer
+ * to the kubelet waits for the disk.
+ */
+public final class CdiPreparingSource implements DeviceSource {
+    private final DeviceSource source;
+    private final HostDeviceNodeFinder nodeFinder;
+    private final CdiSpecWriter specWriter;
+    private final Consumer<NodeLoopInput> inbox;
+    private SettingsSelector selector;
+    private HostDeviceNodes reported = HostDeviceNodes.NONE;
+    private DeviceScan.@Nullable ScanSucceeded scanned;
+    private List<Gpu> gpus = List.of();
+
+    /** Wraps a source. */
+    public CdiPreparingSource(
+            DeviceSource source,
+            HostDeviceNodeFinder nodeFinder,
+            CdiSpecWriter specWriter,
+            SettingsSelector selector,
+            Consumer<NodeLoopInput> inbox) {
+        this.source = source;
+        this.nodeFinder = nodeFinder;
+        this.specWriter = specWriter;
+        this.selector = selector;
+        this.inbox = inbox;
+    }
+
+    @Override
+    public DeviceScan scan() {
+        DeviceScan scan = source.scan();
+        switch (scan) {
+            case DeviceScan.ScanSucceeded now -> scanned(now);
+            // Running containers may restart with their devices, so the spec keeps them.
+            case DeviceScan.ScanFailed _ -> {}
+        }
+        return scan;
+    }
+
+    /** Prepares for other settings before they are published. */
+    public synchronized void prepareFor(SettingsSelector next) {
+        selector = next;
+        if (scanned != null) {
+            prepare(scanned);
+        }
+    }
+
+    private synchronized void scanned(DeviceScan.ScanSucceeded now) {
+        var known = new ArrayList<>(now.gpus());
+        for (Gpu before : gpus) {
+            boolean answers = known.stream().anyMatch(gpu -> gpu.uuid().equals(before.uuid()));
+            if (!answers && now.lost().stream().anyMatch(lost -> isAtAddressOf(before, lost))) {
+                known.add(before);
+            }
+        }
+        gpus = known;
+        scanned = now;
+        prepare(now);
+    }
+
+    private static boolean isAtAddressOf(Gpu gpu, DeviceScan.LostGpu lost) {
+        return lost.pciBusId().isEmpty()
+                ? lost.index() == gpu.index()
+                : lost.pciBusId().equalsIgnoreCase(gpu.pciBusId());
+    }
+
+    private String driverRoot() {
+        return selector.select(gpus.stream()
+                        .map(gpu -> new KnownGpu(gpu, new KnownGpu.Presence.Answering()))
+                        .toList())
+                .settings()
+                .allocate()
+                .driver()
+                .root();
+    }
+
+    private void prepare(DeviceScan.ScanSucceeded now) {
+        String driverRoot = driverRoot();
+        HostDeviceNodes found = nodeFinder.find(driverRoot);
+        CdiNames names = mayUseCdi()
+                ? specWriter.write(new CdiSpecWriter.Devices(gpus, now.driverVersion(), driverRoot, found))
+                : CdiNames.NOT_WRITTEN;
+        HostDeviceNodes prepared = found.with(names);
+        if (!prepared.equals(reported)) {
+            reported = prepared;
+            inbox.accept(new NodeLoopInput.HostDeviceNodesChanged(prepared));
+        }
+    }
+
+    /** Whether any rule of the selector uses CDI: which rule applies may change with the GPUs. */
+    private boolean mayUseCdi() {
+        return Stream.concat(
+                        selector.rules().stream().map(SettingsSelector.Rule::selected), Stream.of(selector.fallback()))
+                .anyMatch(chosen -> chosen.settings().allocate().usesCdi());
+    }
+
+    @Override
+    public String name() {
+        return source.name();
+    }
+
+    @Override
+    public List<DeviceEvent> await(Duration atMost) {
+        return source.await(atMost);
+    }
+
+    /** Also searches for new device nodes, which may appear long after the driver and without an event. */
+    @Override
+    public List<GpuSample> sample() {
+        refreshHostDeviceNodes();
+        return source.sample();
+    }
+
+    private synchronized void refreshHostDeviceNodes() {
+        if (scanned != null
+                && !nodeFinder.find(driverRoot()).with(reported.cdi()).equals(reported)) {
+            prepare(scanned);
+        }
+    }
+
+    @Override
+    public void release() {
+        source.release();
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+}

@@ -1,0 +1,163 @@
+package io.gpufleet.nodedaemon.app.device;
+
+import io.gpufleet.nodedaemon.app.NodeLoopInput;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Monitors the devices: one thread scans and polls, another waits for events, so that a slow call never delays a fault.
+ */
+public final class DeviceWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceWatch.class);
+    private static final Duration SCAN_PERIOD = Duration.ofSeconds(30);
+    private static final Duration FIRST_RETRY = Duration.ofSeconds(2);
+    private static final Duration MAX_POLL_INTERVAL = Duration.ofSeconds(10);
+    private static final Duration EVENT_WAIT = Duration.ofSeconds(5);
+
+    private enum Request {
+        SCAN,
+        POLL,
+        HOLD
+    }
+
+    private final DeviceSource source;
+    private final DriverHold hold;
+    private final Consumer<NodeLoopInput> inbox;
+    private final Supplier<Moment> now;
+    private final Duration telemetry;
+    private final BlockingQueue<Request> requests = new ArrayBlockingQueue<>(16);
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Thread scanThread;
+    private final Thread eventThread;
+
+    /** Starts the threads; the first input is a scan. */
+    public DeviceWatch(
+            DeviceSource source,
+            HoldRequestSource holdRequests,
+            Duration telemetry,
+            Consumer<NodeLoopInput> inbox,
+            Supplier<Moment> now) {
+        this.source = source;
+        this.hold = new DriverHold(holdRequests, source, inbox, () -> requests.offer(Request.HOLD));
+        this.telemetry = telemetry;
+        this.inbox = inbox;
+        this.now = now;
+        this.scanThread = Thread.ofPlatform().name("device-scan").daemon(true).start(() -> runGuarded(this::scanLoop));
+        this.eventThread =
+                Thread.ofPlatform().name("device-events").daemon(true).start(() -> runGuarded(this::eventLoop));
+    }
+
+    private interface BlockingTask {
+        void run() throws InterruptedException;
+    }
+
+    private void runGuarded(BlockingTask work) {
+        var backoff = new Backoff();
+        try {
+            do {
+                try {
+                    work.run();
+                } catch (RuntimeException broken) {
+                    if (backoff.isNewFailure(broken.toString(), now.get().nanos())) {
+                        LOG.atError().setCause(broken).log("device source failed, retrying");
+                    }
+                    boolean _ = closing.await(backoff.delay().toNanos(), TimeUnit.NANOSECONDS);
+                }
+            } while (closing.getCount() > 0);
+        } catch (InterruptedException stop) {
+            // Closed.
+        }
+    }
+
+    private void scanLoop() throws InterruptedException {
+        var retry = FIRST_RETRY;
+        long nextScan = now.get().nanos();
+        long nextPoll = nextScan;
+        long nextSample = nextScan;
+        boolean held = false;
+        while (closing.getCount() > 0) {
+            Moment moment = now.get();
+            long nanos = moment.nanos();
+            boolean heldBefore = held;
+            held = hold.step(moment);
+            if (heldBefore && !held) {
+                nextScan = nanos;
+            }
+            if (!held && nextScan - nanos <= 0) {
+                DeviceScan scan = source.scan();
+                inbox.accept(new NodeLoopInput.DevicesScanned(scan));
+                boolean failed = scan instanceof DeviceScan.ScanFailed;
+                nextScan = now.get().nanos() + (failed ? retry : SCAN_PERIOD).toNanos();
+                retry = failed ? shorter(retry.multipliedBy(2), SCAN_PERIOD) : FIRST_RETRY;
+            }
+            if (nextPoll - nanos <= 0) {
+                boolean sample = nextSample - nanos <= 0;
+                inbox.accept(new NodeLoopInput.DevicesPolled(held ? List.of() : source.sample(), sample));
+                nextPoll = nanos + shorter(telemetry, MAX_POLL_INTERVAL).toNanos();
+                nextSample = sample ? nanos + telemetry.toNanos() : nextSample;
+            }
+            long next = hold.dueNanos(held ? nextPoll : Math.min(nextScan, nextPoll));
+            long wait = next - now.get().nanos();
+            Request request = requests.poll(Math.max(0, wait), TimeUnit.NANOSECONDS);
+            if (request != null) {
+                switch (request) {
+                    case SCAN -> nextScan = now.get().nanos();
+                    case POLL -> nextPoll = now.get().nanos();
+                    case HOLD -> {}
+                }
+            }
+        }
+    }
+
+    private void eventLoop() throws InterruptedException {
+        List<DeviceEvent> events = source.await(EVENT_WAIT);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        for (DeviceEvent event : events) {
+            inbox.accept(new NodeLoopInput.DeviceEventReceived(event));
+        }
+        for (DeviceEvent event : events) {
+            // Read the driver's recovery action right after a fault.
+            boolean asked = requests.offer(
+                    switch (event) {
+                        case DeviceEvent.FaultDetected _,
+                                DeviceEvent.CauseResolved _,
+                                DeviceEvent.PollRequested _,
+                                DeviceEvent.RestartRequested _ -> Request.POLL;
+                        case DeviceEvent.RescanRequested _ -> Request.SCAN;
+                    });
+            if (!asked) {
+                return;
+            }
+        }
+    }
+
+    /** Polls the devices soon, because another source detected a fault. */
+    public void pollSoon() {
+        boolean _ = requests.offer(Request.POLL);
+    }
+
+    private static Duration shorter(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        scanThread.interrupt();
+        eventThread.interrupt();
+        source.close();
+    }
+}

@@ -1,0 +1,263 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import io.gpufleet.nodedaemon.app.ResourceHandler;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
+import io.gpufleet.nodedaemon.model.registration.Registration;
+import io.gpufleet.nodedaemon.model.registration.Registration.Event;
+import io.gpufleet.nodedaemon.model.registration.Registration.Phase;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.grpc.client.GrpcClient;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The device plugin of one resource: runs the {@link Registration} state machine. All state belongs to one context. */
+final class DevicePluginEndpoint implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DevicePluginEndpoint.class);
+
+    private final DevicePluginContext pluginContext;
+    private final Vertx vertx;
+    private final Context context;
+    private final String resource;
+    private final LongSupplier nanos;
+    private final ListAndWatchStreams streams;
+    private final PluginSocket socket;
+    private final GrpcClient client;
+    private final KubeletRegistrar registrar;
+    private final PluginSelfCheck check;
+    private volatile Registration stateMachine = Registration.INITIAL;
+    private String lastForeignPlugin = "";
+    private long timer = -1;
+
+    /**
+     * Dependencies shared by all endpoints of a daemon.
+     *
+     * @param directory directory of kubelet.sock
+     * @param socketPaths paths of our sockets
+     */
+    record DevicePluginContext(
+            Vertx vertx,
+            DevicePluginsDirectory directory,
+            PluginSocketPaths socketPaths,
+            RegistrationSettings registration,
+            DaemonCounters counters,
+            LongSupplier nanos) {}
+
+    /** Creates an endpoint; it is idle until {@link #socketObserved}. */
+    DevicePluginEndpoint(DevicePluginContext shared, String resource, ResourceHandler resourceHandler) {
+        this.pluginContext = shared;
+        this.vertx = shared.vertx();
+        this.context = vertx.getOrCreateContext();
+        this.resource = resource;
+        this.nanos = shared.nanos();
+        this.streams = new ListAndWatchStreams(
+                context,
+                resourceHandler::list,
+                () -> handle(new Event.StreamOpened()),
+                () -> handle(new Event.StreamEnded()));
+        var server = new DevicePluginServer(vertx, resourceHandler, streams);
+        this.socket = new PluginSocket(server, shared.socketPaths(), resource);
+        this.client = GrpcClient.client(vertx);
+        this.registrar = registrar(shared, server);
+        this.check = new PluginSelfCheck(client);
+    }
+
+    private KubeletRegistrar registrar(DevicePluginContext shared, DevicePluginServer server) {
+        return switch (shared.registration().transport()) {
+            case DEVICE_PLUGINS ->
+                new RegisterCallRegistrar(client, shared.directory().kubeletSocket(), socket, resource);
+            case PLUGINS_REGISTRY -> {
+                var registry = new PluginWatcherRegistrar(
+                        vertx, socket, resource, shared.socketPaths().directory());
+                registry.serve(server.grpc());
+                yield registry;
+            }
+        };
+    }
+
+    /** Sends the newest list on every open stream; does not block. */
+    void publish() {
+        streams.publish();
+    }
+
+    /** Handles a reading of kubelet.sock; thread-safe. */
+    void socketObserved(KubeletSocket seen) {
+        context.runOnContext(_ -> {
+            registrar.socketObserved(seen);
+            handle(new Event.SocketObserved(seen));
+        });
+    }
+
+    /** Handles a change of a foreign plugin's socket; thread-safe. */
+    void foreignPluginChanged() {
+        context.runOnContext(_ -> handle(new Event.ForeignPluginChanged()));
+    }
+
+    /** Number of open streams. */
+    int openStreams() {
+        return streams.count();
+    }
+
+    /** Why the resource is not registered; empty if it is. */
+    Optional<String> notRegisteredReason() {
+        return switch (stateMachine.phase()) {
+            case Phase.Registered _, Phase.Deferred _, Phase.Superseded _ -> Optional.empty();
+            case Phase.WaitingForKubelet _ ->
+                Optional.of("kubelet: " + pluginContext.directory().kubeletSocket()
+                        + " does not exist; is the kubelet running?");
+            case Phase.Registering _ -> Optional.of("kubelet: Register is in flight");
+            case Phase.AwaitingStream _ -> Optional.of("kubelet: ListAndWatch stream not opened yet");
+            case Phase.Draining _ -> Optional.of("kubelet: previous ListAndWatch stream is ending");
+            case Phase.BackingOff(int _, long _, String reason) -> Optional.of("kubelet: " + reason);
+        };
+    }
+
+    /** While registered, calls our own server once and checks for foreign plugins; thread-safe. */
+    void check() {
+        context.runOnContext(_ -> {
+            if (stateMachine.phase() instanceof Phase.Registered) {
+                socket.path().ifPresent(check::check);
+                handle(new Event.ForeignPluginChanged());
+            } else {
+                check.reset();
+            }
+        });
+    }
+
+    /** Why the server does not respond; empty if it does. */
+    Optional<String> stuckReason() {
+        return check.stuck()
+                ? Optional.of("the server of " + resource + " does not respond on its own socket")
+                : Optional.empty();
+    }
+
+    /** The socket of the plugin that serves the resource instead; empty if there is none. */
+    String supersededBy() {
+        return switch (stateMachine.phase()) {
+            case Phase.Deferred(String plugin, long _) -> plugin;
+            case Phase.Superseded superseded -> superseded.plugin();
+            case Phase.WaitingForKubelet _,
+                    Phase.Registering _,
+                    Phase.AwaitingStream _,
+                    Phase.Registered _,
+                    Phase.Draining _,
+                    Phase.BackingOff _ -> "";
+        };
+    }
+
+    private void handle(Event event) {
+        Registration before = stateMachine;
+        Registration.Step step = before.handle(event, nanos.getAsLong());
+        stateMachine = step.next();
+        logTransition(before.phase(), stateMachine.phase());
+        step.effects().forEach(effect -> {
+            switch (effect) {
+                case REGISTER -> register();
+                case END_STREAMS -> streams.endAll();
+                case MUTE_STREAMS -> streams.mute();
+                case CHECK_FOREIGN_PLUGINS -> findForeignPlugin();
+            }
+        });
+        scheduleTimer();
+    }
+
+    private void scheduleTimer() {
+        vertx.cancelTimer(timer);
+        OptionalLong due = stateMachine.wakeAtNanos();
+        if (due.isPresent()) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(due.getAsLong() - nanos.getAsLong()) + 1;
+            timer = vertx.setTimer(Math.max(1, millis), _ -> context.runOnContext(_ -> handle(new Event.Tick())));
+        }
+    }
+
+    private void register() {
+        vertx.executeBlocking(this::foreignPlugin).onComplete(foreign -> {
+            if (foreign.succeeded() && foreign.result().isPresent()) {
+                handle(new Event.ForeignPluginAlive(foreign.result().get()));
+            } else if (stateMachine.phase() instanceof Phase.Registering(KubeletSocket.Present kubelet, int _)) {
+                registrar.register(kubelet).onComplete(result -> {
+                    if (result.succeeded()) {
+                        pluginContext.counters().registered();
+                        handle(new Event.RegisterSucceeded());
+                    } else {
+                        pluginContext.counters().registrationFailed();
+                        handle(new Event.RegisterFailed(
+                                "Register failed: " + result.cause().getMessage()));
+                    }
+                });
+            }
+        });
+    }
+
+    private void findForeignPlugin() {
+        vertx.executeBlocking(this::foreignPlugin)
+                .onSuccess(found -> handle(
+                        found.<Event>map(Event.ForeignPluginAlive::new).orElseGet(Event.ForeignPluginGone::new)));
+    }
+
+    private Optional<String> foreignPlugin() {
+        return switch (pluginContext.registration().mode()) {
+            case AUTO -> pluginContext.directory().liveForeignPlugin();
+            case ON, OFF -> Optional.empty();
+        };
+    }
+
+    private void logTransition(Phase before, Phase after) {
+        if (before.equals(after)) {
+            return;
+        }
+        switch (after) {
+            case Phase.Registered _ -> {
+                lastForeignPlugin = "";
+                LOG.atInfo().addKeyValue("resource", resource).log("registered with the kubelet");
+            }
+            case Phase.Deferred(String plugin, long _) -> {
+                if (!plugin.equals(lastForeignPlugin)) {
+                    lastForeignPlugin = plugin;
+                    LOG.atWarn()
+                            .addKeyValue("plugin", plugin)
+                            .addKeyValue("resource", resource)
+                            .log(
+                                    "deferred to another device plugin of the resource, not registered; remove that plugin");
+                }
+            }
+            case Phase.Superseded superseded
+            when !(before instanceof Phase.Superseded) ->
+                LOG.atWarn()
+                        .addKeyValue("plugin", superseded.plugin())
+                        .addKeyValue("resource", resource)
+                        .log(
+                                "superseded by another device plugin, updates to the kubelet are muted; remove one of the two");
+            case Phase.Superseded _ -> {}
+            case Phase.BackingOff(int attempt, long _, String reason) ->
+                LOG.atInfo()
+                        .addKeyValue("resource", resource)
+                        .addKeyValue("attempt", attempt)
+                        .addKeyValue("reason", reason)
+                        .log("registration failed, retrying");
+            case Phase.WaitingForKubelet _ ->
+                LOG.atInfo()
+                        .addKeyValue("resource", resource)
+                        .addKeyValue("socket", pluginContext.directory().kubeletSocket())
+                        .log("waiting for the kubelet");
+            case Phase.Registering _, Phase.AwaitingStream _, Phase.Draining _ -> {}
+        }
+    }
+
+    /** Removes the socket, so that no client connects to a process that is ending. */
+    void removeSocket() {
+        socket.removeFile();
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        socket.close();
+    }
+}

@@ -1,0 +1,168 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import io.gpufleet.kit.files.DirectoryWatch;
+import io.gpufleet.nodedaemon.app.AllocationHandler;
+import io.gpufleet.nodedaemon.app.DevicePublisher;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** One {@endpoint DevicePluginEndpoint} per resource, and one watch of the kubelet's directory for all of them. */
+public final class DevicePluginEndpoints implements DevicePublisher, AutoCloseable {
+    private static final String CHECKPOINT = "kubelet_internal_checkpoint";
+    private static final long CHECK_MILLIS = 10_000;
+
+    private final KubeletConnectionSettings settings;
+    private final DevicePluginEndpoint.DevicePluginContext pluginContext;
+    private final AllocationHandler allocationHandler;
+    private final Map<String, DevicePluginEndpoint> endpoints = new ConcurrentSkipListMap<>();
+    private @Nullable DirectoryWatch watch;
+    private long checkTimer = -1;
+    /** Accessed only by the thread that watches the directory. */
+    private boolean foreignPluginChanged;
+
+    /**
+     * Configuration of the endpoints.
+     *
+     * @param directory the kubelet's device-plugins directory
+     * @param registry the kubelet's plugins_registry directory, used only with that transport
+     * @param epoch epoch of this daemon; part of the sockets' names
+     * @param notifier watches the directory for changes
+     * @param checkpointChanged called on any thread when the kubelet's checkpoint changed
+     */
+    public record KubeletConnectionSettings(
+            Path directory,
+            Path registry,
+            RegistrationSettings registration,
+            long epoch,
+            DirectoryWatch.WatchServiceFactory notifier,
+            Runnable checkpointChanged) {
+        /** Default settings, with inotify as notifier. */
+        public KubeletConnectionSettings(Path directory, long epoch, Runnable checkpointChanged) {
+            this(
+                    directory,
+                    directory.resolveSibling("plugins_registry"),
+                    RegistrationSettings.DEFAULT,
+                    epoch,
+                    () -> directory.getFileSystem().newWatchService(),
+                    checkpointChanged);
+        }
+    }
+
+    /** Creates endpoints; nothing is registered until the first {@endpoint #publish}. */
+    public DevicePluginEndpoints(
+            Vertx vertx,
+            KubeletConnectionSettings settings,
+            AllocationHandler allocationHandler,
+            DaemonCounters counters,
+            LongSupplier nanos) {
+        Path socketDirectory = switch (settings.registration().transport()) {
+            case DEVICE_PLUGINS -> settings.directory();
+            case PLUGINS_REGISTRY -> settings.registry();
+        };
+        this.settings = settings;
+        this.pluginContext = new DevicePluginEndpoint.DevicePluginContext(
+                vertx,
+                new DevicePluginsDirectory(settings.directory()),
+                new PluginSocketPaths(socketDirectory, settings.epoch()),
+                settings.registration(),
+                counters,
+                nanos);
+        this.allocationHandler = allocationHandler;
+    }
+
+    @Override
+    public synchronized void publish(Map<String, DeviceList> lists) {
+        if (settings.registration().mode() != RegistrationMode.OFF) {
+            // A resource is registered once it has devices; then an empty list is published as well.
+            lists.forEach((resource, list) -> {
+                if (!list.devices().isEmpty() && !endpoints.containsKey(resource)) {
+                    openEndpoint(resource);
+                }
+            });
+        }
+        if (watch == null) {
+            watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
+            checkTimer = pluginContext
+                    .vertx()
+                    .setPeriodic(CHECK_MILLIS, _ -> endpoints.values().forEach(DevicePluginEndpoint::check));
+        }
+        endpoints.values().forEach(DevicePluginEndpoint::publish);
+    }
+
+    private void openEndpoint(String resource) {
+        if (endpoints.isEmpty()) {
+            pluginContext.socketPaths().removeStaleSockets();
+        }
+        var endpoint = new DevicePluginEndpoint(pluginContext, resource, allocationHandler.resource(resource));
+        endpoints.put(resource, endpoint);
+        endpoint.socketObserved(pluginContext.directory().readKubeletSocket());
+    }
+
+    private void directoryChanged(Set<String> names) {
+        var seen = pluginContext.directory().readKubeletSocket();
+        endpoints.values().forEach(endpoint -> endpoint.socketObserved(seen));
+        boolean foreign = names.stream().anyMatch(DevicePluginsDirectory::isForeignPlugin);
+        // A socket file exists before its server accepts connections, so the next call, within a second, checks again.
+        if (foreign || foreignPluginChanged) {
+            endpoints.values().forEach(DevicePluginEndpoint::foreignPluginChanged);
+        }
+        foreignPluginChanged = foreign;
+        if (names.contains(CHECKPOINT)) {
+            settings.checkpointChanged().run();
+        }
+    }
+
+    /** Number of open streams. */
+    public int openStreams() {
+        return endpoints.values().stream()
+                .mapToInt(DevicePluginEndpoint::openStreams)
+                .sum();
+    }
+
+    /** Why a resource is not registered; empty if all are, or if there is none. */
+    public Optional<String> notRegisteredReason() {
+        return endpoints.values().stream()
+                .flatMap(endpoint -> endpoint.notRegisteredReason().stream())
+                .findFirst();
+    }
+
+    /** Why a server does not respond; empty if all do. */
+    public Optional<String> stuckReason() {
+        return endpoints.values().stream()
+                .flatMap(endpoint -> endpoint.stuckReason().stream())
+                .findFirst();
+    }
+
+    /** The socket of a foreign plugin that serves a resource instead; empty if there is none. */
+    public String supersededBy() {
+        return endpoints.values().stream()
+                .map(DevicePluginEndpoint::supersededBy)
+                .filter(plugin -> !plugin.isEmpty())
+                .findFirst()
+                .orElse("");
+    }
+
+    /** Removes the sockets, so that no client connects to a process that is ending; does not block. */
+    public void removeSockets() {
+        endpoints.values().forEach(DevicePluginEndpoint::removeSocket);
+    }
+
+    @Override
+    public synchronized void close() {
+        if (watch != null) {
+            watch.close();
+        }
+        pluginContext.vertx().cancelTimer(checkTimer);
+        endpoints.values().forEach(DevicePluginEndpoint::close);
+    }
+}

@@ -1,0 +1,90 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.proto.kubelet.deviceplugin.Empty;
+import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
+import io.vertx.core.Context;
+import io.vertx.grpc.server.GrpcServerRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The open ListAndWatch streams; each gets every change once. All calls on one context, except {@link #publish}. */
+final class ListAndWatchStreams {
+    private final Context context;
+    private final Supplier<DeviceList> current;
+    private final Runnable opened;
+    private final Runnable ended;
+    private final List<OpenStream> open = new ArrayList<>();
+    private volatile int count;
+
+    private static final class OpenStream {
+        private final GrpcServerRequest<Empty, ListAndWatchResponse> call;
+        private long publishedVersion = -1;
+        private boolean closed;
+        private boolean muted;
+
+        private OpenStream(GrpcServerRequest<Empty, ListAndWatchResponse> call) {
+            this.call = call;
+        }
+    }
+
+    ListAndWatchStreams(Context context, Supplier<DeviceList> current, Runnable opened, Runnable ended) {
+        this.context = context;
+        this.current = current;
+        this.opened = opened;
+        this.ended = ended;
+    }
+
+    int count() {
+        return count;
+    }
+
+    void accept(GrpcServerRequest<Empty, ListAndWatchResponse> call) {
+        var stream = new OpenStream(call);
+        call.exceptionHandler(_ -> closed(stream));
+        call.response().exceptionHandler(_ -> closed(stream));
+        open.add(stream);
+        count = open.size();
+        opened.run();
+        publish(stream, current.get());
+    }
+
+    /** Sends the current list on every stream; thread-safe. */
+    void publish() {
+        context.runOnContext(_ -> {
+            DeviceList list = current.get();
+            List.copyOf(open).forEach(stream -> publish(stream, list));
+        });
+    }
+
+    /** Skips outdated lists and those already sent. */
+    private void publish(OpenStream stream, DeviceList list) {
+        if (!stream.closed && !stream.muted && stream.publishedVersion < list.version()) {
+            stream.publishedVersion = list.version();
+            stream.call.response().write(DevicePluginMessages.list(list)).onFailure(_ -> closed(stream));
+        }
+    }
+
+    /** Sends no more lists on the streams that are open now. */
+    void mute() {
+        open.forEach(stream -> stream.muted = true);
+    }
+
+    /** Ends every stream; the kubelet closes its connection then. */
+    void endAll() {
+        for (OpenStream stream : List.copyOf(open)) {
+            stream.call.response().end();
+            closed(stream);
+        }
+    }
+
+    private void closed(OpenStream stream) {
+        if (!stream.closed) {
+            stream.closed = true;
+            open.remove(stream);
+            count = open.size();
+            ended.run();
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.gpufleet.nodedaemon.host;
+
+import io.gpufleet.nodedaemon.app.device.HostDeviceNodeFinder;
+import io.gpufleet.nodedaemon.model.allocation.CdiNames;
+import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.HostPaths;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Finds device nodes below the dev root. They may appear later, with the driver. */
+public final class DeviceNodes implements HostDeviceNodeFinder {
+    private static final String CONTROL = "/dev/nvidiactl";
+    private static final List<String> CONTROL_NODES =
+            List.of(CONTROL, "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset");
+    private static final List<String> VULKAN = List.of(
+            "/vulkan/icd.d/nvidia_icd.json",
+            "/etc/vulkan/icd.d/nvidia_icd.json",
+            "/usr/share/vulkan/icd.d/nvidia_icd.json");
+
+    private final HostPaths hostPaths;
+
+    /** Searches below the paths of the host. */
+    public DeviceNodes(HostPaths hostPaths) {
+        this.hostPaths = hostPaths;
+    }
+
+    /** Device nodes of a node with a driver, for simulated devices. */
+    public static HostDeviceNodes defaults() {
+        return HostDeviceNodes.of(CONTROL_NODES.subList(0, 2));
+    }
+
+    @Override
+    public HostDeviceNodes find(String driverRoot) {
+        String root = devRoot(driverRoot);
+        return new HostDeviceNodes(
+                root,
+                present(root, CONTROL_NODES),
+                present(root, List.of("/dev/gdrdrv")),
+                matching(root, "/dev", "nvidia-fs*"),
+                // No umad: a container could talk to the subnet manager with it.
+                matching(root, "/dev/infiniband", "{uverbs*,rdma_cm}"),
+                present(root, List.of("/dev/nvidia-caps-imex-channels/channel0")),
+                VULKAN.stream()
+                        .map(file -> HostPaths.resolve(driverRoot, file))
+                        .filter(file -> Files.isRegularFile(Path.of(hostPaths.processPath(file))))
+                        .findFirst()
+                        .orElse(""),
+                CdiNames.NOT_WRITTEN);
+    }
+
+    private String devRoot(String driverRoot) {
+        if (!hostPaths.devRoot().isEmpty()) {
+            return hostPaths.devRoot().equals("/") ? "" : hostPaths.devRoot();
+        }
+        boolean own = !driverRoot.equals("/") && exists(driverRoot, CONTROL);
+        return own ? driverRoot : "";
+    }
+
+    private boolean exists(String root, String node) {
+        return Files.exists(Path.of(hostPaths.processPath(root + node)));
+    }
+
+    private List<String> present(String root, List<String> nodes) {
+        return nodes.stream().filter(node -> exists(root, node)).toList();
+    }
+
+    private List<String> matching(String root, String directory, String glob) {
+        Path seen = Path.of(hostPaths.processPath(root + directory));
+        var found = new ArrayList<String>();
+        if (Files.isDirectory(seen)) {
+            try (var nodes = Files.newDirectoryStream(seen, glob)) {
+                nodes.forEach(node -> found.add(directory + "/" + node.getFileName()));
+            } catch (IOException unreadable) {
+                return List.of();
+            }
+        }
+        return found.stream().sorted().toList();
+    }
+}

@@ -1,0 +1,374 @@
+package io.gpufleet.nodedaemon.kafka;
+
+import io.gpufleet.nodedaemon.app.FactSink;
+import io.gpufleet.nodedaemon.app.NodeFact;
+import io.gpufleet.nodedaemon.kafka.outbox.Outbox;
+import io.gpufleet.nodedaemon.kafka.outbox.OutboxDisk;
+import io.gpufleet.nodedaemon.kafka.outbox.OutboxEntry;
+import io.gpufleet.nodedaemon.kafka.outbox.OutboxFlusher;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topics;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes facts to Kafka on one thread: each is appended to the outbox, then sent, and removed once the broker has
+ * acknowledged it. Publishing never blocks.
+ */
+public final class EventPublisher implements FactSink, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(EventPublisher.class);
+    /** After so long without a response the producer is closed and every unacknowledged event is sent again. */
+    private static final Duration STALL_TIMEOUT = Duration.ofSeconds(5);
+
+    private static final Duration RETRY_INTERVAL = Duration.ofMillis(500);
+    private static final int MAX_IN_FLIGHT = 500;
+
+    private final Vertx vertx;
+    private final KafkaSettings settings;
+    private final long epoch;
+    private final Supplier<Moment> now;
+    private final Consumer<Boolean> backlogSent;
+    private final Codec codec;
+    private final EventSource source;
+    private final FactMessages messages;
+    private final Outbox outbox;
+    /** Bounded by the events in flight and the callers of {@link #drain}; facts have a queue of their own. */
+    private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+
+    private final FactIngress ingress = new FactIngress(() -> inbox.add(this::drainIngress));
+    private final InFlight inFlight = new InFlight();
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final Thread thread;
+    private final OutboxFlusher flusher;
+    private @Nullable ProducerConnection connection;
+    private int generation;
+    private boolean connecting;
+    private long connectingSinceNanos;
+    private volatile @Nullable ProducerConnection opening;
+    private boolean backlog;
+    private boolean unavailableLogged;
+    private long retryNanos;
+    private long attempts;
+    private long sent;
+    private long rejected;
+    private volatile PublisherStatus status = new PublisherStatus(false, 0, 0, 0, 0, 0, false);
+
+    /**
+     * State of the publisher.
+     *
+     * @param attempts number of producers created; the next one is created only once the previous one is closed
+     */
+    public record PublisherStatus(
+            boolean connected,
+            long attempts,
+            long outboxBytes,
+            long sent,
+            long lost,
+            long rejected,
+            boolean diskBroken) {
+        private PublisherStatus withLost(long more) {
+            return new PublisherStatus(connected, attempts, outboxBytes, sent, lost + more, rejected, diskBroken);
+        }
+    }
+
+    /**
+     * Opens the outbox and starts sending.
+     *
+     * @param backlogSent called when the backlog of an outage is sent, with whether some of it was lost
+     */
+    public EventPublisher(
+            Vertx vertx, KafkaSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent) {
+        this(vertx, settings, epoch, now, backlogSent, OutboxDisk.REAL);
+    }
+
+    EventPublisher(
+            Vertx vertx,
+            KafkaSettings settings,
+            long epoch,
+            Supplier<Moment> now,
+            Consumer<Boolean> backlogSent,
+            OutboxDisk disk) {
+        this.vertx = vertx;
+        this.settings = settings;
+        this.epoch = epoch;
+        this.now = now;
+        this.backlogSent = backlogSent;
+        this.codec = new Codec(settings.cluster(), new Topics(settings.topicPrefix()));
+        this.source = new EventSource.Node(settings.cluster(), settings.node());
+        this.messages = new FactMessages(settings.bootId());
+        this.outbox = new Outbox(
+                disk, settings.stateDirectory().resolve("outbox"), settings.bootId(), settings.outboxBytes(), epoch);
+        this.backlog = outbox.hasUnread();
+        this.retryNanos = now.get().nanos();
+        this.thread = Thread.ofPlatform().name("event-publisher").daemon(true).start(this::run);
+        this.flusher = new OutboxFlusher(outbox);
+    }
+
+    @Override
+    public void publish(NodeFact fact, Moment observed) {
+        ingress.add(fact, observed);
+    }
+
+    /** Takes one fact at a time, so that it is sent before the next one is appended. */
+    private void drainIngress() {
+        try {
+            ingress.takeDropped().forEach(this::recordLost);
+            ingress.take().ifPresent(this::append);
+        } finally {
+            if (ingress.hasMore()) {
+                inbox.add(this::drainIngress);
+            }
+        }
+    }
+
+    /** Sets the backlog flag, so that a snapshot follows once everything is sent. */
+    private void recordLost(EventType type, long count) {
+        outbox.recordLost(type, type.topics().iterator().next(), count, now.get());
+        backlog = true;
+    }
+
+    private void append(FactIngress.PendingFact pending) {
+        FactMessages.MappedEvent mapped = messages.map(pending.fact());
+        outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), pending.observed());
+    }
+
+    /** Delays the first connection; call right after the constructor. */
+    public void connectAfter(Duration delay) {
+        long then = now.get().nanos() + delay.toNanos();
+        inbox.add(() -> retryNanos = then);
+    }
+
+    /** The newest status; events dropped while the disk hangs are counted up to now. */
+    public PublisherStatus status() {
+        return status.withLost(ingress.dropped());
+    }
+
+    /** Waits until every event is sent, not at all while the broker is unreachable; returns whether all are sent. */
+    public boolean drain(Duration timeout) throws InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
+        while (System.nanoTime() < end) {
+            var answered = new CountDownLatch(1);
+            boolean[] empty = new boolean[1];
+            boolean[] unreachable = new boolean[1];
+            inbox.add(() -> {
+                empty[0] = isDrained();
+                unreachable[0] = connection == null && ingress.isEmpty();
+                answered.countDown();
+            });
+            boolean done = answered.await(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (done && (empty[0] || unreachable[0])) {
+                return empty[0];
+            }
+            if (stopped.await(1, TimeUnit.MILLISECONDS)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    private void run() {
+        while (stopped.getCount() > 0) {
+            try {
+                runOnce();
+            } catch (InterruptedException stop) {
+                return;
+            } catch (RuntimeException broken) {
+                LOG.atError().setCause(broken).log("event could not be handled, publisher continues");
+            }
+        }
+    }
+
+    private void runOnce() throws InterruptedException {
+        Runnable first = inbox.poll(RETRY_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        if (first != null) {
+            first.run();
+        }
+        Moment moment = now.get();
+        connectIfDue(moment);
+        send();
+        endIfStalled(moment);
+        status = new PublisherStatus(
+                connection != null, attempts, outbox.bytes(), sent, outbox.lost(), rejected, outbox.diskBroken());
+        if (backlog && connection != null && isDrained()) {
+            backlog = false;
+            unavailableLogged = false;
+            LOG.atInfo().addKeyValue("sent", sent).log("backlog sent to the broker");
+            backlogSent.accept(outbox.takeLost());
+        }
+    }
+
+    private boolean isDrained() {
+        return ingress.isEmpty() && !outbox.hasUnread() && inFlight.count() == 0;
+    }
+
+    private void connectIfDue(Moment moment) {
+        if (connecting && moment.since(connectingSinceNanos).compareTo(STALL_TIMEOUT) > 0) {
+            logUnavailable(new IOException("no response for " + STALL_TIMEOUT.toSeconds() + " s"));
+        }
+        if (connection != null || connecting || retryNanos - moment.nanos() > 0) {
+            return;
+        }
+        connecting = true;
+        attempts++;
+        connectingSinceNanos = moment.nanos();
+        Thread.ofPlatform().name("kafka-connect").daemon(true).start(this::connect);
+    }
+
+    /** Runs on a thread of its own, since it blocks while the broker is unreachable. */
+    private void connect() {
+        try {
+            var opened = ProducerConnection.create(vertx, settings);
+            opening = opened;
+            awaitTopics(opened);
+            inbox.add(() -> {
+                connecting = false;
+                connection = opened;
+            });
+        } catch (RuntimeException failed) {
+            inbox.add(() -> {
+                connecting = false;
+                retryNanos = now.get().nanos() + RETRY_INTERVAL.toNanos();
+                logUnavailable(failed);
+            });
+        }
+    }
+
+    private void awaitTopics(ProducerConnection opened) {
+        try {
+            opened.awaitTopics(codec.topics());
+        } catch (RuntimeException failed) {
+            opened.abort();
+            throw failed;
+        }
+    }
+
+    private void logUnavailable(Throwable why) {
+        if (!unavailableLogged) {
+            LOG.atWarn()
+                    .addKeyValue("kafka", settings.bootstrap())
+                    .addKeyValue("error", String.valueOf(why.getMessage()))
+                    .log("broker unreachable, events wait in the outbox; check GPUFLEET_KAFKA and the topics");
+        }
+        backlog = true;
+        unavailableLogged = true;
+    }
+
+    private void send() {
+        ProducerConnection open = connection;
+        while (open != null && open == connection && inFlight.count() < MAX_IN_FLIGHT) {
+            Optional<Outbox.OutgoingEvent> next = outbox.next();
+            if (next.isEmpty()) {
+                return;
+            }
+            send(open, next.get());
+        }
+    }
+
+    private void send(ProducerConnection open, Outbox.OutgoingEvent outgoing) {
+        Moment moment = now.get();
+        InFlight.InFlightEvent flight = inFlight.add(outgoing.queue(), outgoing.after(), moment.nanos());
+        if (outgoing.entry().isEmpty()) {
+            skipRejected(outgoing.queue(), flight, "written by another version of the daemon");
+            return;
+        }
+        int sentIn = generation;
+        open.send(event(outgoing.entry().get(), moment))
+                .onComplete(result -> inbox.add(() -> {
+                    if (sentIn != generation) {
+                        return;
+                    }
+                    if (result.succeeded()) {
+                        sent++;
+                        acknowledged(outgoing.queue(), flight);
+                    } else if (isRejected(result.cause())) {
+                        skipRejected(outgoing.queue(), flight, String.valueOf(result.cause()));
+                    } else {
+                        disconnect(result.cause());
+                    }
+                }));
+    }
+
+    private ProducerRecord<String, byte[]> event(OutboxEntry entry, Moment moment) {
+        // The monotonic clock of an earlier daemon is not comparable, so the age of its events is by the wall clock.
+        Duration age = entry.epoch() == epoch
+                ? moment.since(entry.observedNanos())
+                : Duration.between(entry.observed(), moment.wall());
+        return codec.encode(
+                new Envelope(
+                        new EventId(settings.node(), entry.epoch(), entry.topic(), entry.sequence()),
+                        source,
+                        entry.type(),
+                        entry.subject(),
+                        settings.node(),
+                        new EventTime(entry.observed(), moment.wall(), Math.max(0, age.toMillis())),
+                        ""),
+                entry.json());
+    }
+
+    private static boolean isRejected(Throwable cause) {
+        return cause instanceof RecordTooLargeException || cause instanceof InvalidTimestampException;
+    }
+
+    private void skipRejected(Outbox.QueueName queue, InFlight.InFlightEvent flight, String why) {
+        rejected++;
+        LOG.atWarn().addKeyValue("error", why).log("event rejected permanently, skipped");
+        acknowledged(queue, flight);
+    }
+
+    private void acknowledged(Outbox.QueueName queue, InFlight.InFlightEvent flight) {
+        inFlight.completed(queue, flight).ifPresent(position -> outbox.acknowledge(queue, position));
+    }
+
+    private void endIfStalled(Moment moment) {
+        if (inFlight.stalled(moment.nanos(), STALL_TIMEOUT)) {
+            disconnect(new IOException("no response for " + STALL_TIMEOUT.toSeconds() + " s"));
+        }
+    }
+
+    /** Closes the producer; the next one restarts at the first unacknowledged event. */
+    private void disconnect(Throwable why) {
+        ProducerConnection open = connection;
+        if (open == null) {
+            return;
+        }
+        logUnavailable(why);
+        connection = null;
+        generation++;
+        connecting = true;
+        connectingSinceNanos = now.get().nanos();
+        inFlight.clear();
+        outbox.rewind();
+        open.abort().onComplete(_ -> inbox.add(() -> connecting = false));
+    }
+
+    @Override
+    public void close() {
+        stopped.countDown();
+        ProducerConnection open = opening;
+        if (open != null) {
+            open.abort();
+        }
+        thread.interrupt();
+        flusher.close();
+    }
+}

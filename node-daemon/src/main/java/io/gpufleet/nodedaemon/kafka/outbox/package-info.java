@@ -1,0 +1,10 @@
+/**
+ * The on-disk log of events that Kafka has not acknowledged: segments, acknowledged position, recovery. Independent of
+ * the Kafka client. File formats: {@link io.gpufleet.nodedaemon.kafka.outbox.LogSegment},
+ * {@link io.gpufleet.nodedaemon.kafka.outbox.OutboxEntry},
+ * {@link io.gpufleet.nodedaemon.kafka.outbox.OffsetCheckpointFile}.
+ */
+@NullMarked
+package io.gpufleet.nodedaemon.kafka.outbox;
+
+import org.jspecify.annotations.NullMarked;

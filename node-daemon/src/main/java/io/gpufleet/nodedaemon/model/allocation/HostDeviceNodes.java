@@ -1,0 +1,66 @@
+package io.gpufleet.nodedaemon.model.allocation;
+
+import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Device nodes and files of the host for containers, apart from the node of each GPU. Paths are as a container sees them.
+ *
+ * @param devRoot directory of the host whose {@code /dev} has the nodes; empty: the host's own
+ * @param control nodes that every CUDA program needs: {@code nvidiactl}, {@code nvidia-uvm} and the like
+ * @param gdrcopy for GPUDirect RDMA copies
+ * @param gds for GPUDirect storage
+ * @param mofed for Mellanox OFED
+ * @param imex IMEX channel 0
+ * @param vulkan the driver's Vulkan ICD file on the host; empty when it has none
+ * @param cdi CDI names that container runtimes can resolve
+ */
+public record HostDeviceNodes(
+        String devRoot,
+        List<String> control,
+        List<String> gdrcopy,
+        List<String> gds,
+        List<String> mofed,
+        List<String> imex,
+        String vulkan,
+        CdiNames cdi) {
+    /** Not read yet. */
+    public static final HostDeviceNodes NONE = of(List.of());
+
+    /** Copies. */
+    public HostDeviceNodes {
+        control = List.copyOf(control);
+        gdrcopy = List.copyOf(gdrcopy);
+        gds = List.copyOf(gds);
+        mofed = List.copyOf(mofed);
+        imex = List.copyOf(imex);
+    }
+
+    /** Makes a host with control nodes only. */
+    public static HostDeviceNodes of(List<String> control) {
+        return new HostDeviceNodes("", control, List.of(), List.of(), List.of(), List.of(), "", CdiNames.NOT_WRITTEN);
+    }
+
+    /** Returns the same host with other CDI names. */
+    public HostDeviceNodes with(CdiNames names) {
+        return new HostDeviceNodes(devRoot, control, gdrcopy, gds, mofed, imex, vulkan, names);
+    }
+
+    /** Returns the path on the host of a node in a container. */
+    public String hostPath(String node) {
+        return devRoot + node;
+    }
+
+    /** Returns the nodes of a GPU or of one of its MIG instances, which are required whether they exist or not. */
+    public static List<String> of(Gpu gpu, GpuPartition partition) {
+        var nodes = new ArrayList<String>();
+        nodes.add("/dev/nvidia" + gpu.identifiers().minor());
+        switch (partition) {
+            case GpuPartition.FullGpu _ -> {}
+            case GpuPartition.Mig(MigInstance instance) -> nodes.addAll(instance.capabilityNodes());
+        }
+        return nodes;
+    }
+}

@@ -1,0 +1,222 @@
+package io.gpufleet.nodedaemon.model.fault.rules;
+
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.HealthReadings;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The rules of one GPU by kind of fault. Decision 13 has the reason for each. */
+final class GpuFaultRules {
+    private static final Duration MIN_DURATION = Duration.ofSeconds(20);
+    private static final Duration FABRIC_TIMEOUT = Duration.ofMinutes(5);
+    private static final int CONSECUTIVE_POLLS = 3;
+    private static final int BUSY_PERCENT = 50;
+
+    private static final long HW_SLOWDOWN = 0x8;
+    private static final long HW_THERMAL = 0x40;
+    private static final long HW_POWER_BRAKE = 0x80;
+
+    /** Replays per minute and lane that DCGM considers normal, by PCIe generation from 1. */
+    private static final double[] REPLAYS_PER_LANE = {0.15, 0.3, 0.48, 0.96, 1.92, 3.84};
+
+    /** Reasons for unavailable memory readings that are no fault of the memory. */
+    private static final Set<String> UNRELATED_REASONS = Set.of(
+            "NOT_SUPPORTED",
+            "FUNCTION_NOT_FOUND",
+            "NO_PERMISSION",
+            "ARGUMENT_VERSION_MISMATCH",
+            "UNINITIALIZED",
+            "DRIVER_NOT_LOADED",
+            "LIB_RM_VERSION_MISMATCH",
+            "LIBRARY_NOT_FOUND",
+            "HUNG",
+            "INTERRUPTED",
+            "DEPRECATED");
+
+    private GpuFaultRules() {}
+
+    /** Makes the initial rules; NVLinks that are down before {@code quietUntilNanos} are still being trained. */
+    static Map<Kind, List<FaultRule>> standard(long quietUntilNanos) {
+        var rules = new EnumMap<Kind, List<FaultRule>>(Kind.class);
+        memory(rules);
+        links(rules, quietUntilNanos);
+        board(rules);
+        return rules;
+    }
+
+    private static void memory(Map<Kind, List<FaultRule>> rules) {
+        rules.put(
+                Kind.MEMORY_UNREADABLE,
+                List.of(SustainedRule.immediate(
+                        (sample, _) -> memory(sample.device().memoryUsedBytes()))));
+        rules.put(
+                Kind.ECC_UNCORRECTABLE,
+                List.of(CounterIncreaseRule.of(
+                        "uncorrectable ECC errors", sample -> sample.health().uncorrectableErrors())));
+        rules.put(
+                Kind.ROW_REMAP,
+                List.of(
+                        flagRule(
+                                health -> health.rowRemapping().failed(),
+                                "a row could not be remapped",
+                                "no remap failed"),
+                        flagRule(
+                                health -> health.rowRemapping().pending(),
+                                "rows wait for a remap until the next reset",
+                                "no remap is pending"),
+                        flagRule(
+                                HealthReadings::retirementPending,
+                                "pages wait for retirement until the next reset",
+                                "no retirement is pending")));
+    }
+
+    private static void links(Map<Kind, List<FaultRule>> rules, long quietUntilNanos) {
+        rules.put(
+                Kind.NVLINK,
+                List.of(
+                        SustainedRule.immediate(
+                                (sample, now) -> links(sample.health(), now.nanos() - quietUntilNanos < 0)),
+                        CounterRateRule.of(
+                                "NVLink errors",
+                                sample -> sample.health().nvlink().errors(),
+                                _ -> 0)));
+        rules.put(
+                Kind.PCIE,
+                List.of(
+                        SustainedRule.after(CONSECUTIVE_POLLS, MIN_DURATION, (sample, _) -> pcieLink(sample)),
+                        CounterRateRule.of(
+                                "PCIe replays", sample -> sample.device().pcieReplays(), GpuFaultRules::replays)));
+        rules.put(
+                Kind.FABRIC,
+                List.of(
+                        fabricRule(
+                                1,
+                                Duration.ZERO,
+                                Set.of(HealthReadings.FabricState.FAILED),
+                                "registration with the fabric failed"),
+                        fabricRule(
+                                2,
+                                FABRIC_TIMEOUT,
+                                Set.of(HealthReadings.FabricState.NOT_STARTED, HealthReadings.FabricState.IN_PROGRESS),
+                                "registration with the fabric does not complete")));
+    }
+
+    private static void board(Map<Kind, List<FaultRule>> rules) {
+        rules.put(
+                Kind.THROTTLE,
+                List.of(
+                        throttleRule(HW_THERMAL, "clocks are throttled by heat"),
+                        throttleRule(HW_POWER_BRAKE, "clocks are throttled by the power brake"),
+                        throttleRule(HW_SLOWDOWN, "clocks are throttled by the hardware")));
+        rules.put(
+                Kind.INFOROM,
+                List.of(flagRule(
+                        readings -> readings.infoRomValid().map(valid -> !valid),
+                        "the InfoROM is corrupted",
+                        "the InfoROM is valid")));
+        rules.put(
+                Kind.POWER_UNREADABLE,
+                List.of(SustainedRule.after(
+                        CONSECUTIVE_POLLS,
+                        MIN_DURATION,
+                        (sample, _) -> flagResult(
+                                sample.health().powerReadable().map(readable -> !readable),
+                                "the power draw cannot be read",
+                                "the power draw can be read"))));
+    }
+
+    private static FaultRule flagRule(
+            Function<HealthReadings, Reading<Boolean>> reading, String problem, String proof) {
+        return SustainedRule.immediate((sample, _) -> flagResult(reading.apply(sample.health()), problem, proof));
+    }
+
+    private static RuleResult flagResult(Reading<Boolean> bad, String problem, String proof) {
+        return switch (bad) {
+            case Reading.Known<Boolean>(Boolean is) ->
+                is ? new RuleResult.Firing(problem) : new RuleResult.Inactive(proof);
+            case Reading.Unavailable<Boolean> _ -> new RuleResult.NoData();
+        };
+    }
+
+    /** Whether only the memory query fails; one that the board does not support or that is not permitted is no failure. */
+    static RuleResult memory(Reading<Long> bytes) {
+        return switch (bytes) {
+            case Reading.Known<Long> _ -> new RuleResult.Inactive("the memory can be read");
+            case Reading.Unavailable<Long>(String reason) ->
+                !reason.matches("[A-Z0-9_]+") || UNRELATED_REASONS.contains(reason)
+                        ? new RuleResult.NoData()
+                        : new RuleResult.Firing("the memory cannot be read: " + reason);
+        };
+    }
+
+    private static RuleResult links(HealthReadings readings, boolean freshlyBooted) {
+        return switch (readings.nvlink().linksDown()) {
+            case Reading.Unavailable<Integer> _ -> new RuleResult.NoData();
+            case Reading.Known<Integer>(Integer down) -> {
+                boolean fabricIsUp =
+                        readings.fabric().orElse(HealthReadings.FabricState.UP) == HealthReadings.FabricState.UP;
+                if (down == 0) {
+                    yield new RuleResult.Inactive("all NVLinks are up");
+                }
+                yield freshlyBooted || !fabricIsUp
+                        ? new RuleResult.Inconclusive()
+                        : new RuleResult.Firing(down + " NVLinks are down");
+            }
+        };
+    }
+
+    /** An idle GPU slows its link down to save power, so only a busy GPU is judged. */
+    private static RuleResult pcieLink(GpuSample sample) {
+        HealthReadings now = sample.health();
+        var known = List.of(
+                now.pcie().generation(),
+                now.pcie().maxGeneration(),
+                now.pcie().width(),
+                now.pcie().maxWidth());
+        if (known.stream().anyMatch(Reading.Unavailable.class::isInstance)) {
+            return new RuleResult.NoData();
+        }
+        var is = "gen " + now.pcie().generation().orElse(0) + " x"
+                + now.pcie().width().orElse(0);
+        var supported = "gen " + now.pcie().maxGeneration().orElse(0) + " x"
+                + now.pcie().maxWidth().orElse(0);
+        boolean full =
+                now.pcie().generation().orElse(0) >= now.pcie().maxGeneration().orElse(0)
+                        && now.pcie().width().orElse(0) >= now.pcie().maxWidth().orElse(0);
+        if (full) {
+            return new RuleResult.Inactive("the PCIe link runs at " + is);
+        }
+        return sample.device().utilization().gpu().orElse(0) >= BUSY_PERCENT
+                ? new RuleResult.Firing("the PCIe link of a busy GPU runs at " + is + ", it supports " + supported)
+                : new RuleResult.Inconclusive();
+    }
+
+    private static long replays(GpuSample sample) {
+        int generation = Math.clamp(sample.health().pcie().generation().orElse(1), 1, REPLAYS_PER_LANE.length);
+        int lanes = sample.health().pcie().width().orElse(16);
+        return (long) Math.ceil(lanes * REPLAYS_PER_LANE[generation - 1]);
+    }
+
+    private static FaultRule throttleRule(long bit, String problem) {
+        return SustainedRule.after(
+                CONSECUTIVE_POLLS,
+                MIN_DURATION,
+                (sample, _) -> flagResult(
+                        sample.device().clocks().eventReasons().map(reasons -> (reasons & bit) != 0),
+                        problem,
+                        "clocks are not throttled"));
+    }
+
+    private static FaultRule fabricRule(int polls, Duration span, Set<HealthReadings.FabricState> bad, String problem) {
+        return SustainedRule.after(
+                polls,
+                span,
+                (sample, _) -> flagResult(sample.health().fabric().map(bad::contains), problem, "the fabric is up"));
+    }
+}

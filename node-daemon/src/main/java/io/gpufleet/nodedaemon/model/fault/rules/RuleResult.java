@@ -1,0 +1,48 @@
+package io.gpufleet.nodedaemon.model.fault.rules;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Result of a rule after a poll. */
+public sealed interface RuleResult {
+    /** The fault occurred since the previous poll; every occurrence is reported. */
+    record Occurred(String message) implements RuleResult {}
+
+    /** The fault is present; reported when it begins. */
+    record Firing(String message) implements RuleResult {}
+
+    /** This poll cannot decide; the previous state stays. */
+    record Inconclusive() implements RuleResult {}
+
+    /** The fault is absent. */
+    record Inactive(String proof) implements RuleResult {}
+
+    /** The reading is unavailable. */
+    record NoData() implements RuleResult {}
+
+    /** Combines the results of all rules of one kind: the worst of them; inactive only when all are. */
+    static RuleResult combine(List<RuleResult> results) {
+        var happened = texts(results, Occurred.class, Occurred::message);
+        if (!happened.isEmpty()) {
+            return new Occurred(happened);
+        }
+        var firing = texts(results, Firing.class, Firing::message);
+        if (!firing.isEmpty()) {
+            return new Firing(firing);
+        }
+        if (results.stream().anyMatch(Inconclusive.class::isInstance)) {
+            return new Inconclusive();
+        }
+        var over = texts(results, Inactive.class, Inactive::proof);
+        return over.isEmpty() ? new NoData() : new Inactive(over);
+    }
+
+    private static <W extends RuleResult> String texts(
+            List<RuleResult> results, Class<W> type, java.util.function.Function<W, String> text) {
+        return results.stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .map(text)
+                .collect(Collectors.joining("; "));
+    }
+}

@@ -1,0 +1,101 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
+import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
+import io.gpufleet.xid.Xid;
+import io.gpufleet.xid.XidCatalogue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Maps NVML events to device events:
+ *
+ * <pre>
+ * XID, double-bit ECC error          FaultDetected
+ * recovery action, GPU unavailable   PollRequested: the model judges the new readings
+ * MIG configuration                  RescanRequested
+ * event of an unknown handle         RescanRequested
+ * </pre>
+ */
+record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults) implements NvmlEventWaiter.Listener {
+    /** Failed waits in a row that are a fault; fewer are usually repaired by a scan. */
+    private static final int WAIT_FAILURE_THRESHOLD = 3;
+
+    private static final long READINGS_CHANGED =
+            NvmlConstants.EVENT_RECOVERY_ACTION | NvmlConstants.EVENT_GPU_UNAVAILABLE;
+
+    /** Finds GPUs by the handles that events carry. */
+    interface GpuLookup {
+        /** The GPU behind a handle; null where no scan found it. */
+        @Nullable
+        TrackedGpu findByHandle(Nvml.Handle device);
+    }
+
+    @Override
+    public void event(NvmlEventSet.NvmlEvent event) {
+        TrackedGpu gpu = gpus.findByHandle(event.device());
+        if (gpu == null) {
+            reportedFaults.requestScan("event of an unknown device");
+            return;
+        }
+        String uuid = gpu.gpu().uuid();
+        String mig = gpu.migUuid(event.gpuInstance(), event.computeInstance());
+        if (has(event, NvmlConstants.EVENT_XID)) {
+            int code = (int) event.data();
+            reportedFaults.reportEvent(uuid, mig, new FaultCode.Xid(code), message(code) + instance(event));
+        }
+        if (has(event, NvmlConstants.EVENT_DOUBLE_BIT_ECC)) {
+            reportedFaults.reportEvent(
+                    uuid,
+                    mig,
+                    new FaultCode.WithoutCode(FaultCode.Kind.ECC_UNCORRECTABLE),
+                    "uncorrectable ECC error" + instance(event));
+        }
+        if (has(event, NvmlConstants.EVENT_MIG_CONFIG_CHANGE)) {
+            reportedFaults.requestScan("MIG configuration of " + uuid + " changed");
+        }
+        if (has(event, READINGS_CHANGED)) {
+            reportedFaults.requestPoll("readings of " + uuid + " changed");
+        }
+    }
+
+    @Override
+    public void waitFailed(NvmlFailure failure, int times) {
+        if (times == 1) {
+            reportedFaults.requestScan(String.valueOf(failure.getMessage()));
+            reportedFaults.requestPoll(String.valueOf(failure.getMessage()));
+        }
+        if (times >= WAIT_FAILURE_THRESHOLD) {
+            reportedFaults.open(
+                    ReportedFaults.NODE,
+                    FaultCode.Kind.EVENT_WAIT,
+                    "wait for NVML events failed: " + failure.getMessage());
+        }
+    }
+
+    @Override
+    public void waitRecovered() {
+        reportedFaults.clear(ReportedFaults.NODE, FaultCode.Kind.EVENT_WAIT, "wait for NVML events recovered");
+    }
+
+    private static boolean has(NvmlEventSet.NvmlEvent event, long types) {
+        return (event.type() & types) != 0;
+    }
+
+    private static String message(int code) {
+        return "XID " + code
+                + XidCatalogue.standard()
+                        .find(code)
+                        .map(Xid::description)
+                        .map(text -> ": " + text)
+                        .orElse("");
+    }
+
+    private static String instance(NvmlEventSet.NvmlEvent event) {
+        return event.gpuInstance() == -1
+                ? ""
+                : ", GPU instance " + event.gpuInstance() + ", compute instance " + event.computeInstance();
+    }
+}

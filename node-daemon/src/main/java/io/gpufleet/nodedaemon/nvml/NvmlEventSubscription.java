@@ -1,0 +1,71 @@
+package io.gpufleet.nodedaemon.nvml;
+
+import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
+import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The event set that is waited for now. An event set is freed only after the last wait for it has returned. */
+final class NvmlEventSubscription {
+    private static final Logger LOG = LoggerFactory.getLogger(NvmlEventSubscription.class);
+
+    private final NvmlThread thread;
+    private final NvmlSettings settings;
+    private final NvmlEventWaiter.Listener listener;
+    private boolean abandoned;
+    private @Nullable NvmlEventSet events;
+    private @Nullable NvmlEventWaiter waiter;
+
+    NvmlEventSubscription(NvmlThread thread, NvmlSettings settings, NvmlEventWaiter.Listener listener) {
+        this.thread = thread;
+        this.settings = settings;
+        this.listener = listener;
+    }
+
+    /** Whether there is an event set; one in which no GPU is registered is not waited for. */
+    boolean isActive() {
+        return events != null;
+    }
+
+    /** Waits for this event set from now on; it is registered before the old one ends, so that no event is lost. */
+    void switchTo(NvmlEventSet next) {
+        stop();
+        events = next;
+        waiter = next.canReport() ? new NvmlEventWaiter(next, listener, NvmlSettings.EVENT_WAIT_TIMEOUT).start() : null;
+    }
+
+    /** Whether a wait never returned, so that a thread is still inside the library. */
+    boolean abandoned() {
+        return abandoned;
+    }
+
+    void stop() {
+        NvmlEventWaiter ending = waiter;
+        NvmlEventSet old = events;
+        waiter = null;
+        events = null;
+        if (old == null || (ending != null && !ended(ending))) {
+            return;
+        }
+        try {
+            thread.call(NvmlThread.DRIVER, "nvmlEventSetFree", () -> {
+                old.free();
+                return "";
+            });
+        } catch (NvmlFailure e) {
+            LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML event set not freed");
+        }
+    }
+
+    private boolean ended(NvmlEventWaiter ending) {
+        ending.close();
+        if (ending.awaitEnd(settings.deadline().plus(NvmlSettings.EVENT_WAIT_TIMEOUT))) {
+            return true;
+        }
+        // Freeing an event set under a wait is undefined, so the thread and the event set stay behind.
+        abandoned = true;
+        LOG.atWarn().log("wait for NVML events hangs, abandoned");
+        return false;
+    }
+}

@@ -1,0 +1,134 @@
+package io.gpufleet.nodedaemon.nvml.reader;
+
+import io.gpufleet.nodedaemon.model.device.GpuMetric;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.Reading.Known;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
+import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads what takes long: checksum of the InfoROM, GPM samples, PCIe throughput (20 ms each way without GPM). A reading is
+ * used again until it is too old, since GPUs are sampled several times right after a fault.
+ */
+public final class SlowReadingsReader {
+    private static final double KILO = 1000;
+
+    private final Nvml nvml;
+    private final GpmReader gpm;
+    private final long maxAgeNanos;
+    private final LongSupplier nanoTime;
+    private final Map<String, Boolean> gpmSupported = new ConcurrentHashMap<>();
+    private final Map<String, SlowReadings> last = new ConcurrentHashMap<>();
+
+    public SlowReadingsReader(Nvml nvml, Duration maxAge, LongSupplier nanoTime) {
+        this.nvml = nvml;
+        this.gpm = new GpmReader(nvml);
+        this.maxAgeNanos = maxAge.toNanos();
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * Slow readings of a GPU.
+     *
+     * @param migInstances metrics by UUID of the MIG instance
+     */
+    record SlowReadings(
+            long takenNanos,
+            Reading<Boolean> infoRomValid,
+            Map<GpuMetric, Reading<Double>> metrics,
+            Map<String, Map<GpuMetric, Reading<Double>>> migInstances) {}
+
+    /** Whether the readings of the GPU are missing, too old, or of other MIG instances. */
+    public boolean due(TrackedGpu gpu) {
+        SlowReadings before = last.get(gpu.gpu().uuid());
+        return before == null
+                || nanoTime.getAsLong() - before.takenNanos() >= maxAgeNanos
+                || !before.migInstances().keySet().equals(migUuids(gpu));
+    }
+
+    /** Reads the GPU. */
+    public void read(TrackedGpu gpu) {
+        String uuid = gpu.gpu().uuid();
+        SlowReadings readings =
+                new SlowReadings(nanoTime.getAsLong(), infoRom(gpu.device()), metrics(gpu), ofMigInstances(gpu));
+        last.put(uuid, readings);
+    }
+
+    /** Newest readings of a GPU; it was read before. */
+    public SlowReadings latest(TrackedGpu gpu) {
+        return Objects.requireNonNull(last.get(gpu.gpu().uuid()));
+    }
+
+    private Reading<Boolean> infoRom(Nvml.Handle device) {
+        int code = Nvml.code(() -> nvml.library().nvmlDeviceValidateInforom(device.address()));
+        return switch (code) {
+            case NvmlConstants.SUCCESS -> new Known<>(true);
+            case NvmlConstants.CORRUPTED_INFOROM -> new Known<>(false);
+            default -> new Unavailable<>(NvmlReturnCode.name(code));
+        };
+    }
+
+    private Map<GpuMetric, Reading<Double>> metrics(TrackedGpu gpu) {
+        boolean samples = supportsGpm(gpu);
+        Map<GpuMetric, Reading<Double>> metrics =
+                samples ? gpm.ofGpu(gpu.gpu().uuid(), gpu.device()) : new EnumMap<>(GpuMetric.class);
+        if (!samples) {
+            metrics.put(GpuMetric.PCIE_SENT_BYTES_PER_SECOND, throughput(gpu.device(), NvmlConstants.PCIE_SENT));
+            metrics.put(
+                    GpuMetric.PCIE_RECEIVED_BYTES_PER_SECOND, throughput(gpu.device(), NvmlConstants.PCIE_RECEIVED));
+        }
+        return metrics;
+    }
+
+    private boolean supportsGpm(TrackedGpu gpu) {
+        return gpmSupported.computeIfAbsent(gpu.gpu().uuid(), _ -> gpm.supported(gpu.device()));
+    }
+
+    private Reading<Double> throughput(Nvml.Handle device, int counter) {
+        return Nvml.number(out -> nvml.library().nvmlDeviceGetPcieThroughput(device.address(), counter, out))
+                .map(value -> Integer.toUnsignedLong(value) * KILO);
+    }
+
+    private Map<String, Map<GpuMetric, Reading<Double>>> ofMigInstances(TrackedGpu gpu) {
+        Map<String, Map<GpuMetric, Reading<Double>>> byInstance = new HashMap<>();
+        for (MigReader.TrackedMigInstance mig : gpu.migInstances()) {
+            String uuid = mig.instance().uuid();
+            byInstance.put(
+                    uuid,
+                    supportsGpm(gpu)
+                            ? gpm.ofMigInstance(
+                                    uuid, gpu.device(), mig.instance().gpuInstance())
+                            : Map.of());
+        }
+        return byInstance;
+    }
+
+    private static Set<String> migUuids(TrackedGpu gpu) {
+        Set<String> uuids = new HashSet<>();
+        gpu.migInstances().forEach(mig -> uuids.add(mig.instance().uuid()));
+        return uuids;
+    }
+
+    /** Forgets all other GPUs and instances and frees their samples. */
+    public void retainOnly(List<TrackedGpu> gpus) {
+        Set<String> uuids = new HashSet<>();
+        for (TrackedGpu gpu : gpus) {
+            uuids.add(gpu.gpu().uuid());
+            uuids.addAll(migUuids(gpu));
+        }
+        gpm.retainOnly(uuids);
+        last.keySet().retainAll(uuids);
+    }
+}

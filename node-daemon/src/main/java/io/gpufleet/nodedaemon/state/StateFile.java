@@ -1,0 +1,112 @@
+package io.gpufleet.nodedaemon.state;
+
+import io.gpufleet.nodedaemon.app.StateStore;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A JSON file, replaced by a rename and written on its own thread, so that a slow disk delays no caller. */
+public final class StateFile implements StateStore, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
+
+    private final Path file;
+    private final BlockingQueue<SaveRequest> pending = new ArrayBlockingQueue<>(1);
+    private final Thread writer;
+    private boolean writeFailed;
+    private long saved;
+    private long written;
+
+    private record SaveRequest(long number, StoredState state) {}
+
+    /** Uses the file of a state directory; it need not exist. */
+    public StateFile(Path stateDirectory) {
+        this.file = stateDirectory.resolve("devices.json");
+        this.writer = Thread.ofPlatform().name("state-file").daemon(true).start(this::run);
+    }
+
+    @Override
+    public StoredState load() {
+        try {
+            return StateJson.read(Files.readString(file));
+        } catch (NoSuchFileException firstStart) {
+            return StoredState.EMPTY;
+        } catch (IOException | RuntimeException unreadable) {
+            LOG.atWarn()
+                    .addKeyValue("file", file)
+                    .addKeyValue("error", unreadable.getMessage())
+                    .log("saved state cannot be read, starting empty");
+            return StoredState.EMPTY;
+        }
+    }
+
+    @Override
+    public synchronized void save(StoredState state) {
+        pending.clear();
+        pending.add(new SaveRequest(++saved, state));
+    }
+
+    /** Waits until the newest state is written, or its write has failed; at most so long. */
+    public synchronized void awaitWritten(Duration atMost) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
+        while (written < saved && System.nanoTime() - end < 0) {
+            TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
+        }
+    }
+
+    private synchronized void written(SaveRequest what) {
+        written = what.number();
+        notifyAll();
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                SaveRequest next = pending.take();
+                write(next.state());
+                written(next);
+            }
+        } catch (InterruptedException end) {
+            Optional.ofNullable(pending.poll()).map(SaveRequest::state).ifPresent(this::write);
+        }
+    }
+
+    private void write(StoredState state) {
+        Path next = file.resolveSibling(file.getFileName() + ".next");
+        try {
+            Files.createDirectories(file.getParent());
+            try (var channel = FileChannel.open(
+                    next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+                channel.write(ByteBuffer.wrap(StateJson.write(state).getBytes(StandardCharsets.UTF_8)));
+                channel.force(false);
+            }
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            writeFailed = false;
+        } catch (IOException failed) {
+            if (!writeFailed) {
+                LOG.atWarn()
+                        .addKeyValue("file", file)
+                        .addKeyValue("error", failed.toString())
+                        .log("state cannot be saved and would be lost by a restart; check the disk");
+            }
+            writeFailed = true;
+        }
+    }
+
+    @Override
+    public void close() {
+        writer.interrupt();
+    }
+}

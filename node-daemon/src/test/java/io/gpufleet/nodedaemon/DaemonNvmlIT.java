@@ -1,0 +1,90 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.nvml.FakeNvml;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A daemon process with a fake NVML library that fails. */
+class DaemonNvmlIT {
+    private static final int RESTART_EXIT_STATUS = 3;
+    private static final int UNKNOWN = 999;
+
+    @TempDir
+    private Path root;
+
+    @Test
+    void thirdHungCallRestartsTheProcessWhichListsEveryDeviceIncludingTheLost()
+            throws IOException, InterruptedException {
+        try (var nvml = partitioned(FakeNvml.install(root.resolve("driver"), 4));
+                var daemon = new DaemonProcess(root, settings(nvml))) {
+            // Given
+            await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 5\n"));
+            nvml.hang("nvmlDeviceGetUUID", 1).hang("nvmlDeviceGetUUID", 2);
+            await().until(() -> nvml.counter("hanging") == 2);
+            assertThat(daemon.page("/livez")).startsWith("200");
+
+            // When
+            nvml.hang("nvmlDeviceGetUUID", 3);
+
+            // Then
+            assertThat(daemon.exit()).isEqualTo(RESTART_EXIT_STATUS);
+            assertThat(daemon.log())
+                    .contains("exiting with status 3 to be restarted")
+                    .contains("3 NVML calls hang, last one:");
+            String kept = Files.readString(root.resolve("state/devices.json"));
+            for (int gpu = 1; gpu <= 3; gpu++) {
+                assertThat(kept)
+                        .containsPattern("\"gpu\" : \"" + FakeNvml.uuid(gpu) + "\",\\s+\"fault\" : \"nvml-hung\"");
+            }
+
+            // When
+            nvml.clearRules().lost(1, true);
+            daemon.restart();
+
+            // Then
+            await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 1\n"));
+            assertThat(daemon.page("/metrics")).contains("\ngpufleet_daemon_devices_listed 5\n");
+        }
+    }
+
+    @Test
+    void gpuWithUnreadableMemoryIsNotOfferedAsHealthy() throws IOException, InterruptedException {
+        try (var nvml = FakeNvml.install(root.resolve("driver"), 4)) {
+            // Given
+            nvml.fail("nvmlDeviceGetMemoryInfo_v2", 2, UNKNOWN).fail("nvmlDeviceGetMemoryInfo", 2, UNKNOWN);
+
+            // When
+            try (var daemon = new DaemonProcess(root, settings(nvml))) {
+                // Then
+                await().until(() -> daemon.page("/metrics").contains("\ngpufleet_daemon_devices_healthy 3\n"));
+                assertThat(daemon.page("/metrics"))
+                        .contains("\ngpufleet_daemon_devices_listed 4\n")
+                        .contains("gpufleet_daemon_faults_open 1\n");
+            }
+        }
+    }
+
+    private static FakeNvml partitioned(FakeNvml nvml) {
+        return nvml.gpu(1, "migMode", 1).mig(1, 0, "3g.40gb", 1).mig(1, 1, "3g.40gb", 2);
+    }
+
+    private Map<String, String> settings(FakeNvml nvml) {
+        return Map.of(
+                "MIG_STRATEGY", "mixed",
+                "GPUFLEET_NODE", "node-1",
+                "GPUFLEET_KAFKA", "127.0.0.1:1",
+                "GPUFLEET_DEVICES", "nvml",
+                "GPUFLEET_NVML_LIBRARY", nvml.library().toString(),
+                "GPUFLEET_NVML_DEADLINE", "300ms",
+                "GPUFLEET_TELEMETRY_INTERVAL", "200ms",
+                "GPUFLEET_DEVICE_PLUGIN_DIR", root.resolve("plugins").toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET", root.resolve("pods.sock").toString());
+    }
+}

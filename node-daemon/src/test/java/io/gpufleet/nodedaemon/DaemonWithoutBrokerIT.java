@@ -1,0 +1,178 @@
+package io.gpufleet.nodedaemon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.testbed.fakekubelet.FakeKubelet;
+import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A daemon process with a kubelet and without a broker, which is not needed to give GPUs to pods. */
+class DaemonWithoutBrokerIT {
+    private static final String GPUS = "nvidia.com/gpu";
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    private static Vertx vertx;
+
+    @TempDir
+    Path directory;
+
+    private Path kubeletDirectory = Path.of("");
+    private FakeKubelet kubelet;
+
+    @BeforeAll
+    static void open() {
+        vertx = Vertx.vertx();
+    }
+
+    @AfterAll
+    static void close() {
+        vertx.close();
+    }
+
+    @BeforeEach
+    void startKubelet() throws IOException {
+        // The path of a socket has at most 107 bytes.
+        kubeletDirectory = Files.createTempDirectory("k");
+        kubelet = FakeKubelet.start(vertx, kubeletDirectory);
+    }
+
+    @AfterEach
+    void stopKubelet() {
+        kubelet.close();
+    }
+
+    private DaemonProcess daemon(Map<String, String> more) throws IOException {
+        var settings = new HashMap<>(Map.of(
+                "GPUFLEET_KAFKA",
+                "127.0.0.1:1",
+                "GPUFLEET_NODE",
+                "n-alone",
+                "GPUFLEET_DEVICE_PLUGIN_DIR",
+                kubelet.devicePluginDirectory().toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET",
+                kubelet.podResourcesSocket().toString()));
+        settings.putAll(more);
+        return new DaemonProcess(directory, settings);
+    }
+
+    private int allocatable() {
+        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(0);
+    }
+
+    private void awaitAllocatable(int devices) {
+        await().atMost(TIMEOUT).until(() -> allocatable() == devices);
+    }
+
+    @Test
+    void withdrawnDeviceIsNotAllocated() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+            daemon.fault(0, 79);
+            awaitAllocatable(7);
+
+            assertThatThrownBy(() -> kubelet.allocate("team-a", "all", "main", GPUS, 8))
+                    .hasMessageContaining(GPUS);
+            assertThat(kubelet.allocate("team-a", "rest", "main", GPUS, 7).deviceIds())
+                    .hasSize(7);
+        }
+    }
+
+    @Test
+    void restartedKubeletGetsTheDevicesAgain() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+
+            for (int i = 0; i < 3; i++) {
+                kubelet.restart();
+                awaitAllocatable(8);
+            }
+
+            assertThat(daemon.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void daemonMayStartBeforeTheKubelet() throws Exception {
+        kubelet.close();
+        try (var daemon = daemon(Map.of())) {
+            await().atMost(TIMEOUT).until(() -> daemon.page("/readyz").contains("is the kubelet running"));
+
+            kubelet = FakeKubelet.start(vertx, kubeletDirectory);
+
+            awaitAllocatable(8);
+        }
+    }
+
+    @Test
+    void faultSurvivesAKillOfTheDaemon() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+            daemon.fault(2, 79);
+            awaitAllocatable(7);
+            await().atMost(TIMEOUT)
+                    .until(() -> Files.exists(directory.resolve("state/devices.json"))
+                            && Files.readString(directory.resolve("state/devices.json"))
+                                    .contains("xid-79"));
+
+            daemon.kill();
+            daemon.clear(2);
+            daemon.restart();
+
+            await().atMost(TIMEOUT)
+                    .until(() -> kubelet.resource(GPUS)
+                                    .filter(ResourceView::connected)
+                                    .isPresent()
+                            && kubelet.registrations(GPUS) == 2);
+            awaitAllocatable(7);
+        }
+    }
+
+    @Test
+    void daemonRunsWithoutAnyBroker() throws Exception {
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+
+            assertThat(kubelet.allocate("team-a", "train-0", "main", GPUS, 1).deviceIds())
+                    .hasSize(1);
+            await().atMost(TIMEOUT).until(() -> daemon.log().contains("broker unreachable"));
+            assertThat(daemon.page("/readyz")).startsWith("200");
+        }
+    }
+
+    @Test
+    void unknownSettingIsRejectedInOneLine() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_DEVICE", "nvml"))) {
+            assertThat(daemon.exit()).isEqualTo(2);
+            assertThat(daemon.log().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("GPUFLEET_DEVICE=nvml", "GPUFLEET_DEVICES");
+        }
+    }
+
+    @Test
+    void portInUseIsRejectedInOneLine() throws Exception {
+        try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
+                var daemon = daemon(Map.of("GPUFLEET_HTTP_PORT", Integer.toString(taken.getLocalPort())))) {
+            assertThat(daemon.exit()).isEqualTo(2);
+            assertThat(daemon.log().lines().filter(line -> line.startsWith("node-daemon:")))
+                    .singleElement()
+                    .asString()
+                    .contains("GPUFLEET_HTTP_PORT=" + taken.getLocalPort(), "in use");
+        }
+    }
+}

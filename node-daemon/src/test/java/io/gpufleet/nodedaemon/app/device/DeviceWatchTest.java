@@ -1,0 +1,92 @@
+package io.gpufleet.nodedaemon.app.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+
+/** A source that throws against its contract. */
+class DeviceWatchTest {
+    private final Queue<Thread> requesters = new ConcurrentLinkedQueue<>();
+
+    private final class ThrowingSource implements DeviceSource {
+        @Override
+        public String name() {
+            return "broken";
+        }
+
+        @Override
+        public DeviceScan scan() {
+            requesters.add(Thread.currentThread());
+            throw new IllegalStateException("scan");
+        }
+
+        @Override
+        public List<DeviceEvent> await(Duration atMost) {
+            requesters.add(Thread.currentThread());
+            throw new IllegalStateException("await");
+        }
+
+        @Override
+        public List<GpuSample> sample() {
+            return List.of();
+        }
+
+        @Override
+        public void release() {}
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class NoHoldRequests implements HoldRequestSource {
+        @Override
+        public void onChange(Runnable changed) {}
+
+        @Override
+        public Optional<HoldRequest> request() {
+            return Optional.empty();
+        }
+
+        @Override
+        public boolean confirmReleased(HoldRequest request) {
+            return true;
+        }
+
+        @Override
+        public void withdrawConfirmation() {}
+    }
+
+    @Test
+    void throwingSourceIsRetriedAfterABackoffUntilTheWatchCloses() {
+        // When
+        var watch = new DeviceWatch(
+                new ThrowingSource(),
+                new NoHoldRequests(),
+                Duration.ofSeconds(10),
+                _ -> {},
+                () -> new Moment(Instant.EPOCH, System.nanoTime()));
+
+        // Then
+        await().until(() -> requesters.stream().distinct().count() == 2
+                && requesters.stream().allMatch(requester -> requester.getState() == Thread.State.TIMED_WAITING));
+
+        // When
+        watch.close();
+
+        // Then
+        await().until(() -> requesters.stream().noneMatch(Thread::isAlive));
+        assertThat(requesters).hasSizeLessThan(100);
+    }
+}

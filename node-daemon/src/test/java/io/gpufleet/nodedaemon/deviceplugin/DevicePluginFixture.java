@@ -1,0 +1,126 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.kit.files.DirectoryWatch;
+import io.gpufleet.nodedaemon.app.AllocationHandler;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
+import io.gpufleet.nodedaemon.model.device.TestGpus;
+import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.testbed.fakekubelet.FakeKubelet;
+import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The endpoints of a daemon with a fake kubelet. */
+final class DevicePluginFixture implements AutoCloseable {
+    private final Vertx vertx =
+            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
+    private final AtomicInteger checkpointChanges = new AtomicInteger();
+    private final Path directory;
+    private final AllocationHandler allocationHandler;
+    private final DevicePluginEndpoints devicePlugins;
+    private final FakeKubelet kubelet;
+    private long version;
+
+    private DevicePluginFixture(RegistrationSettings manners, DirectoryWatch.WatchServiceFactory notifier)
+            throws IOException {
+        // The path of a socket has at most 107 bytes.
+        this.directory = Files.createTempDirectory("k");
+        this.kubelet = FakeKubelet.start(vertx, directory);
+        this.allocationHandler = new AllocationHandler(
+                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                () -> TestGpus.second(0),
+                new DaemonCounters(),
+                _ -> {});
+        this.devicePlugins = new DevicePluginEndpoints(
+                vertx,
+                new DevicePluginEndpoints.KubeletConnectionSettings(
+                        kubelet.devicePluginDirectory(),
+                        kubelet.pluginsRegistryDirectory(),
+                        manners,
+                        System.currentTimeMillis(),
+                        notifier,
+                        checkpointChanges::incrementAndGet),
+                allocationHandler,
+                new DaemonCounters(),
+                System::nanoTime);
+    }
+
+    static DevicePluginFixture with(RegistrationSettings manners) throws IOException {
+        return new DevicePluginFixture(manners, () -> FileSystems.getDefault().newWatchService());
+    }
+
+    static DevicePluginFixture withoutInotify() throws IOException {
+        return new DevicePluginFixture(RegistrationSettings.DEFAULT, () -> {
+            // The JDK's message when inotify_init fails with EMFILE.
+            throw new IOException("User limit of inotify instances reached or too many open files");
+        });
+    }
+
+    FakeKubelet kubelet() {
+        return kubelet;
+    }
+
+    Vertx vertx() {
+        return vertx;
+    }
+
+    DevicePluginEndpoints devicePlugins() {
+        return devicePlugins;
+    }
+
+    int checkpointChangeCount() {
+        return checkpointChanges.get();
+    }
+
+    /** Publishes a list of GPUs with so many healthy ones for each resource; other resources are removed. */
+    void publish(Map<String, Integer> healthy) {
+        version++;
+        var lists = new TreeMap<String, DeviceList>();
+        healthy.forEach((resource, count) -> {
+            var offers = new java.util.ArrayList<OfferedDevice>();
+            for (int i = 0; i < count; i++) {
+                OfferedDevice gpu = TestGpus.offer(i, true, "");
+                offers.add(new OfferedDevice(
+                        resource + "-" + i,
+                        gpu.gpu(),
+                        gpu.partition(),
+                        resource,
+                        1,
+                        new OfferedDevice.Health(true, true, false, "")));
+            }
+            lists.put(resource, new DeviceList(version, offers));
+        });
+        allocationHandler.lists(lists, version);
+        devicePlugins.publish(lists);
+    }
+
+    int allocatable(String resource) {
+        return kubelet.resource(resource).map(ResourceView::allocatable).orElse(-1);
+    }
+
+    void awaitAllocatable(String resource, int count) {
+        await().until(() -> allocatable(resource) == count);
+    }
+
+    @Override
+    public void close() {
+        devicePlugins.close();
+        kubelet.close();
+        vertx.close().await();
+    }
+}

@@ -1,0 +1,194 @@
+package io.gpufleet.nodedaemon.model.fault.rules;
+
+import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
+import io.gpufleet.nodedaemon.model.device.HealthReadings;
+import io.gpufleet.nodedaemon.model.device.HealthReadings.FabricState;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.Reading.Known;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
+import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PollHistoryTest {
+    private PollHistory history = PollHistory.empty(0);
+
+    private RuleResult poll(Kind kind, double at, GpuSampleBuilder sample) {
+        PollHistory.PollEvaluation judged = history.evaluate(sample.build(), second(at));
+        history = judged.next();
+        return Objects.requireNonNull(judged.results().get(kind));
+    }
+
+    private static GpuSampleBuilder well() {
+        return GpuSampleBuilder.healthyGpu(0);
+    }
+
+    @Test
+    void healthyGpuHasNoFault() {
+        for (int at = 0; at <= 120; at += 10) {
+            assertThat(history.evaluate(well().build(), second(at)).results().values())
+                    .noneMatch(result -> result instanceof RuleResult.Firing || result instanceof RuleResult.Occurred);
+            history = history.evaluate(well().build(), second(at)).next();
+        }
+        assertThat(history.evaluate(well().build(), second(130)).results().values())
+                .allMatch(RuleResult.Inactive.class::isInstance);
+    }
+
+    @Test
+    void unreadableGpuHasNoData() {
+        var mute = well().with(HealthReadings.unavailable("not read"))
+                .memory(new Unavailable<>("NOT_SUPPORTED"))
+                .replays(new Unavailable<>("NOT_SUPPORTED"))
+                .clockReasons(new Unavailable<>("NOT_SUPPORTED"));
+
+        assertThat(history.evaluate(mute.build(), second(0)).results().values())
+                .allMatch(RuleResult.NoData.class::isInstance);
+    }
+
+    @Test
+    void pendingOrFailedRemapFiresUntilResolved() {
+        assertThat(poll(Kind.ROW_REMAP, 0, well().rowRemap(true, false, false))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.ROW_REMAP, 10, well().rowRemap(false, true, false)))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.ROW_REMAP, 20, well().rowRemap(false, false, true)))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.ROW_REMAP, 30, well())).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @Test
+    void eachRiseOfUncorrectableErrorsIsAnEvent() {
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 0, well().uncorrectable(5)))
+                .isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 10, well().uncorrectable(6)))
+                .isEqualTo(new RuleResult.Occurred("uncorrectable ECC errors rose from 5 to 6"));
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 20, well().uncorrectable(6))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 30, well().uncorrectable(0))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 40, well().uncorrectable(1))).isInstanceOf(RuleResult.Occurred.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NOT_STARTED", "IN_PROGRESS", "FAILED"})
+    void linksDownBeforeTheFabricIsUpAreNoFault(FabricState fabric) {
+        assertThat(poll(Kind.NVLINK, 0, well().linksDown(18).fabric(new Known<>(fabric))))
+                .isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 10, well().linksDown(18))).isEqualTo(new RuleResult.Firing("18 NVLinks are down"));
+    }
+
+    @Test
+    void linksDownRightAfterBootAreNoFault() {
+        history = PollHistory.empty(second(300).nanos());
+        var noFabric = well().linksDown(1).fabric(new Unavailable<>("NOT_SUPPORTED"));
+
+        assertThat(poll(Kind.NVLINK, 299, noFabric)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 300, noFabric)).isInstanceOf(RuleResult.Firing.class);
+        // The error counter must not rise for a minute either.
+        assertThat(poll(Kind.NVLINK, 359, well())).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @Test
+    void linkErrorsFireUntilQuietForAMinute() {
+        assertThat(poll(Kind.NVLINK, 0, well().linkErrors(3))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 10, well().linkErrors(4))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.NVLINK, 60, well().linkErrors(4))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.NVLINK, 71, well().linkErrors(4))).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @Test
+    void failedOrEndlessFabricRegistrationIsAFault() {
+        assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.FAILED))))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+                .isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.FABRIC, 309, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+                .isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.FABRIC, 310, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.FABRIC, 320, well()))
+                .isEqualTo(new RuleResult.Inactive("the fabric is up; the fabric is up"));
+    }
+
+    @Test
+    void slowLinkOfAnIdleGpuIsNoFault() {
+        for (int at = 0; at < 600; at += 10) {
+            assertThat(poll(Kind.PCIE, at, well().link(1, 16).utilization(0))).isNotInstanceOf(RuleResult.Firing.class);
+        }
+    }
+
+    @Test
+    void slowLinkOfABusyGpuIsAFaultUntilSeenFasterUnderLoad() {
+        poll(Kind.PCIE, 0, well().link(5, 8).utilization(90));
+        assertThat(poll(Kind.PCIE, 10, well().link(5, 8).utilization(90))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 20, well().link(5, 8).utilization(90)))
+                .isEqualTo(
+                        new RuleResult.Firing("the PCIe link of a busy GPU runs at gen 5 x8, it supports gen 5 x16"));
+        assertThat(poll(Kind.PCIE, 90, well().link(1, 8).utilization(0))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 100, well())).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @Test
+    void replaysAreAFaultAboveTheLimitOfTheLink() {
+        // 31 a minute are normal for 16 lanes of generation 5.
+        poll(Kind.PCIE, 0, well().replays(new Known<>(100L)));
+        assertThat(poll(Kind.PCIE, 30, well().replays(new Known<>(131L)))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 40, well().replays(new Known<>(132L)))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.PCIE, 95, well().replays(new Known<>(140L)))).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0x8, 0x40, 0x80})
+    void shortThrottlingIsNoFault(long reason) {
+        var throttled = well().clockReasons(new Known<>(reason));
+
+        assertThat(poll(Kind.THROTTLE, 0, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 1, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 2, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 20, throttled)).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.THROTTLE, 30, well())).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.THROTTLE, 40, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
+    }
+
+    @Test
+    void powerCapIsNoThrottling() {
+        for (int at = 0; at < 100; at += 10) {
+            assertThat(poll(Kind.THROTTLE, at, well().clockReasons(new Known<>(0x4L | 0x20L))))
+                    .isInstanceOf(RuleResult.Inactive.class);
+        }
+    }
+
+    @Test
+    void lastingUnreadablePowerIsAFault() {
+        var failed = well().powerReadable(false);
+
+        assertThat(poll(Kind.POWER_UNREADABLE, 0, failed)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 10, failed)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 20, failed)).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 30, well())).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @Test
+    void corruptedInfoRomIsAFault() {
+        assertThat(poll(Kind.INFOROM, 0, well().infoRom(false))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.INFOROM, 10, well().infoRom(true))).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"UNKNOWN", "GPU_IS_LOST", "RESET_REQUIRED", "CODE_77"})
+    void unreadableMemoryIsAFault(String reason) {
+        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(new Unavailable<>(reason))))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.MEMORY_UNREADABLE, 10, well())).isInstanceOf(RuleResult.Inactive.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"NOT_SUPPORTED", "NO_PERMISSION", "LIB_RM_VERSION_MISMATCH", "not read"})
+    void unsupportedMemoryQueryIsNoFault(String reason) {
+        Reading<Long> memory = new Unavailable<>(reason);
+
+        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(memory))).isInstanceOf(RuleResult.NoData.class);
+    }
+}

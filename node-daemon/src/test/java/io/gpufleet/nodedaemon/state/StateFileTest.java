@@ -1,0 +1,151 @@
+package io.gpufleet.nodedaemon.state;
+
+import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.nodedaemon.app.StateStore.StoredState;
+import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.RecoveryAction;
+import io.gpufleet.nodedaemon.model.device.TestGpus;
+import io.gpufleet.nodedaemon.model.device.VgpuHost;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.FaultKey;
+import io.gpufleet.nodedaemon.model.fault.FaultNames;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
+import io.gpufleet.nodedaemon.model.fault.FaultState;
+import io.gpufleet.nodedaemon.model.fault.Observations;
+import io.gpufleet.nodedaemon.model.fault.OpenFault;
+import io.gpufleet.nodedaemon.model.fault.XidSubcode;
+import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class StateFileTest {
+    @TempDir
+    Path directory;
+
+    private static OpenFault fault(FaultCode code) {
+        return new OpenFault(
+                new FaultKey(TestGpus.uuid(0), code),
+                new OpenFault.Subject(
+                        "",
+                        "H100",
+                        new Reading.Known<>(77L),
+                        new XidSubcode("NETIR_LINK_EVT", XidSubcode.RepairNeed.REPAIR)),
+                Observations.restored(
+                        second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
+                new Reading.Unavailable<>("not polled since"),
+                true,
+                new FaultState.Unmonitored());
+    }
+
+    static Stream<FaultCode> everyKindOfFault() {
+        return Stream.of(
+                        Stream.of(new FaultCode.Xid(79), new FaultCode.Sxid(12028)),
+                        Stream.of(RecoveryAction.values()).map(FaultCode.RecoveryRequested::new),
+                        Stream.of(FaultCode.Kind.values()).map(FaultCode.WithoutCode::new))
+                .flatMap(stream -> stream);
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyKindOfFault")
+    void everyFaultHasANameThatIsReadBack(FaultCode fault) {
+        assertThat(FaultNames.parse(FaultNames.of(fault))).isEqualTo(fault);
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyKindOfFault")
+    void stateIsReadAsItWasWritten(FaultCode code) {
+        var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)));
+
+        StoredState read = StateJson.read(StateJson.write(state));
+
+        assertThat(read.bootId()).isEqualTo("boot-1");
+        assertThat(read.faults()).isEqualTo(state.faults());
+        assertThat(read.gpus()).singleElement().satisfies(gpu -> {
+            assertThat(gpu.uuid()).isEqualTo(TestGpus.uuid(0));
+            assertThat(gpu.identifiers().serial())
+                    .isEqualTo(TestGpus.gpu(0).identifiers().serial());
+            assertThat(gpu.memoryBytes()).isEqualTo(TestGpus.gpu(0).memoryBytes());
+            assertThat(gpu.identifiers().vbiosVersion()).isInstanceOf(Reading.Unavailable.class);
+        });
+    }
+
+    @Test
+    void migInstancesAndPciRouteAreReadAsTheyWereWritten() {
+        var instance = new MigInstance(
+                "MIG-1",
+                "1g.10gb+me",
+                2,
+                9,
+                1,
+                new MigInstance.Attributes(
+                        10L << 30, 16, new MigInstance.Slices(1, 2), new MigInstance.Engines(3, 4, 5, 6, 7)),
+                List.of("/dev/nvidia-caps/nvidia-cap219"),
+                new Reading.Unavailable<>("not saved"));
+        var gpu = TestTopologies.routed(TestGpus.gpu(0), List.of("0000:00", "0000:00:01.1"))
+                .withMig(new Reading.Known<>(true), List.of(instance));
+
+        StoredState read = StateJson.read(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu))));
+
+        assertThat(read.gpus().getFirst().mig().enabled()).isEqualTo(new Reading.Known<>(true));
+        assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
+        assertThat(read.gpus().getFirst().topology().pciRoute())
+                .isEqualTo(gpu.topology().pciRoute());
+    }
+
+    @Test
+    void hostOfAVirtualGpuIsReadAsItWasWritten() {
+        // Given saved state with a virtual GPU
+        var json = new JsonObject(StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)))));
+        json.getJsonArray("gpus")
+                .getJsonObject(0)
+                .put("vgpuHost", new JsonObject().put("driverVersion", "525.60").put("driverBranch", "r525_00"));
+
+        // When it is read, written and read again
+        StoredState read = StateJson.read(StateJson.write(StateJson.read(json.encode())));
+
+        assertThat(read.gpus().getFirst().vgpuHost()).isEqualTo(new Reading.Known<>(new VgpuHost("525.60", "r525_00")));
+    }
+
+    @Test
+    void newestStateIsWritten() {
+        try (var file = new StateFile(directory.resolve("state"))) {
+            for (int i = 0; i < 100; i++) {
+                file.save(new StoredState("boot-" + i, List.of(), List.of()));
+            }
+
+            await().until(() ->
+                    new StateFile(directory.resolve("state")).load().bootId().equals("boot-99"));
+        }
+    }
+
+    @Test
+    void corruptFileIsEmptyState() throws IOException {
+        Files.writeString(directory.resolve("devices.json"), "{\"format\":1,\"bootId\":");
+
+        try (var file = new StateFile(directory)) {
+            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+        }
+    }
+
+    @Test
+    void diskThatCannotBeWrittenStopsNothing() {
+        try (var file = new StateFile(Path.of("/proc/no-such-place"))) {
+            file.save(new StoredState("boot-1", List.of(), List.of()));
+
+            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+        }
+    }
+}

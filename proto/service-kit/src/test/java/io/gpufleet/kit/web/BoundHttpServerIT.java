@@ -1,0 +1,64 @@
+package io.gpufleet.kit.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Router;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+@NullMarked
+class BoundHttpServerIT {
+    private final Vertx vertx = Vertx.vertx();
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @AfterEach
+    void close() throws Exception {
+        client.close();
+        vertx.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    @Test
+    void readyzReportsWhyItIsNotReady() throws Exception {
+        Router router = Router.router(vertx);
+        OpsRoutes.mount(router, List::of, () -> List.of("own changelog is being read"), () -> "gpufleet_up 1\n");
+        router.get("/wrong").handler(context -> ProblemDetails.respond(context, 422, "invalid", "use another value"));
+        try (var server = BoundHttpServer.open(vertx, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT")) {
+            assertThat(get(server, "/livez").statusCode()).isEqualTo(200);
+            assertThat(get(server, "/readyz"))
+                    .extracting(HttpResponse::statusCode, HttpResponse::body)
+                    .containsExactly(503, "{\"ok\":false,\"reasons\":[\"own changelog is being read\"]}");
+            assertThat(get(server, "/metrics").body()).isEqualTo("gpufleet_up 1\n");
+            assertThat(get(server, "/wrong").statusCode()).isEqualTo(422);
+            assertThat(get(server, "/wrong").headers().firstValue("content-type"))
+                    .hasValueSatisfying(type -> assertThat(type).startsWith("application/problem+json"));
+            assertThat(get(server, "/wrong").body()).contains("use another value");
+        }
+    }
+
+    @Test
+    void portInUseIsReportedWithItsSetting() throws Exception {
+        try (var server = BoundHttpServer.open(vertx, Router.router(vertx), "127.0.0.1", 0, "GPUFLEET_HTTP_PORT")) {
+            assertThatThrownBy(() -> BoundHttpServer.open(
+                            vertx, Router.router(vertx), "127.0.0.1", server.port(), "GPUFLEET_HTTP_PORT"))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageStartingWith("GPUFLEET_HTTP_PORT=" + server.port())
+                    .hasMessageContaining("the port is in use");
+        }
+    }
+
+    private HttpResponse<String> get(BoundHttpServer server, String path) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+}

@@ -1,0 +1,45 @@
+package io.gpufleet.wire;
+
+/** Writer of an event: {@code /clusters/<cluster>/nodes/<node>} or {@code /clusters/<cluster>/services/<instance>}. */
+public sealed interface EventSource {
+    /** Returns the cluster of the writer. */
+    String cluster();
+
+    /** Returns the node name or the instance name of the service; the first part of the event id. */
+    String name();
+
+    /** A node-daemon. */
+    record Node(String cluster, String name) implements EventSource {
+        @Override
+        public String toString() {
+            return "/clusters/" + cluster + "/nodes/" + name;
+        }
+    }
+
+    /** One replica of a service, by its instance name, for example {@code health-service-0}. */
+    record Service(String cluster, String name) implements EventSource {
+        @Override
+        public String toString() {
+            return "/clusters/" + cluster + "/services/" + name;
+        }
+    }
+
+    /** Parses a CloudEvents source; throws {@link IllegalArgumentException} for any other form. */
+    static EventSource parse(String text) {
+        String[] parts = text.split("/", -1);
+        if (parts.length == 5
+                && parts[0].isEmpty()
+                && parts[1].equals("clusters")
+                && !parts[2].isEmpty()
+                && !parts[4].isEmpty()) {
+            if (parts[3].equals("nodes")) {
+                return new Node(parts[2], parts[4]);
+            }
+            if (parts[3].equals("services")) {
+                return new Service(parts[2], parts[4]);
+            }
+        }
+        throw new IllegalArgumentException("ce_source '" + text + "' is not /clusters/<cluster>/nodes/<node> or"
+                + " /clusters/<cluster>/services/<instance>");
+    }
+}

@@ -1,0 +1,166 @@
+package io.gpufleet.wire;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+
+/**
+ * What every Kafka client of a process has in common: the bootstrap servers, and how to authenticate. Security is read
+ * from a Kafka client properties file, as Kafka's own tools take it:
+ *
+ * <pre>
+ * security.protocol=SASL_SSL
+ * sasl.mechanism=SCRAM-SHA-512
+ * sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="..." password="...";
+ * ssl.truststore.type=PEM
+ * ssl.truststore.location=/etc/kafka/ca.crt
+ * </pre>
+ */
+public final class KafkaClients {
+    /** Largest request of our producers: room for one record of the largest topic. */
+    public static final int MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+
+    private static final List<String> PREFIXES = List.of("security.", "sasl.", "ssl.");
+    private static final Set<String> OTHERS = Set.of(
+            CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG,
+            CommonClientConfigs.CONNECTIONS_MAX_IDLE_MS_CONFIG,
+            CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG,
+            CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG);
+    /** Keys whose value names a file that may be replaced while we run. */
+    private static final List<String> FILES = List.of("ssl.truststore.location", "ssl.keystore.location");
+
+    private final String bootstrap;
+    private final String file;
+    private final Map<String, String> security;
+    private final Map<String, Long> modified;
+
+    private KafkaClients(String bootstrap, String file, Map<String, String> security, Map<String, Long> modified) {
+        this.bootstrap = bootstrap;
+        this.file = file;
+        this.security = security;
+        this.modified = modified;
+    }
+
+    /** Clients of a broker that asks for no authentication. */
+    public static KafkaClients plain(String bootstrap) {
+        return of(bootstrap, "");
+    }
+
+    /**
+     * Clients of a broker.
+     *
+     * @param bootstrap host:port, separated by commas
+     * @param file a Kafka client properties file, or empty
+     * @throws IllegalArgumentException with one line that names what is wrong in the file
+     */
+    public static KafkaClients of(String bootstrap, String file) {
+        checkServers(bootstrap);
+        if (file.isEmpty()) {
+            return new KafkaClients(bootstrap, file, Map.of(), Map.of());
+        }
+        Map<String, String> security = read(Path.of(file));
+        Map<String, Long> modified = new TreeMap<>();
+        modified.put(file, modified(Path.of(file)));
+        for (String key : FILES) {
+            String named = security.get(key);
+            if (named != null) {
+                if (!Files.isReadable(Path.of(named))) {
+                    throw new IllegalArgumentException(
+                            file + ": " + key + "='" + named + "' is no file that can be read");
+                }
+                modified.put(named, modified(Path.of(named)));
+            }
+        }
+        return new KafkaClients(bootstrap, file, security, modified);
+    }
+
+    private static void checkServers(String bootstrap) {
+        for (String server : bootstrap.split(",", -1)) {
+            int colon = server.lastIndexOf(':');
+            String port = colon < 0 ? "" : server.substring(colon + 1).strip();
+            if (colon < 1 || !port.matches("\\d{1,5}") || Integer.parseInt(port) > 65535) {
+                throw new IllegalArgumentException("'" + server.strip() + "' is no Kafka server: write host:port, for"
+                        + " example kafka.kafka.svc:9092, and several separated by commas");
+            }
+        }
+    }
+
+    private static Map<String, String> read(Path file) {
+        var found = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            found.load(reader);
+        } catch (IOException unreadable) {
+            throw new IllegalArgumentException(file + " cannot be read: " + unreadable.getMessage(), unreadable);
+        }
+        List<String> foreign = new ArrayList<>();
+        var security = new TreeMap<String, String>();
+        for (String key : new TreeSet<>(found.stringPropertyNames())) {
+            if (!allowed(key)) {
+                foreign.add(key);
+            }
+            security.put(key, found.getProperty(key));
+        }
+        if (!foreign.isEmpty()) {
+            throw new IllegalArgumentException(file + ": '" + String.join("', '", foreign)
+                    + "' may not be set here: only Kafka's security.*, sasl.*, ssl.* and "
+                    + String.join(", ", new TreeSet<>(OTHERS)));
+        }
+        return security;
+    }
+
+    private static boolean allowed(String key) {
+        return OTHERS.contains(key)
+                || PREFIXES.stream().anyMatch(key::startsWith)
+                        && AdminClientConfig.configNames().contains(key);
+    }
+
+    private static long modified(Path file) {
+        try {
+            return Files.getLastModifiedTime(file).toMillis();
+        } catch (IOException gone) {
+            return 0;
+        }
+    }
+
+    /** The bootstrap servers, as given. */
+    public String bootstrap() {
+        return bootstrap;
+    }
+
+    /** Settings to begin a client's own with. */
+    public Properties properties(String clientId) {
+        var properties = new Properties();
+        properties.putAll(security);
+        properties.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+        properties.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
+        properties.put(CommonClientConfigs.RECONNECT_BACKOFF_MAX_MS_CONFIG, "500");
+        return properties;
+    }
+
+    /** True when the file, or a certificate that it names, was replaced since it was read. */
+    public boolean outdated() {
+        return modified.entrySet().stream().anyMatch(known -> {
+            long now = modified(Path.of(known.getKey()));
+            return now != 0 && now != known.getValue();
+        });
+    }
+
+    /** The file as it is now; the old one when it cannot be used. */
+    public KafkaClients reloaded() {
+        try {
+            return of(bootstrap, file);
+        } catch (IllegalArgumentException unusable) {
+            return this;
+        }
+    }
+}
