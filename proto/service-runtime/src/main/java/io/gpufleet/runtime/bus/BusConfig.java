@@ -1,0 +1,86 @@
+package io.gpufleet.runtime.bus;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.Setting;
+import io.gpufleet.runtime.engine.EngineConfig;
+import io.gpufleet.runtime.projection.ProjectionSettings;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topics;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How a central service reaches the bus.
+ *
+ * @param cluster name of the cluster; part of every event's source
+ * @param instance name of this replica, stable over restarts
+ * @param kafka the clients of the broker
+ * @param topics the topics of this prefix
+ * @param sessionTimeout how long a dead leader keeps its role
+ */
+public record BusConfig(String cluster, String instance, KafkaClients kafka, Topics topics, Duration sessionTimeout) {
+    /** The variables that {@link #from} reads. */
+    public static List<Setting> settings(String defaultInstance) {
+        return List.of(
+                Setting.required("GPUFLEET_CLUSTER", "name of this cluster, the same for every program in it"),
+                Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,host:port"),
+                Setting.optional(
+                        "GPUFLEET_KAFKA_CONFIG",
+                        "",
+                        "Kafka client properties file with security.*, sasl.* and ssl.* settings"),
+                Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "what every topic name begins with"),
+                Setting.optional("GPUFLEET_INSTANCE", defaultInstance, "name of this replica, stable over restarts"),
+                Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead leader keeps its role"));
+    }
+
+    /** Reads and checks. */
+    public static BusConfig from(Environment environment) {
+        return new BusConfig(
+                environment.text("GPUFLEET_CLUSTER"),
+                environment.text("GPUFLEET_INSTANCE"),
+                kafka(environment),
+                topics(environment.text("GPUFLEET_TOPIC_PREFIX")),
+                environment.duration("GPUFLEET_SESSION_TIMEOUT"));
+    }
+
+    private static KafkaClients kafka(Environment environment) {
+        String file = environment.text("GPUFLEET_KAFKA_CONFIG");
+        try {
+            return KafkaClients.of(environment.text("GPUFLEET_KAFKA"), file);
+        } catch (IllegalArgumentException unusable) {
+            String setting =
+                    file.isEmpty() || !String.valueOf(unusable.getMessage()).startsWith(file)
+                            ? "GPUFLEET_KAFKA"
+                            : "GPUFLEET_KAFKA_CONFIG";
+            throw new ConfigurationException(setting + ": " + unusable.getMessage());
+        }
+    }
+
+    private static Topics topics(String prefix) {
+        try {
+            return new Topics(prefix);
+        } catch (IllegalArgumentException unusable) {
+            throw new ConfigurationException("GPUFLEET_TOPIC_PREFIX: " + unusable.getMessage());
+        }
+    }
+
+    /** The codec of this cluster and prefix. */
+    public Codec codec() {
+        return new Codec(cluster, topics);
+    }
+
+    /** This replica as the source of events. */
+    public EventSource.Service source() {
+        return new EventSource.Service(cluster, instance);
+    }
+
+    /** Where this service's projection runs. */
+    public EngineConfig engine(String service, String grpcAddress, Clock clock) {
+        var settings = new ProjectionSettings(service, instance, grpcAddress, sessionTimeout);
+        return new EngineConfig(settings, codec(), kafka, clock);
+    }
+}

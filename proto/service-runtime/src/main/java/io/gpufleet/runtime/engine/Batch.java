@@ -1,0 +1,53 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Outbound;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** What one polled batch causes beside the states, before it is written. */
+final class Batch {
+    private final List<Outbound> outputs = new ArrayList<>();
+    private final List<ProducerRecord<byte[], byte[]>> deadLetters = new ArrayList<>();
+    /** What was counted; it counts for all once the batch is committed. */
+    final Counting count = new Counting();
+
+    private boolean needsOffsets;
+
+    /** Effects of an event; its key's sequences tell a second reading that it was applied, if that key is written. */
+    void ofEvent(String key, Effects<?> effects) {
+        outputs.addAll(effects.outputs());
+        needsOffsets |= !effects.isEmpty() && !effects.states().containsKey(key);
+    }
+
+    /** Effects of a record without identity: only the offset tells that it was read. */
+    void ofUnidentified(Effects<?> effects) {
+        outputs.addAll(effects.outputs());
+        needsOffsets |= !effects.isEmpty();
+    }
+
+    /** Effects of the passing of time. */
+    void ofTime(Effects<?> effects) {
+        outputs.addAll(effects.outputs());
+    }
+
+    void dead(ProducerRecord<byte[], byte[]> letter) {
+        deadLetters.add(letter);
+        count.deadLetters.incrementAndGet();
+        needsOffsets = true;
+    }
+
+    /** True when only offsets in the same transaction keep a second reading from causing it again. */
+    boolean needsOffsets() {
+        return needsOffsets;
+    }
+
+    List<Outbound> outputs() {
+        return outputs;
+    }
+
+    List<ProducerRecord<byte[], byte[]>> deadLetters() {
+        return deadLetters;
+    }
+}

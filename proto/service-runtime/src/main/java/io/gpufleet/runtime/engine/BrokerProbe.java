@@ -1,0 +1,250 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the broker every two seconds for the ends of the input partitions and every twenty for the topics, on a thread of
+ * its own: a consumer is told neither that a broker is gone nor that a topic is another one now.
+ */
+final class BrokerProbe implements AutoCloseable {
+    /**
+     * Ends of partitions as the broker told them.
+     *
+     * @param offsets by partition; a partition without a leader is absent
+     * @param atNanos monotonic time before they were asked for
+     */
+    record Ends(Map<TopicPartition, Long> offsets, long atNanos) {}
+
+    private static final Logger LOG = LoggerFactory.getLogger(BrokerProbe.class);
+    private static final Duration INTERVAL = Duration.ofSeconds(2);
+    private static final int TOPICS_EVERY = 10;
+
+    private final EngineParts<?> parts;
+    private final Duration silence;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Thread thread;
+    private volatile long answeredNanos = System.nanoTime();
+    private volatile Ends ends = new Ends(Map.of(), System.nanoTime());
+    private volatile Map<String, String> topicIds = Map.of();
+    private volatile long topicsGeneration;
+    private volatile boolean silent;
+
+    private BrokerProbe(EngineParts<?> parts) {
+        this.parts = parts;
+        this.silence = parts.settings().sessionTimeout();
+        this.thread = Thread.ofPlatform()
+                .name(parts.settings().service() + "-probe")
+                .daemon()
+                .unstarted(this::run);
+    }
+
+    static BrokerProbe start(EngineParts<?> parts) {
+        var probe = new BrokerProbe(parts);
+        probe.thread.start();
+        return probe;
+    }
+
+    /** Why the broker counts as away, one line; empty while it answers. */
+    List<String> failures() {
+        return silent
+                ? List.of("Kafka at " + parts.kafka().bootstrap() + " has not answered for "
+                        + Duration.ofNanos(System.nanoTime() - answeredNanos).toSeconds() + " s")
+                : List.of();
+    }
+
+    Ends ends() {
+        return ends;
+    }
+
+    /** Changes whenever a topic was recreated, deleted, or has another number of partitions than before. */
+    long topicsGeneration() {
+        return topicsGeneration;
+    }
+
+    /**
+     * Ids of the topics that this projection needs, by full name. Throws {@link TopicsUnavailableException} while one is
+     * missing, {@link ProjectionStoppedException} when one has another number of partitions than the catalogue says.
+     */
+    static Map<String, String> check(EngineParts<?> parts, Admin admin) {
+        Topics topics = parts.codec().topics();
+        Set<Topic> needed = needed(parts.spec());
+        Map<String, TopicDescription> found = describe(admin, topics, needed);
+        Map<String, String> ids = new HashMap<>();
+        for (Topic topic : needed) {
+            TopicDescription description = found.get(topics.name(topic));
+            if (description == null) {
+                throw new TopicsUnavailableException("topic " + topics.name(topic)
+                        + " is missing: create it with 'gpufleet topics apply', or check GPUFLEET_TOPIC_PREFIX ('"
+                        + topics.prefix() + "')");
+            }
+            int partitions = description.partitions().size();
+            if (partitions != topic.partitions()) {
+                throw new ProjectionStoppedException(
+                        String.valueOf(TopicAdmin.partitionCountMismatch(topics, topic, partitions)
+                                .getMessage()));
+            }
+            ids.put(description.name(), description.topicId().toString());
+        }
+        return ids;
+    }
+
+    /**
+     * Waits until every partition of the changelog and the inputs has a leader that answers. The admin client asks again
+     * within 100 ms; a consumer that meets a topic created a moment ago waits for its whole timeout.
+     */
+    static void awaitLeaders(EngineParts<?> parts, Admin admin) {
+        Set<Topic> topics = parts.spec().read();
+        topics.add(parts.spec().changelog());
+        Map<TopicPartition, OffsetSpec> asked = topics.stream()
+                .flatMap(topic -> parts.partitions(topic).stream())
+                .collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest()));
+        try {
+            admin.listOffsets(asked).all().get();
+        } catch (ExecutionException failed) {
+            throw new TopicsUnavailableException(String.valueOf(failed.getCause()));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new TopicsUnavailableException("interrupted");
+        }
+    }
+
+    private static Set<Topic> needed(ProjectionSpec spec) {
+        Set<Topic> needed = EnumSet.of(spec.changelog(), Topic.ELECTION, Topic.DEADLETTER);
+        needed.addAll(spec.read());
+        needed.addAll(spec.outputs());
+        return needed;
+    }
+
+    private static Map<String, TopicDescription> describe(Admin admin, Topics topics, Set<Topic> needed) {
+        List<String> names = needed.stream().map(topics::name).toList();
+        Map<String, TopicDescription> found = new HashMap<>();
+        try {
+            for (var answer : admin.describeTopics(names).topicNameValues().entrySet()) {
+                try {
+                    found.put(answer.getKey(), answer.getValue().get());
+                } catch (ExecutionException failed) {
+                    if (!(failed.getCause() instanceof UnknownTopicOrPartitionException)) {
+                        throw failed;
+                    }
+                }
+            }
+            return found;
+        } catch (ExecutionException failed) {
+            throw new TopicsUnavailableException(String.valueOf(failed.getCause()));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new TopicsUnavailableException("interrupted");
+        }
+    }
+
+    /** An admin client of this engine; the caller closes it. */
+    static Admin admin(EngineParts<?> parts) {
+        var config = parts.kafka().properties(parts.settings().instance() + "-probe");
+        config.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
+        config.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
+        return Admin.create(config);
+    }
+
+    private void run() {
+        List<TopicPartition> partitions = parts.spec().read().stream()
+                .flatMap(topic -> parts.partitions(topic).stream())
+                .toList();
+        try (Admin admin = admin(parts)) {
+            for (int round = 0; !closed(); round++) {
+                boolean answered = askEnds(admin, partitions);
+                if (answered && round % TOPICS_EVERY == 0) {
+                    askTopics(admin);
+                }
+                judge(answered);
+                if (closing.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean closed() {
+        return closing.getCount() == 0;
+    }
+
+    private boolean askEnds(Admin admin, List<TopicPartition> partitions) throws InterruptedException {
+        long asked = System.nanoTime();
+        var result = admin.listOffsets(
+                partitions.stream().collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest())),
+                new ListOffsetsOptions(IsolationLevel.READ_COMMITTED));
+        Map<TopicPartition, Long> found = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            try {
+                found.put(partition, result.partitionResult(partition).get().offset());
+            } catch (ExecutionException leaderless) {
+                LOG.atDebug()
+                        .addKeyValue("partition", partition)
+                        .addKeyValue("error", String.valueOf(leaderless.getCause()))
+                        .log("partition did not answer");
+            }
+        }
+        ends = new Ends(found, asked);
+        return !found.isEmpty();
+    }
+
+    private void askTopics(Admin admin) {
+        Map<String, String> before = topicIds;
+        Map<String, String> now;
+        try {
+            now = check(parts, admin);
+        } catch (ProjectionStoppedException | TopicsUnavailableException changed) {
+            now = Map.of("changed", String.valueOf(changed.getMessage()));
+        }
+        topicIds = now;
+        if (!before.isEmpty() && !before.equals(now)) {
+            LOG.atWarn().log("topics changed: this term ends and they are checked again");
+            topicsGeneration++;
+        }
+    }
+
+    private void judge(boolean answered) {
+        if (answered) {
+            answeredNanos = System.nanoTime();
+            if (silent) {
+                LOG.atInfo().addKeyValue("kafka", parts.kafka().bootstrap()).log("Kafka answers again");
+            }
+            silent = false;
+        } else if (!silent && System.nanoTime() - answeredNanos > silence.toNanos()) {
+            silent = true;
+            LOG.atWarn()
+                    .addKeyValue("kafka", parts.kafka().bootstrap())
+                    .addKeyValue("seconds", silence.toSeconds())
+                    .log("Kafka does not answer");
+        }
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+    }
+}

@@ -1,0 +1,170 @@
+package io.gpufleet.runtime.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.Message;
+import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.proto.bus.v1.CommittedOffsets;
+import io.gpufleet.proto.bus.v1.WriterIncarnation;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.wire.DecodedRecord;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A service's own changelog, read from its beginning into states that start empty. Restoring decides nothing. Keys that
+ * begin with {@code @} belong to the engine.
+ */
+final class Changelog<S> implements AutoCloseable {
+    static final String OFFSETS = "@offsets";
+    static final String ACTIVE = "@active";
+    static final String WRITER = "@writer/";
+    /** Header of a state record: schema version of its message. */
+    static final String VERSION_HEADER = "ce_stateversion";
+
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    private final EngineParts<S> parts;
+    private final Consumer<byte[], byte[]> reader;
+    private final StateStore<S> store;
+    private final InputOffsets offsets;
+    private final AppliedField applied;
+    private ActiveReplica active = ActiveReplica.getDefaultInstance();
+    private long newestIncarnation;
+    private long ownWriterIncarnation;
+
+    private Changelog(EngineParts<S> parts, Consumer<byte[], byte[]> reader, StateStore.Committed<S> committed) {
+        this.parts = parts;
+        this.reader = reader;
+        this.store = new StateStore<>(parts.projection(), committed);
+        this.offsets = new InputOffsets(parts.codec().topics());
+        this.applied = new AppliedField(parts.spec().stateType().prototype());
+    }
+
+    /** Empties the committed states and stands at the beginning. */
+    static <S> Changelog<S> open(EngineParts<S> parts, StateStore.Committed<S> committed) {
+        Consumer<byte[], byte[]> reader = parts.reader("changelog");
+        try {
+            var changelog = new Changelog<>(parts, reader, committed);
+            List<TopicPartition> all = parts.partitions(parts.spec().changelog());
+            reader.assign(all);
+            reader.seekToBeginning(all);
+            return changelog;
+        } catch (RuntimeException unusable) {
+            close(reader);
+            throw unusable;
+        }
+    }
+
+    /** Reads up to what is committed now; returns early when told to stop. */
+    void catchUp(BooleanSupplier stop) {
+        Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment());
+        while (!stop.getAsBoolean()
+                && ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
+            follow();
+        }
+    }
+
+    /** Takes in what was committed meanwhile; waits for it 50 ms. */
+    void follow() {
+        for (ConsumerRecord<byte[], byte[]> rec : reader.poll(POLL)) {
+            restore(rec);
+        }
+    }
+
+    private void restore(ConsumerRecord<byte[], byte[]> rec) {
+        try {
+            checkVersion(rec);
+            restore(parts.codec().decodeState(RecordConverter.withTextKey(rec)));
+        } catch (RuntimeException unreadable) {
+            throw new ProjectionStoppedException("own changelog " + rec.topic() + " partition " + rec.partition()
+                    + " offset " + rec.offset() + " key '" + (rec.key() == null ? "" : new String(rec.key(), UTF_8))
+                    + "' cannot be read (" + unreadable.getMessage()
+                    + "): run a version that reads it, or write a record of the same key over it");
+        }
+    }
+
+    private void checkVersion(ConsumerRecord<byte[], byte[]> rec) {
+        Header header = rec.headers().lastHeader(VERSION_HEADER);
+        if (header == null) {
+            return;
+        }
+        int version = Integer.parseInt(new String(header.value(), UTF_8));
+        if (version > parts.spec().schemaVersion()) {
+            throw new IllegalArgumentException("it has schema version " + version + ", this program reads up to "
+                    + parts.spec().schemaVersion());
+        }
+    }
+
+    private void restore(DecodedRecord decoded) {
+        switch (decoded) {
+            case DecodedRecord.Event event -> {
+                newestIncarnation =
+                        Math.max(newestIncarnation, event.envelope().id().epoch());
+                restore(event.envelope().key(), event.payload());
+            }
+            case DecodedRecord.Tombstone given -> store.unload(given.key());
+            case DecodedRecord.Poison(String reason) -> throw new IllegalArgumentException(reason);
+        }
+    }
+
+    private void restore(String key, Message payload) {
+        switch (payload) {
+            case CommittedOffsets kept -> offsets.load(kept);
+            case ActiveReplica replica -> active = replica;
+            case WriterIncarnation writer -> {
+                if (key.equals(WRITER + parts.settings().instance())) {
+                    ownWriterIncarnation = Math.max(ownWriterIncarnation, writer.getIncarnation());
+                }
+            }
+            default -> store.load(key, payload, applied);
+        }
+    }
+
+    StateStore<S> store() {
+        return store;
+    }
+
+    InputOffsets offsets() {
+        return offsets;
+    }
+
+    /** The newest leader that the log knows; empty where there was none. */
+    Optional<ActiveReplica> active() {
+        return active.getInstance().isEmpty() ? Optional.empty() : Optional.of(active);
+    }
+
+    /** The newest incarnation under which a replica wrote here; 0 when none did. */
+    long newestIncarnation() {
+        return newestIncarnation;
+    }
+
+    /** The newest incarnation of this instance's command sender; 0 when there was none. */
+    long ownWriterIncarnation() {
+        return ownWriterIncarnation;
+    }
+
+    @Override
+    public void close() {
+        close(reader);
+    }
+
+    private static void close(Consumer<byte[], byte[]> reader) {
+        reader.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+    }
+
+    /** Keys that the engine keeps for itself. */
+    static boolean reserved(@Nullable String key) {
+        return key != null && key.startsWith("@");
+    }
+}

@@ -1,0 +1,95 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.proto.bus.v1.CommittedOffset;
+import io.gpufleet.proto.bus.v1.CommittedOffsets;
+import io.gpufleet.wire.Topics;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+
+/** Next offset of every input partition; by full topic name in memory, by suffix on the log. */
+final class InputOffsets {
+    private record Next(long offset, int leaderEpoch) {}
+
+    private final Topics topics;
+    private final Map<TopicPartition, Next> next = new HashMap<>();
+    private final Map<String, String> topicIds = new TreeMap<>();
+    private boolean changed;
+
+    InputOffsets(Topics topics) {
+        this.topics = topics;
+    }
+
+    /** A record was read and is part of the batch. */
+    void read(ConsumerRecord<byte[], byte[]> rec) {
+        next.put(
+                new TopicPartition(rec.topic(), rec.partition()),
+                new Next(rec.offset() + 1, rec.leaderEpoch().orElse(-1)));
+        changed = true;
+    }
+
+    /** Where to read on; empty for a partition that was never read. */
+    Optional<OffsetAndMetadata> of(TopicPartition partition) {
+        Next found = next.get(partition);
+        if (found == null) {
+            return Optional.empty();
+        }
+        Optional<Integer> epoch = found.leaderEpoch() < 0 ? Optional.empty() : Optional.of(found.leaderEpoch());
+        return Optional.of(new OffsetAndMetadata(found.offset(), epoch, ""));
+    }
+
+    /** Names the topic's id of today. True when offsets of a topic of the same name but another id were dropped. */
+    boolean identify(String topic, String id) {
+        String known = topicIds.put(topic, id);
+        if (known == null || known.equals(id)) {
+            return false;
+        }
+        changed = true;
+        return next.keySet().removeIf(partition -> partition.topic().equals(topic));
+    }
+
+    /** True when something was read since {@link #toMessage()}. */
+    boolean changed() {
+        return changed;
+    }
+
+    CommittedOffsets toMessage() {
+        changed = false;
+        var message = CommittedOffsets.newBuilder();
+        new TreeMap<>(byName()).forEach((_, offset) -> message.addOffsets(offset));
+        topicIds.forEach((topic, id) -> message.putTopicIds(suffix(topic), id));
+        return message.build();
+    }
+
+    private Map<String, CommittedOffset> byName() {
+        Map<String, CommittedOffset> named = new HashMap<>();
+        next.forEach((partition, at) -> named.put(
+                "%s/%05d".formatted(partition.topic(), partition.partition()),
+                CommittedOffset.newBuilder()
+                        .setTopic(suffix(partition.topic()))
+                        .setPartition(partition.partition())
+                        .setNextOffset(at.offset())
+                        .setLeaderEpoch(at.leaderEpoch())
+                        .build()));
+        return named;
+    }
+
+    private String suffix(String topic) {
+        return topic.substring(topics.prefix().length());
+    }
+
+    void load(CommittedOffsets message) {
+        next.clear();
+        topicIds.clear();
+        message.getOffsetsList()
+                .forEach(offset -> next.put(
+                        new TopicPartition(topics.prefix() + offset.getTopic(), offset.getPartition()),
+                        new Next(offset.getNextOffset(), offset.getLeaderEpoch())));
+        message.getTopicIdsMap().forEach((topic, id) -> topicIds.put(topics.prefix() + topic, id));
+        changed = false;
+    }
+}

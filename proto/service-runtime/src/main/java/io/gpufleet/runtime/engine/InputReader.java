@@ -1,0 +1,120 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.projection.Progress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.LogTruncationException;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the inputs from where the changelog says; what the broker no longer has is counted and reported. */
+final class InputReader implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(InputReader.class);
+
+    private final EngineParts<?> parts;
+    private final InputOffsets offsets;
+    private final Counting counting;
+    private final Consumer<byte[], byte[]> consumer;
+    private final List<TopicPartition> partitions;
+    private final PartitionProgress progress;
+    private final Map<TopicPartition, Long> positions = new HashMap<>();
+
+    InputReader(EngineParts<?> parts, InputOffsets offsets, Counting counting) {
+        this.parts = parts;
+        this.offsets = offsets;
+        this.counting = counting;
+        this.partitions = parts.spec().read().stream()
+                .flatMap(topic -> parts.partitions(topic).stream())
+                .toList();
+        this.progress = new PartitionProgress(parts, partitions);
+        this.consumer = parts.reader("inputs");
+    }
+
+    /** Takes up the stored offsets; a topic that was recreated meanwhile is read from its beginning. */
+    void assign(Map<String, String> topicIds) {
+        parts.spec().read().stream()
+                .map(topic -> parts.codec().topics().name(topic))
+                .forEach(topic -> {
+                    if (offsets.identify(topic, topicIds.getOrDefault(topic, ""))) {
+                        LOG.atWarn()
+                                .addKeyValue("topic", topic)
+                                .log("topic was recreated, it is read from its beginning");
+                    }
+                });
+        consumer.assign(partitions);
+        List<TopicPartition> fresh = new ArrayList<>();
+        partitions.forEach(partition -> offsets.of(partition)
+                .ifPresentOrElse(
+                        at -> {
+                            consumer.seek(partition, at);
+                            positions.put(partition, at.offset());
+                        },
+                        () -> fresh.add(partition)));
+        consumer.seekToBeginning(fresh);
+    }
+
+    List<ConsumerRecord<byte[], byte[]>> poll(Duration wait) {
+        try {
+            var polled = consumer.poll(wait);
+            List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(polled.count());
+            polled.forEach(records::add);
+            polled.nextOffsets().forEach((partition, next) -> positions.put(partition, next.offset()));
+            return records;
+        } catch (LogTruncationException truncated) {
+            truncated.divergentOffsets().forEach((partition, at) -> {
+                LOG.atWarn()
+                        .addKeyValue("partition", partition)
+                        .addKeyValue("offset", at.offset())
+                        .log("log was truncated, reading on from where it differs");
+                consumer.seek(partition, at);
+            });
+            return List.of();
+        } catch (OffsetOutOfRangeException gone) {
+            skip(gone.offsetOutOfRangePartitions());
+            return List.of();
+        }
+    }
+
+    /** Retention has passed us, or the topic is another one: read on from its beginning. */
+    private void skip(Map<TopicPartition, Long> lost) {
+        Set<TopicPartition> which = lost.keySet();
+        Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(which);
+        lost.forEach((partition, wanted) -> {
+            long beginning = beginnings.getOrDefault(partition, 0L);
+            long skipped = Math.max(0, beginning - wanted);
+            counting.skippedOffsets.addAndGet(skipped);
+            LOG.atError()
+                    .addKeyValue("topic", partition.topic())
+                    .addKeyValue("partition", partition.partition())
+                    .addKeyValue("offset", wanted)
+                    .addKeyValue("skipped", skipped)
+                    .log("broker no longer has this offset, reading from the beginning of what it has");
+        });
+        consumer.seekToBeginning(which);
+    }
+
+    /** Updates progress and lag. */
+    void measure(BrokerProbe.Ends ends, long nanos, Instant now) {
+        progress.update(ends, partition -> positions.getOrDefault(partition, 0L), nanos, now);
+        counting.lag.set(progress.lag());
+    }
+
+    Progress progress() {
+        return progress;
+    }
+
+    @Override
+    public void close() {
+        consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
+    }
+}

@@ -1,0 +1,106 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.record.DeadLetters;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.sequence.DedupeResult;
+import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.Topic;
+import java.time.Instant;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Takes one input record: applied, dropped as met before, or sent to the dead letters. */
+final class InputReceiver<S> {
+    private static final Logger LOG = LoggerFactory.getLogger(InputReceiver.class);
+
+    private final EngineParts<S> parts;
+    private final StateStore<S> store;
+    private final DeadLetters deadLetters;
+    private final StaleWriters staleWriters;
+
+    InputReceiver(EngineParts<S> parts, StateStore<S> store, DeadLetters deadLetters, StaleWriters staleWriters) {
+        this.parts = parts;
+        this.store = store;
+        this.deadLetters = deadLetters;
+        this.staleWriters = staleWriters;
+    }
+
+    /** Applies a record; what cannot be applied changes no state and becomes a dead letter of the batch. */
+    void receive(ConsumerRecord<byte[], byte[]> rec, Instant now, Batch batch) {
+        try {
+            apply(rec, now, batch);
+        } catch (RuntimeException poison) {
+            bury(rec, reason(poison), batch);
+        }
+    }
+
+    /** Sends a record to the dead letters whose effects could not be written; its sequence counts as applied. */
+    void bury(ConsumerRecord<byte[], byte[]> rec, String reason, Batch batch) {
+        batch.dead(deadLetters.of(rec, reason));
+    }
+
+    /** Marks the event of a record as applied without applying it. */
+    void admitOnly(ConsumerRecord<byte[], byte[]> rec) {
+        if (parts.codec().decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
+            store.admit(event);
+        }
+    }
+
+    static String reason(RuntimeException failed) {
+        return failed.getMessage() == null ? failed.toString() : failed.getMessage();
+    }
+
+    private void apply(ConsumerRecord<byte[], byte[]> rec, Instant now, Batch batch) {
+        Topic topic = parts.codec().topics().byName(rec.topic()).orElseThrow();
+        ConsumerRecord<String, byte[]> readable = RecordConverter.withTextKey(rec);
+        if (parts.spec().heartbeats().contains(topic)) {
+            if (readable.key() == null || readable.key().isEmpty()) {
+                throw new IllegalArgumentException("key is missing or empty");
+            }
+            unidentified(
+                    new Inbound.Heartbeat(topic, readable.key(), Instant.ofEpochMilli(rec.timestamp())), now, batch);
+            return;
+        }
+        switch (parts.codec().decode(readable)) {
+            case DecodedRecord.Event event -> event(event, now, batch);
+            case DecodedRecord.Tombstone(String key, Instant appendedAt) ->
+                unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
+            case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
+        }
+    }
+
+    private void unidentified(Inbound input, Instant now, Batch batch) {
+        Effects<S> effects = parts.projection().on(store, input, now);
+        store.apply(effects);
+        batch.ofUnidentified(effects);
+    }
+
+    private void event(DecodedRecord.Event event, Instant now, Batch batch) {
+        String key = event.envelope().key();
+        if (EngineRecords.housekeeping(event)) {
+            return;
+        }
+        if (Changelog.reserved(key)) {
+            throw new IllegalArgumentException("keys that begin with '@' are reserved");
+        }
+        DedupeResult admission = store.admit(event);
+        staleWriters.seen(event.envelope().source(), key, admission.fresh());
+        if (!admission.fresh()) {
+            batch.count.duplicates.incrementAndGet();
+            return;
+        }
+        batch.count.missed.addAndGet(admission.missed());
+        if (admission.newMachine()) {
+            batch.count.newMachines.incrementAndGet();
+            LOG.atWarn().addKeyValue("node", key).log("another machine has taken over the name of a node");
+        }
+        var inbound = new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), admission.newMachine());
+        Effects<S> effects = parts.projection().on(store, inbound, now);
+        store.apply(effects);
+        batch.ofEvent(key, effects);
+        batch.count.applied.incrementAndGet();
+    }
+}

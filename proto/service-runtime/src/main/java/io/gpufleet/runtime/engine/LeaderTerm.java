@@ -1,0 +1,267 @@
+package io.gpufleet.runtime.engine;
+
+import com.google.protobuf.Timestamp;
+import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.runtime.record.DeadLetters;
+import io.gpufleet.wire.EventSequencer;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/**
+ * One term of a leader, from fencing its predecessor to its last commit. Any exception ends it; the states in memory may
+ * then be ahead of the log and are restored.
+ */
+final class LeaderTerm<S> implements AutoCloseable {
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final long TICK_NANOS = Duration.ofMillis(250).toNanos();
+    private static final long COMMIT_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final EngineParts<S> parts;
+    private final TermContext context;
+    private final StateStore<S> store;
+    private final States<S> committed;
+    private final InputOffsets offsets;
+    private final Producer<byte[], byte[]> producer;
+    private final BatchEncoder<S> encoder;
+    private final InputReader inputs;
+    private final InputReceiver<S> receiver;
+    private final Ticker<S> ticker;
+    private final long actNanos;
+    private boolean acting;
+    private boolean closedCleanly;
+    private long lastTick;
+    private long lastCommit;
+    private long commitsInTerm;
+
+    private LeaderTerm(
+            EngineParts<S> parts,
+            TermContext context,
+            Changelog<S> changelog,
+            Producer<byte[], byte[]> producer,
+            long actNanos) {
+        this.parts = parts;
+        this.context = context;
+        this.store = changelog.store();
+        this.committed = store.committed();
+        this.offsets = changelog.offsets();
+        this.producer = producer;
+        this.actNanos = actNanos;
+        var source = new EventSource.Service(
+                parts.codec().cluster(), parts.settings().instance());
+        long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
+        this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
+        this.inputs = new InputReader(parts, offsets, context.counting());
+        var letters = new DeadLetters(
+                parts.codec().topics().name(Topic.DEADLETTER), parts.settings().service());
+        this.receiver = new InputReceiver<>(parts, store, letters, context.staleWriters());
+        this.ticker = new Ticker<>(parts, store, inputs.progress());
+    }
+
+    /** Fences the old leader, reads its changelog to the end, and says on the log who leads now. */
+    static <S> LeaderTerm<S> begin(
+            EngineParts<S> parts, TermContext context, Changelog<S> changelog, BooleanSupplier stop) {
+        Producer<byte[], byte[]> producer = parts.writer();
+        try {
+            producer.initTransactions();
+            long fenced = System.nanoTime();
+            changelog.catchUp(stop);
+            var term = new LeaderTerm<>(parts, context, changelog, producer, actFrom(context, changelog, fenced));
+            term.inputs.assign(context.topicIds());
+            term.announce(false);
+            parts.projection().restarted(term.store, context.brokerClock().now());
+            return term;
+        } catch (RuntimeException failed) {
+            producer.close(Duration.ZERO);
+            throw failed;
+        }
+    }
+
+    /** An older leader that has not resigned may act until its lease is over. */
+    private static long actFrom(TermContext context, Changelog<?> changelog, long fenced) {
+        boolean nobodyElse = changelog
+                .active()
+                .map(last -> last.getResigned() || last.getRun().equals(context.run()))
+                .orElse(true);
+        return nobodyElse ? fenced : fenced + context.lease().durationNanos();
+    }
+
+    private void announce(boolean resigned) {
+        commit(new Batch(), List.of(active(resigned)), resigned && offsets.changed());
+    }
+
+    private ProducerRecord<byte[], byte[]> active(boolean resigned) {
+        Instant now = parts.clock().instant();
+        var message = ActiveReplica.newBuilder()
+                .setInstance(parts.settings().instance())
+                .setGrpcAddress(resigned ? "" : parts.settings().grpcAddress())
+                .setSince(
+                        Timestamp.newBuilder().setSeconds(now.getEpochSecond()).setNanos(now.getNano()))
+                .setRun(context.run())
+                .setResigned(resigned);
+        return encoder.own(EventType.ACTIVE_CHANGED, Changelog.ACTIVE, message.build(), now);
+    }
+
+    /** Folds until told to stop, then stops acting, and resigns in the last commit. */
+    void run(BooleanSupplier stop) {
+        lastTick = System.nanoTime() - TICK_NANOS;
+        while (!stop.getAsBoolean()) {
+            var records = inputs.poll(POLL);
+            process(records, context.brokerClock().now());
+            beginActing();
+        }
+        stopActing();
+        announce(true);
+        closedCleanly = true;
+    }
+
+    private void beginActing() {
+        if (!acting && System.nanoTime() - actNanos >= 0 && context.lease().held()) {
+            acting = true;
+            parts.actor().begin(context.lease(), committed);
+            context.acts();
+        }
+    }
+
+    /** No further call to the outside is begun when this returns. */
+    void stopActing() {
+        if (acting) {
+            acting = false;
+            parts.actor().end();
+        }
+    }
+
+    private void process(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
+        Batch batch = new Batch();
+        records.forEach(rec -> receiver.receive(rec, now, batch));
+        long nanos = System.nanoTime();
+        boolean tick = nanos - lastTick >= TICK_NANOS;
+        if (tick) {
+            lastTick = nanos;
+            inputs.measure(context.probe().ends(), nanos, now);
+            ticker.tick(now, batch);
+        }
+        List<ProducerRecord<byte[], byte[]>> encoded;
+        try {
+            encoded = encoder.encode(batch, store, now);
+        } catch (RuntimeException unwritable) {
+            store.undo();
+            oneByOne(records, now);
+            return;
+        }
+        records.forEach(offsets::read);
+        boolean due = nanos - lastCommit >= COMMIT_NANOS;
+        if (!encoded.isEmpty() || due) {
+            List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
+            if (due) {
+                all.add(active(false));
+            }
+            commit(batch, all, offsets.changed() && (due || batch.needsOffsets()));
+        } else {
+            context.counting().add(batch.count);
+            store.commit();
+        }
+        context.tickFailures(ticker.failures());
+    }
+
+    /** Each input and each tick in a transaction of its own: whatever cannot be written goes alone. */
+    private void oneByOne(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
+        for (var rec : records) {
+            Batch batch = new Batch();
+            receiver.receive(rec, now, batch);
+            List<ProducerRecord<byte[], byte[]>> encoded;
+            try {
+                encoded = encoder.encode(batch, store, now);
+            } catch (RuntimeException unwritable) {
+                store.undo();
+                batch = new Batch();
+                receiver.admitOnly(rec);
+                receiver.bury(rec, InputReceiver.reason(unwritable), batch);
+                encoded = encoder.encode(batch, store, now);
+            }
+            offsets.read(rec);
+            commit(batch, encoded, true);
+        }
+        ticker.tickOneByOne(now, batch -> {
+            try {
+                List<ProducerRecord<byte[], byte[]>> encoded = encoder.encode(batch, store, now);
+                commit(batch, encoded, false);
+                return true;
+            } catch (IllegalArgumentException unwritable) {
+                store.undo();
+                return false;
+            }
+        });
+    }
+
+    private void commit(Batch batch, List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
+        if (records.isEmpty() && !withOffsets) {
+            context.counting().add(batch.count);
+            store.commit();
+            return;
+        }
+        Map<String, S> changed = store.changed();
+        Set<String> forgotten = store.forgotten();
+        long begun = System.nanoTime();
+        producer.beginTransaction();
+        sendInTransaction(records, withOffsets);
+        producer.commitTransaction();
+        context.lease().renew(begun);
+        lastCommit = begun;
+        commitsInTerm++;
+        context.counting().commits.incrementAndGet();
+        store.commit();
+        if (acting && !(changed.isEmpty() && forgotten.isEmpty())) {
+            parts.actor().changed(changed, forgotten);
+        }
+        // Only now: what is counted can be read by anybody.
+        context.counting().add(batch.count);
+    }
+
+    private void sendInTransaction(List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
+        if (withOffsets) {
+            producer.send(encoder.own(
+                    EventType.OFFSETS_COMMITTED,
+                    Changelog.OFFSETS,
+                    offsets.toMessage(),
+                    parts.clock().instant()));
+        }
+        for (int i = 0; i < records.size(); i++) {
+            if (i == records.size() - 1) {
+                long sent = parts.clock().millis();
+                producer.send(records.get(i), (metadata, failure) -> {
+                    if (failure == null) {
+                        context.brokerClock().learn(sent, metadata.timestamp());
+                    }
+                });
+            } else {
+                producer.send(records.get(i));
+            }
+        }
+    }
+
+    /** True when something beyond the announcement was committed. */
+    boolean productive() {
+        return commitsInTerm > 1;
+    }
+
+    @Override
+    public void close() {
+        context.lease().end();
+        stopActing();
+        // A broker that is gone is not waited for; the transaction that is open is aborted by whoever fences us.
+        producer.close(closedCleanly ? Duration.ofSeconds(2) : Duration.ZERO);
+        inputs.close();
+    }
+}

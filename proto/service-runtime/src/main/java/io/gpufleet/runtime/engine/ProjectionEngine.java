@@ -1,0 +1,340 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.leadership.Leadership;
+import io.gpufleet.runtime.leadership.Resignation;
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ReplicaRole;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs one projection: standby, take-over, active, and back, until it is closed. One thread calls the projection. Trouble
+ * with the broker is waited out; what cannot be mended here ends the engine with {@link #failure()}.
+ *
+ * @param <S> state of one key
+ */
+public final class ProjectionEngine<S> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProjectionEngine.class);
+    private static final Duration RETRY_DELAY = Duration.ofMillis(500);
+    private static final int FAILED_TERMS = 3;
+
+    private final EngineParts<S> parts;
+    private final BrokerProbe probe;
+    private final TermContext context;
+    private final StateStore.Committed<S> committed;
+    private final Leadership leadership = new Leadership();
+    private final Resignation resignation = new Resignation(FAILED_TERMS);
+    private final CompletableFuture<Long> writerIncarnation = new CompletableFuture<>();
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Consumer<String> onFailure;
+    private final Thread thread;
+    private @Nullable Election election;
+    private volatile ReplicaRole role = ReplicaRole.STARTING;
+    private volatile String lastError = "";
+    private volatile String activeAddress = "";
+    private volatile @Nullable String failure;
+
+    private ProjectionEngine(EngineParts<S> parts, Consumer<String> onFailure) {
+        this.parts = parts;
+        this.committed = new StateStore.Committed<>(parts.listener());
+        this.onFailure = onFailure;
+        this.probe = BrokerProbe.start(parts);
+        this.context = new TermContext(parts, probe);
+        // A platform thread: the selector of Kafka's clients pins a virtual one (proto decision 0001).
+        this.thread = Thread.ofPlatform()
+                .name(parts.settings().service() + "-projection")
+                .unstarted(this::run);
+    }
+
+    /**
+     * Starts and returns at once; a broker that does not answer yet is waited for.
+     *
+     * @param onFailure told once, on the engine's thread, why the projection is over in this process
+     */
+    public static <S> ProjectionEngine<S> start(
+            EngineConfig config,
+            Projection<S> projection,
+            Actor<S> actor,
+            StateListener<S> listener,
+            Consumer<String> onFailure) {
+        var engine = new ProjectionEngine<>(new EngineParts<>(config, projection, actor, listener), onFailure);
+        engine.thread.start();
+        return engine;
+    }
+
+    /** What this replica does now. */
+    public ReplicaRole role() {
+        return role;
+    }
+
+    /** True while this replica leads, acts, and its lease is held. */
+    public boolean active() {
+        return role == ReplicaRole.ACTIVE && context.lease().held();
+    }
+
+    /** The committed states, readable on any thread, also on a standby. */
+    public States<S> states() {
+        return committed;
+    }
+
+    /** Why this replica should not get work yet, a line for each reason; empty when it is ready (also as a standby). */
+    public List<String> readinessFailures() {
+        String changelog = parts.codec().topics().name(parts.spec().changelog());
+        List<String> lines = new ArrayList<>();
+        String why = lastError.isEmpty() ? "" : ": " + lastError;
+        switch (role) {
+            case STARTING -> lines.add("own changelog " + changelog + " is being read" + why);
+            case TAKING_OVER -> lines.add("taking over as the active replica" + why);
+            case ACTIVE -> {
+                if (!context.lease().held()) {
+                    lines.add("no commit for " + context.lease().age().toSeconds() + " s: nothing is acted upon" + why);
+                }
+            }
+            case STANDBY -> {}
+            case STOPPED -> lines.add(failure().orElse("stopped"));
+        }
+        lines.addAll(probe.failures());
+        lines.addAll(resignation.reasons());
+        lines.addAll(context.tickFailures());
+        Duration offset = context.brokerClock().offset();
+        if (offset.abs().compareTo(BrokerClock.TOLERATED) > 0) {
+            lines.add("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it");
+        }
+        return lines;
+    }
+
+    /** Why the projection ended by itself, one line; a process that sees it should say so and end. */
+    public Optional<String> failure() {
+        return Optional.ofNullable(failure);
+    }
+
+    /** host:port of the leader's gRPC server, as the changelog says; empty while unknown. */
+    public String activeAddress() {
+        return activeAddress;
+    }
+
+    /** What was counted so far. */
+    public ProjectionCounters counters() {
+        return ProjectionCounters.of(context, active());
+    }
+
+    /** True when the newest events of this node were all refused as older than one already applied. */
+    public boolean refusedAsStale(String node) {
+        return context.staleWriters().stale(node);
+    }
+
+    /**
+     * Incarnation for this instance's own sender of commands, higher than any it had before; known once the changelog has
+     * been read.
+     */
+    public CompletableFuture<Long> writerIncarnation() {
+        return writerIncarnation.copy();
+    }
+
+    private void run() {
+        try {
+            while (!stopping()) {
+                serve();
+            }
+        } catch (ProjectionStoppedException stopped) {
+            fail(String.valueOf(stopped.getMessage()));
+        } catch (Error broken) {
+            fail("the projection ended by " + broken);
+            throw broken;
+        } finally {
+            role = ReplicaRole.STOPPED;
+            probe.close();
+            if (election != null) {
+                election.close();
+            }
+        }
+    }
+
+    private void fail(String line) {
+        failure = line;
+        LOG.atError().addKeyValue("reason", line).log("projection cannot go on");
+        onFailure.accept(line);
+    }
+
+    /** From empty states to the end of a term, or to the first trouble. */
+    private void serve() {
+        role = ReplicaRole.STARTING;
+        long generation = probe.topicsGeneration();
+        try {
+            checkTopics();
+            try (Changelog<S> changelog = Changelog.open(parts, committed)) {
+                changelog.catchUp(this::stopping);
+                if (stopping()) {
+                    return;
+                }
+                writerIncarnation.complete(Math.max(parts.clock().millis(), changelog.ownWriterIncarnation() + 1));
+                if (election == null) {
+                    election = Election.start(parts, parts.codec().topics().name(Topic.ELECTION), leadership);
+                }
+                lastError = "";
+                role = ReplicaRole.STANDBY;
+                standBy(changelog, generation);
+                if (!stopping() && generation == probe.topicsGeneration() && leadership.beginActing()) {
+                    lead(changelog, generation);
+                }
+            }
+        } catch (ProjectionStoppedException stopped) {
+            throw stopped;
+        } catch (RuntimeException failed) {
+            recover(failed);
+        }
+    }
+
+    private void checkTopics() {
+        try (Admin admin = BrokerProbe.admin(parts)) {
+            context.topicIds(BrokerProbe.check(parts, admin));
+            BrokerProbe.awaitLeaders(parts, admin);
+        }
+    }
+
+    private void standBy(Changelog<S> changelog, long generation) {
+        while (!stopping() && !leadership.held() && generation == probe.topicsGeneration()) {
+            activeAddress =
+                    changelog.active().map(active -> active.getGrpcAddress()).orElse("");
+            changelog.follow();
+            checkElection();
+        }
+    }
+
+    private void lead(Changelog<S> changelog, long generation) {
+        role = ReplicaRole.TAKING_OVER;
+        LOG.atInfo().addKeyValue("instance", parts.settings().instance()).log("taking over");
+        context.counting().terms.incrementAndGet();
+        try (LeaderTerm<S> term = LeaderTerm.begin(parts, context, changelog, this::mustStop)) {
+            try {
+                activeAddress = parts.settings().grpcAddress();
+                term.run(() -> {
+                    if (role == ReplicaRole.TAKING_OVER && context.acting()) {
+                        role = ReplicaRole.ACTIVE;
+                        LOG.atInfo()
+                                .addKeyValue("instance", parts.settings().instance())
+                                .log("active");
+                    }
+                    if (term.productive()) {
+                        resignation.productive();
+                    }
+                    return mustStop() || generation != probe.topicsGeneration();
+                });
+            } finally {
+                role = ReplicaRole.STARTING;
+                context.actsNoMore();
+                term.stopActing();
+                // Before the clients are closed, which takes its time: the next leader need not wait for that.
+                releaseLeadership();
+            }
+        } finally {
+            leadership.endActing();
+        }
+    }
+
+    private void releaseLeadership() {
+        leadership.endActing();
+        if (stopping() && election != null) {
+            election.close();
+        }
+    }
+
+    private boolean mustStop() {
+        return stopping() || !leadership.held();
+    }
+
+    private boolean stopping() {
+        return closing.getCount() == 0;
+    }
+
+    private void checkElection() {
+        if (election != null) {
+            election.failure().ifPresent(line -> {
+                throw new ProjectionStoppedException(line);
+            });
+        }
+    }
+
+    /** After any failure the states may be ahead of the log: the caller starts from empty ones. */
+    private void recover(RuntimeException failed) {
+        if (stopping()) {
+            return;
+        }
+        boolean led = leadership.held();
+        lastError = InputReceiver.reason(failed);
+        boolean fenced = fenced(failed);
+        LOG.atWarn()
+                .addKeyValue("fenced", fenced)
+                .addKeyValue("error", failed.toString())
+                .log("restoring the states from the changelog");
+        if (led) {
+            context.counting().termsFailed.incrementAndGet();
+        }
+        Election standing = election;
+        if (standing != null && fenced) {
+            standing.rejoin();
+        } else if (standing != null && led) {
+            resignation.failed(lastError).ifPresent(absence -> resign(standing, absence));
+        }
+        checkElection();
+        backOff();
+    }
+
+    private void resign(Election standing, Duration absence) {
+        context.counting().resignations.incrementAndGet();
+        LOG.atError()
+                .addKeyValue("seconds", absence.toSeconds())
+                .addKeyValue("error", lastError)
+                .log("resigning: three terms in a row committed nothing");
+        standing.resign(absence);
+    }
+
+    private static boolean fenced(Throwable failed) {
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ProducerFencedException || cause instanceof InvalidProducerEpochException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void backOff() {
+        try {
+            if (closing.await(RETRY_DELAY.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.atDebug().log("closing while waiting for the broker");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Stores the offsets, stops acting, resigns, leaves the group; returns within 10 s. */
+    @Override
+    public void close() {
+        closing.countDown();
+        try {
+            if (!thread.join(Duration.ofSeconds(10))) {
+                LOG.atWarn().log("the projection did not end within 10 s");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,231 @@
+package io.gpufleet.runtime.engine;
+
+import com.google.protobuf.Message;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.runtime.sequence.DedupeResult;
+import io.gpufleet.runtime.sequence.EventAdmission;
+import io.gpufleet.runtime.sequence.KeySequences;
+import io.gpufleet.wire.DecodedRecord;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The states of a projection, with the sequences that each contains. Written by the engine's thread. What a batch changes
+ * can be undone until it is committed; only then do readers of {@link #committed()} see it.
+ */
+final class StateStore<S> implements States<S> {
+    private record Before<S>(@Nullable S state, @Nullable KeySequences sequences) {}
+
+    private final Projection<S> projection;
+    private final Map<String, S> live = new HashMap<>();
+    private final Map<String, KeySequences> sequences = new HashMap<>();
+    private final Map<String, Instant> wakeAt = new HashMap<>();
+    private final Map<String, Before<S>> undo = new LinkedHashMap<>();
+    private final Set<String> forgotten = new LinkedHashSet<>();
+    private final Committed<S> committed;
+
+    StateStore(Projection<S> projection, Committed<S> committed) {
+        this.projection = projection;
+        this.committed = committed;
+        committed.clear();
+    }
+
+    /** Loads the newest committed state of a key. */
+    void load(String key, Message state, AppliedField applied) {
+        S value = projection.read(key, applied.without(state));
+        applied.of(state).ifPresent(found -> sequences.put(key, found));
+        live.put(key, value);
+        schedule(key, value);
+        committed.update(Map.of(key, value), Set.of());
+    }
+
+    /** Drops a key that the changelog gave up. */
+    void unload(String key) {
+        live.remove(key);
+        sequences.remove(key);
+        wakeAt.remove(key);
+        committed.update(Map.of(), Set.of(key));
+    }
+
+    /** Whether an event is to be applied; remembers it when it is. */
+    DedupeResult admit(DecodedRecord.Event event) {
+        String key = event.envelope().key();
+        remember(key);
+        return EventAdmission.admit(sequences.computeIfAbsent(key, _ -> new KeySequences()), event);
+    }
+
+    /** Applies effects; the caller has checked them. */
+    void apply(Effects<S> effects) {
+        effects.forgotten().forEach(key -> {
+            remember(key);
+            live.remove(key);
+            sequences.remove(key);
+            wakeAt.remove(key);
+            forgotten.add(key);
+        });
+        effects.states().forEach((key, state) -> {
+            remember(key);
+            live.put(key, state);
+            forgotten.remove(key);
+            schedule(key, state);
+        });
+    }
+
+    private void remember(String key) {
+        if (!undo.containsKey(key)) {
+            KeySequences now = sequences.get(key);
+            undo.put(key, new Before<>(live.get(key), now == null ? null : now.copy()));
+        }
+    }
+
+    private void schedule(String key, S state) {
+        Instant at = projection.wakeAt(state);
+        if (at.equals(Instant.MAX)) {
+            wakeAt.remove(key);
+        } else {
+            wakeAt.put(key, at);
+        }
+    }
+
+    /** The states that are committed, readable on any thread. */
+    States<S> committed() {
+        return committed;
+    }
+
+    /** Keys whose timer has come. */
+    List<String> woken(Instant now) {
+        if (wakeAt.isEmpty()) {
+            return List.of();
+        }
+        List<String> keys = new ArrayList<>();
+        wakeAt.forEach((key, at) -> {
+            if (!at.isAfter(now)) {
+                keys.add(key);
+            }
+        });
+        return keys;
+    }
+
+    /** New states of this batch, by key. */
+    Map<String, S> changed() {
+        Map<String, S> changed = new LinkedHashMap<>();
+        undo.forEach((key, before) -> {
+            S now = live.get(key);
+            if (now != null && now != before.state()) {
+                changed.put(key, now);
+            }
+        });
+        return changed;
+    }
+
+    /** Keys that this batch gives up and the changelog still has. */
+    Set<String> forgotten() {
+        return Set.copyOf(forgotten);
+    }
+
+    Optional<KeySequences> sequences(String key) {
+        return Optional.ofNullable(sequences.get(key));
+    }
+
+    /** The batch is committed. */
+    void commit() {
+        if (!undo.isEmpty()) {
+            committed.update(changed(), forgotten());
+        }
+        undo.clear();
+        forgotten.clear();
+    }
+
+    /** The batch never happened. */
+    void undo() {
+        undo.forEach((key, before) -> {
+            restore(sequences, key, before.sequences());
+            restore(live, key, before.state());
+            S state = before.state();
+            if (state == null) {
+                wakeAt.remove(key);
+            } else {
+                schedule(key, state);
+            }
+        });
+        undo.clear();
+        forgotten.clear();
+    }
+
+    private static <V> void restore(Map<String, V> map, String key, @Nullable V value) {
+        if (value == null) {
+            map.remove(key);
+        } else {
+            map.put(key, value);
+        }
+    }
+
+    @Override
+    public Optional<S> get(String key) {
+        return Optional.ofNullable(live.get(key));
+    }
+
+    @Override
+    public int size() {
+        return live.size();
+    }
+
+    @Override
+    public void forEach(BiConsumer<String, S> each) {
+        live.forEach(each);
+    }
+
+    /** Committed states, readable on any thread while the store is written. */
+    static final class Committed<S> implements States<S> {
+        private final ConcurrentMap<String, S> states = new ConcurrentHashMap<>();
+        private final StateListener<S> listener;
+
+        Committed(StateListener<S> listener) {
+            this.listener = listener;
+        }
+
+        private void update(Map<String, S> changed, Set<String> forgotten) {
+            if (changed.isEmpty() && forgotten.isEmpty()) {
+                return;
+            }
+            states.putAll(changed);
+            states.keySet().removeAll(forgotten);
+            listener.committed(changed, forgotten);
+        }
+
+        private void clear() {
+            states.clear();
+            listener.cleared();
+        }
+
+        @Override
+        public Optional<S> get(String key) {
+            return Optional.ofNullable(states.get(key));
+        }
+
+        @Override
+        public int size() {
+            return states.size();
+        }
+
+        @Override
+        public void forEach(BiConsumer<String, S> each) {
+            states.forEach(each);
+        }
+    }
+}

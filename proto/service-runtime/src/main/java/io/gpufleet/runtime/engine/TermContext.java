@@ -1,0 +1,82 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.leadership.LeadershipLease;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** What outlives a term within one process. */
+final class TermContext {
+    /** Names this process among all that ever led. */
+    private final String run = UUID.randomUUID().toString();
+
+    private final Counting counting = new Counting();
+    private final StaleWriters staleWriters = new StaleWriters();
+    private final LeadershipLease lease;
+    private final BrokerClock brokerClock;
+    private final BrokerProbe probe;
+    private volatile Map<String, String> topicIds = Map.of();
+    private volatile boolean acting;
+    private volatile List<String> tickFailures = List.of();
+
+    TermContext(EngineParts<?> parts, BrokerProbe probe) {
+        this.lease = new LeadershipLease(parts.settings().leaseDuration(), System::nanoTime);
+        this.brokerClock = new BrokerClock(parts.clock());
+        this.probe = probe;
+    }
+
+    String run() {
+        return run;
+    }
+
+    Counting counting() {
+        return counting;
+    }
+
+    StaleWriters staleWriters() {
+        return staleWriters;
+    }
+
+    LeadershipLease lease() {
+        return lease;
+    }
+
+    BrokerClock brokerClock() {
+        return brokerClock;
+    }
+
+    BrokerProbe probe() {
+        return probe;
+    }
+
+    Map<String, String> topicIds() {
+        return topicIds;
+    }
+
+    void topicIds(Map<String, String> found) {
+        topicIds = found;
+    }
+
+    /** The actor was begun. */
+    void acts() {
+        acting = true;
+    }
+
+    void actsNoMore() {
+        acting = false;
+        tickFailures = List.of();
+    }
+
+    boolean acting() {
+        return acting;
+    }
+
+    void tickFailures(List<String> lines) {
+        tickFailures = lines;
+    }
+
+    List<String> tickFailures() {
+        return tickFailures;
+    }
+}

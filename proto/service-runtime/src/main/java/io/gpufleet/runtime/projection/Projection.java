@@ -1,0 +1,52 @@
+package io.gpufleet.runtime.projection;
+
+import com.google.protobuf.Message;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * An event-sourced projection: what one service concludes from its input topics, one immutable state for each key.
+ * The engine owns the states; every method here is a function of its arguments and is called by one thread. Live path,
+ * standby and restart use the same {@link #read} and {@link #on}.
+ *
+ * @param <S> state of one key, immutable, with {@code equals}
+ */
+public interface Projection<S> {
+    /** Topics and types of this projection; the same on every call. */
+    ProjectionSpec spec();
+
+    /** Maps a changelog message of the present schema version to a state; an exception stops the start. */
+    S read(String key, Message state);
+
+    /** Maps a state to its changelog message, once per changed key and commit; the field {@code applied} stays empty. */
+    Message write(String key, S state);
+
+    /**
+     * Decides on one input and applies the decision. An exception sends this input alone to the dead letters.
+     *
+     * @param now our clock, corrected to the broker's
+     */
+    Effects<S> on(States<S> states, Inbound input, Instant now);
+
+    /** When {@link #tick} wants to see this state next; {@link Instant#MAX} for never, {@link Instant#MIN} for always. */
+    default Instant wakeAt(S state) {
+        return Instant.MAX;
+    }
+
+    /** Further keys for {@link #tick}, for what depends on progress or on more than one state. Called every 250 ms. */
+    default Collection<String> due(States<S> states, Progress progress, Instant now) {
+        return List.of();
+    }
+
+    /**
+     * What the passing of time changes for one key. An exception leaves this key out for a minute, is counted, and is a
+     * readiness reason; the other keys go on.
+     */
+    default Effects<S> tick(String key, States<S> states, Instant now) {
+        return Effects.none();
+    }
+
+    /** A new term begins on this replica: what was remembered outside the states (last heard, for example) is void. */
+    default void restarted(States<S> states, Instant now) {}
+}

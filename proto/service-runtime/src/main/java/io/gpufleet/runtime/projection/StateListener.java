@@ -1,0 +1,27 @@
+package io.gpufleet.runtime.projection;
+
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Is given every committed state, on the leader and on a standby, also while the changelog is read: for views of the
+ * whole that readers want, such as an index by device. Called by the engine's thread.
+ */
+public interface StateListener<S> {
+    /** The states are read anew from the beginning. */
+    void cleared();
+
+    /** States were committed, and keys given up. */
+    void committed(Map<String, S> states, Set<String> forgotten);
+
+    /** A listener that does nothing; readers use the engine's own map. */
+    static <S> StateListener<S> none() {
+        return new StateListener<>() {
+            @Override
+            public void cleared() {}
+
+            @Override
+            public void committed(Map<String, S> states, Set<String> forgotten) {}
+        };
+    }
+}

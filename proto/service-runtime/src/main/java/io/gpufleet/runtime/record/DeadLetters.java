@@ -1,0 +1,85 @@
+package io.gpufleet.runtime.record;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.gpufleet.wire.Topic;
+import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes dead letters: the record as it was found, and five headers.
+ *
+ * <pre>
+ * dlq.reason     why, at most 1 KiB          dlq.offset     where it stood
+ * dlq.topic      full name of its topic      dlq.timestamp  its append time, Unix milliseconds
+ * dlq.partition  its partition               dlq.consumer   service that could not read it
+ * dlq.truncated  only where value or headers had to be cut to fit: their size in bytes before
+ * </pre>
+ */
+public final class DeadLetters {
+    private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
+    private static final int REASON_BYTES = 1024;
+    /** Left for our own headers and the record's framing. */
+    private static final int RESERVED_BYTES = 4096;
+
+    private final String topic;
+    private final String consumer;
+    private final int room;
+
+    public DeadLetters(String topic, String consumer) {
+        this.topic = topic;
+        this.consumer = consumer;
+        this.room = Topic.DEADLETTER.maxMessageBytes() - RESERVED_BYTES;
+    }
+
+    public ProducerRecord<byte[], byte[]> of(ConsumerRecord<byte[], byte[]> found, String reason) {
+        LOG.atWarn()
+                .addKeyValue("topic", found.topic())
+                .addKeyValue("partition", found.partition())
+                .addKeyValue("offset", found.offset())
+                .addKeyValue("reason", cut(reason))
+                .log("record goes to the dead letters");
+        int size = RecordSize.of(found.key(), found.value(), found.headers());
+        boolean fits = size <= room;
+        byte[] value = fits || found.value() == null ? found.value() : Arrays.copyOf(found.value(), fitting(found));
+        byte[] key = fits || found.key() == null || found.key().length <= 512
+                ? found.key()
+                : Arrays.copyOf(found.key(), 512);
+        var letter = new ProducerRecord<>(topic, null, key, value);
+        if (fits) {
+            found.headers().forEach(header -> letter.headers().add(header));
+        } else {
+            for (Header header : found.headers()) {
+                if (header.value() == null || header.value().length <= 512) {
+                    letter.headers().add(header);
+                }
+            }
+            put(letter, "dlq.truncated", Integer.toString(size));
+        }
+        put(letter, "dlq.reason", cut(reason));
+        put(letter, "dlq.topic", found.topic());
+        put(letter, "dlq.partition", Integer.toString(found.partition()));
+        put(letter, "dlq.offset", Long.toString(found.offset()));
+        put(letter, "dlq.timestamp", Long.toString(found.timestamp()));
+        put(letter, "dlq.consumer", consumer);
+        return letter;
+    }
+
+    /** With many small headers the value still has half of the room. */
+    private int fitting(ConsumerRecord<byte[], byte[]> found) {
+        return Math.min(found.value().length, room / 2);
+    }
+
+    private static String cut(String reason) {
+        byte[] bytes = reason.getBytes(UTF_8);
+        return bytes.length <= REASON_BYTES ? reason : new String(bytes, 0, REASON_BYTES, UTF_8);
+    }
+
+    private static void put(ProducerRecord<byte[], byte[]> letter, String name, String value) {
+        letter.headers().add(name, value.getBytes(UTF_8));
+    }
+}

@@ -1,0 +1,126 @@
+package io.gpufleet.runtime.sender;
+
+import io.gpufleet.proto.bus.v1.WriterIncarnation;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.EventDraft;
+import io.gpufleet.wire.EventSequencer;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends single events of a service at once, outside any transaction: what it observed and what operators commanded. Not
+ * for topics that the same instance writes by its projection: their sequences would meet.
+ */
+public final class EventSender implements AutoCloseable {
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    private static final String WRITER_KEY = "@writer/";
+
+    private final KafkaProducer<String, byte[]> producer;
+    private final Codec codec;
+    private final EventSource.Service source;
+    private final Topic changelog;
+    private final CompletableFuture<Long> incarnation;
+    private final Clock clock;
+    private @Nullable EventSequencer sequencer;
+
+    private EventSender(
+            KafkaProducer<String, byte[]> producer,
+            Codec codec,
+            EventSource.Service source,
+            Topic changelog,
+            CompletableFuture<Long> incarnation,
+            Clock clock) {
+        this.producer = producer;
+        this.codec = codec;
+        this.source = source;
+        this.changelog = changelog;
+        this.incarnation = incarnation;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens a sender; a broker that does not answer yet is no error.
+     *
+     * @param changelog the service's changelog, which remembers the incarnation
+     * @param incarnation larger than any before; nothing is sent until it is known
+     */
+    public static EventSender open(
+            KafkaClients kafka,
+            Codec codec,
+            EventSource.Service source,
+            Topic changelog,
+            CompletableFuture<Long> incarnation,
+            Clock clock) {
+        Properties settings = kafka.properties(source.name() + "-signals");
+        settings.put(ProducerConfig.ACKS_CONFIG, "all");
+        settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
+        settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
+        settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "5000");
+        settings.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Integer.toString(4 * 1024 * 1024));
+        var producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
+        return new EventSender(producer, codec, source, changelog, incarnation, clock);
+    }
+
+    /**
+     * Sends; completes when the event is on the log, exceptionally when it was not taken within 2 min or when the service
+     * has not read its changelog yet. Blocks at most 5 s while the broker is not known. Events of one caller keep their
+     * order.
+     */
+    public CompletionStage<Void> send(EventDraft event) {
+        var acknowledged = new CompletableFuture<Void>();
+        try {
+            synchronized (this) {
+                ProducerRecord<String, byte[]> rec = sequencer().next(event);
+                producer.send(rec, (_, failure) -> {
+                    if (failure == null) {
+                        acknowledged.complete(null);
+                    } else {
+                        acknowledged.completeExceptionally(failure);
+                    }
+                });
+            }
+        } catch (KafkaException | IllegalStateException notTaken) {
+            acknowledged.completeExceptionally(notTaken);
+        }
+        return acknowledged;
+    }
+
+    /** The incarnation is on the changelog before its first event, in the order of one producer. */
+    private EventSequencer sequencer() {
+        EventSequencer known = sequencer;
+        if (known != null) {
+            return known;
+        }
+        if (!incarnation.isDone()) {
+            throw new IllegalStateException("own changelog is still being read, ask again in a moment");
+        }
+        long number = incarnation.join();
+        var fresh = new EventSequencer(codec, source, number, clock);
+        var message = WriterIncarnation.newBuilder().setIncarnation(number).build();
+        producer.send(fresh.next(Outbound.Event.of(
+                changelog, EventType.WRITER_STARTED, WRITER_KEY + source.name(), message, clock.instant())));
+        producer.flush();
+        sequencer = fresh;
+        return fresh;
+    }
+
+    @Override
+    public void close() {
+        producer.close(CLOSE_TIMEOUT);
+    }
+}

@@ -1,0 +1,134 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.proto.health.v1.DecisionTaken;
+import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.ProjectionSettings;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.jspecify.annotations.NullMarked;
+
+/** A fleet's topics on a real broker: one broker for a few tests, one prefix for each. */
+@NullMarked
+final class TestBus {
+    static final String CLUSTER = "c1";
+    static final Duration SESSION = Duration.ofSeconds(2);
+    static final Duration LEASE = Duration.ofSeconds(2);
+    private static final AtomicInteger PREFIXES = new AtomicInteger();
+
+    final BrokerProcess broker;
+    final Topics topics;
+    final Codec codec;
+
+    private TestBus(BrokerProcess broker, String prefix) {
+        this.broker = broker;
+        this.topics = new Topics(prefix);
+        this.codec = new Codec(CLUSTER, topics);
+        TopicAdmin.apply(broker.bootstrap(), topics);
+    }
+
+    /** One broker for a few tests: the partitions of all their prefixes would be too many for its heap. */
+    private static final class SharedBroker {
+        private static final int PREFIXES_OF_ONE = 6;
+        private static BrokerProcess broker = BrokerProcess.start(folder());
+        private static int prefixes;
+
+        static synchronized BrokerProcess next() {
+            if (prefixes++ == PREFIXES_OF_ONE) {
+                broker.stop();
+                broker = BrokerProcess.start(folder());
+                prefixes = 1;
+            }
+            return broker;
+        }
+
+        private static Path folder() {
+            try {
+                return Files.createTempDirectory(Files.createDirectories(Path.of("target", "brokers")), "it");
+            } catch (IOException impossible) {
+                throw new java.io.UncheckedIOException(impossible);
+            }
+        }
+    }
+
+    static TestBus withNewPrefix() {
+        return new TestBus(SharedBroker.next(), "t" + PREFIXES.incrementAndGet() + ".");
+    }
+
+    static TestBus onBroker(BrokerProcess broker) {
+        return new TestBus(broker, "t.");
+    }
+
+    ProjectionSettings settings(String instance) {
+        return new ProjectionSettings("counting", instance, instance + ":9090", SESSION, LEASE);
+    }
+
+    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection) {
+        return start(instance, projection, Clock.systemUTC());
+    }
+
+    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, Clock clock) {
+        return ProjectionEngine.start(
+                new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock),
+                projection,
+                projection,
+                StateListener.none(),
+                _ -> {});
+    }
+
+    /** Everything that is committed on a topic now, or also what is not. */
+    List<ConsumerRecord<byte[], byte[]>> read(Topic topic, boolean committed) {
+        var config = new Properties();
+        config.put("bootstrap.servers", broker.bootstrap());
+        config.put("isolation.level", committed ? "read_committed" : "read_uncommitted");
+        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
+        try (var consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = IntStream.range(0, topic.partitions())
+                    .mapToObj(partition -> new TopicPartition(topics.name(topic), partition))
+                    .toList();
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                consumer.poll(Duration.ofMillis(100)).forEach(found::add);
+            }
+        }
+        return found;
+    }
+
+    /** Events that caused a decision, each as often as it did. */
+    List<String> decisionEvidence(boolean committed) {
+        return read(Topic.DECISIONS, committed).stream()
+                .map(rec -> ((DecisionTaken) event(rec).payload()).getEvidence(0))
+                .sorted()
+                .toList();
+    }
+
+    DecodedRecord.Event event(ConsumerRecord<byte[], byte[]> rec) {
+        if (codec.decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
+            return event;
+        }
+        throw new AssertionError("not an event: " + rec);
+    }
+}

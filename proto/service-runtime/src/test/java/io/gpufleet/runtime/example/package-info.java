@@ -1,0 +1,5 @@
+/** The example of the README. */
+@NullMarked
+package io.gpufleet.runtime.example;
+
+import org.jspecify.annotations.NullMarked;
