@@ -3,6 +3,7 @@ package io.gpufleet.kit.lifecycle;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -14,6 +15,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Program {
     private static final Logger LOG = LoggerFactory.getLogger(Program.class);
+
+    private static final int FAILED = 3;
+    private static final Duration EXIT_DEADLINE = Duration.ofSeconds(15);
 
     private Program() {}
 
@@ -59,5 +63,26 @@ public final class Program {
                 .addKeyValue("version", build.version())
                 .addKeyValue("revision", build.revision())
                 .log("started");
+    }
+
+    /**
+     * Ends a program that runs and cannot go on: closes what was started, prints one line on standard error, and exits
+     * with code 3. Returns at once; the process ends within 15 s.
+     */
+    public static void fail(String name, String line) {
+        Thread.ofPlatform().name("failed").start(() -> {
+            System.err.println(name + ": " + line);
+            Thread.ofPlatform().daemon().name("exit-deadline").start(Program::haltAfterDeadline);
+            Runtime.getRuntime().exit(FAILED);
+        });
+    }
+
+    private static void haltAfterDeadline() {
+        try {
+            Thread.sleep(EXIT_DEADLINE);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(FAILED);
     }
 }

@@ -46,6 +46,14 @@ class ProgramIT {
     }
 
     @Test
+    void programThatCannotGoOnSaysWhyAndEndsWithCodeThree() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "failing"));
+
+        assertThat(process.waitFor()).isEqualTo(3);
+        assertThat(errors()).contains("sample: the mood is over\n");
+    }
+
+    @Test
     void sigtermClosesEverything() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);

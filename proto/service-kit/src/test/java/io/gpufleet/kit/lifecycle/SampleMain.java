@@ -17,7 +17,7 @@ final class SampleMain {
                 System.getenv(),
                 List.of(
                         Setting.required("GPUFLEET_CLUSTER", "name of the cluster"),
-                        Setting.optional("GPUFLEET_MOOD", "well", "well or broken")),
+                        Setting.optional("GPUFLEET_MOOD", "well", "well, broken or failing")),
                 (environment, shutdown) -> {
                     var end = new CountDownLatch(1);
                     shutdown.add("sample", () -> {
@@ -26,6 +26,9 @@ final class SampleMain {
                     });
                     if (environment.text("GPUFLEET_MOOD").equals("broken")) {
                         throw new IllegalStateException("on purpose");
+                    }
+                    if (environment.text("GPUFLEET_MOOD").equals("failing")) {
+                        Program.fail("sample", "the mood is over");
                     }
                     Thread.ofPlatform().start(() -> {
                         System.out.println("runs");
