@@ -10,6 +10,7 @@ import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.proto.inventory.v1.Presence;
 import io.gpufleet.proto.inventory.v1.ViewedHolder;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /** Maps the state of a node to its view on {@code gpu.nodes} and back, without loss. */
 public final class NodeViewMapper {
@@ -90,7 +91,7 @@ public final class NodeViewMapper {
                 .build();
     }
 
-    private static io.gpufleet.inventory.model.Presence presence(NodeView wire) {
+    private static io.gpufleet.inventory.model.@Nullable Presence presence(NodeView wire) {
         Instant since = instant(wire.getPresenceSince());
         return switch (wire.getPresence()) {
             case PRESENCE_PRESENT -> new io.gpufleet.inventory.model.Presence.Present(since);
