@@ -72,17 +72,15 @@ public final class Program {
     public static void fail(String name, String line) {
         Thread.ofPlatform().name("failed").start(() -> {
             System.err.println(name + ": " + line);
-            Thread.ofPlatform().daemon().name("exit-deadline").start(Program::haltAfterDeadline);
-            Runtime.getRuntime().exit(FAILED);
+            Thread exit = Thread.ofPlatform()
+                    .name("exit")
+                    .start(() -> Runtime.getRuntime().exit(FAILED));
+            try {
+                exit.join(EXIT_DEADLINE);
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            Runtime.getRuntime().halt(FAILED);
         });
-    }
-
-    private static void haltAfterDeadline() {
-        try {
-            Thread.sleep(EXIT_DEADLINE);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        Runtime.getRuntime().halt(FAILED);
     }
 }
