@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.common.config.SslConfigs;
 
 /**
  * What every Kafka client of a process has in common: the bootstrap servers, and how to authenticate. Security is read
@@ -25,6 +26,8 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
  * ssl.truststore.type=PEM
  * ssl.truststore.location=/etc/kafka/ca.crt
  * </pre>
+ *
+ * <p>The file is read once; the key store and trust store that it names are read again when they are replaced.
  */
 public final class KafkaClients {
     /** Largest request of our producers: room for one record of the largest topic. */
@@ -36,19 +39,15 @@ public final class KafkaClients {
             CommonClientConfigs.CONNECTIONS_MAX_IDLE_MS_CONFIG,
             CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG,
             CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG);
-    /** Keys whose value names a file that may be replaced while we run. */
+    /** Keys whose value names a file. */
     private static final List<String> FILES = List.of("ssl.truststore.location", "ssl.keystore.location");
 
     private final String bootstrap;
-    private final String file;
     private final Map<String, String> security;
-    private final Map<String, Long> modified;
 
-    private KafkaClients(String bootstrap, String file, Map<String, String> security, Map<String, Long> modified) {
+    private KafkaClients(String bootstrap, Map<String, String> security) {
         this.bootstrap = bootstrap;
-        this.file = file;
         this.security = security;
-        this.modified = modified;
     }
 
     /** Clients of a broker that asks for no authentication. */
@@ -66,22 +65,16 @@ public final class KafkaClients {
     public static KafkaClients of(String bootstrap, String file) {
         checkServers(bootstrap);
         if (file.isEmpty()) {
-            return new KafkaClients(bootstrap, file, Map.of(), Map.of());
+            return new KafkaClients(bootstrap, Map.of());
         }
         Map<String, String> security = read(Path.of(file));
-        Map<String, Long> modified = new TreeMap<>();
-        modified.put(file, modified(Path.of(file)));
         for (String key : FILES) {
             String named = security.get(key);
-            if (named != null) {
-                if (!Files.isReadable(Path.of(named))) {
-                    throw new IllegalArgumentException(
-                            file + ": " + key + "='" + named + "' is no file that can be read");
-                }
-                modified.put(named, modified(Path.of(named)));
+            if (named != null && !Files.isReadable(Path.of(named))) {
+                throw new IllegalArgumentException(file + ": " + key + "='" + named + "' is no file that can be read");
             }
         }
-        return new KafkaClients(bootstrap, file, security, modified);
+        return new KafkaClients(bootstrap, security);
     }
 
     private static void checkServers(String bootstrap) {
@@ -124,14 +117,6 @@ public final class KafkaClients {
                         && AdminClientConfig.configNames().contains(key);
     }
 
-    private static long modified(Path file) {
-        try {
-            return Files.getLastModifiedTime(file).toMillis();
-        } catch (IOException gone) {
-            return 0;
-        }
-    }
-
     /** The bootstrap servers, as given. */
     public String bootstrap() {
         return bootstrap;
@@ -141,26 +126,10 @@ public final class KafkaClients {
     public Properties properties(String clientId) {
         var properties = new Properties();
         properties.putAll(security);
+        properties.putIfAbsent(SslConfigs.SSL_ENGINE_FACTORY_CLASS_CONFIG, ReloadingSslEngineFactory.class);
         properties.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
         properties.put(CommonClientConfigs.CLIENT_ID_CONFIG, clientId);
         properties.put(CommonClientConfigs.RECONNECT_BACKOFF_MAX_MS_CONFIG, "500");
         return properties;
-    }
-
-    /** True when the file, or a certificate that it names, was replaced since it was read. */
-    public boolean outdated() {
-        return modified.entrySet().stream().anyMatch(known -> {
-            long now = modified(Path.of(known.getKey()));
-            return now != 0 && now != known.getValue();
-        });
-    }
-
-    /** The file as it is now; the old one when it cannot be used. */
-    public KafkaClients reloaded() {
-        try {
-            return of(bootstrap, file);
-        } catch (IllegalArgumentException unusable) {
-            return this;
-        }
     }
 }

@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,9 +36,21 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on free ports and returns when the broker answers; it ends with this JVM at the latest. */
     public static BrokerProcess start(Path dir) {
+        return start(dir, false);
+    }
+
+    /**
+     * Starts with a second port, {@link #securedBootstrap()}, that asks for TLS and SCRAM-SHA-512 and allows what ACLs
+     * allow. Whoever comes by the plain port is the administrator. {@code broker.out} has each decision of the authorizer.
+     */
+    public static BrokerProcess startSecured(Path dir) {
+        return start(dir, true);
+    }
+
+    private static BrokerProcess start(Path dir, boolean secured) {
         for (int attempt = 1; ; attempt++) {
             try {
-                BrokerProcess broker = start(dir, anyPort());
+                BrokerProcess broker = start(dir, anyPort(), secured);
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.process.destroyForcibly(), "broker-end"));
                 return broker;
             } catch (IllegalStateException portWasTakenMeanwhile) {
@@ -50,9 +63,16 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on the given port and returns when the broker answers; it outlives this JVM. */
     public static BrokerProcess start(Path dir, int port) {
+        return start(dir, port, false);
+    }
+
+    private static BrokerProcess start(Path dir, int port, boolean secured) {
         try {
             Files.createDirectories(dir);
-            var properties = new ServerProperties(dir.toAbsolutePath(), port, freePort());
+            Path absolute = dir.toAbsolutePath();
+            ListenerSecurity security =
+                    secured ? ListenerSecurity.TlsAndScram.create(absolute, freePort()) : new ListenerSecurity.Open();
+            var properties = new ServerProperties(absolute, port, freePort(), security);
             String classPath = KafkaJars.classPath();
             properties.write();
             if (!Files.exists(properties.logDir().resolve("meta.properties"))) {
@@ -69,6 +89,43 @@ public final class BrokerProcess implements AutoCloseable {
     /** Value for {@code bootstrap.servers}. */
     public String bootstrap() {
         return "127.0.0.1:" + properties.port();
+    }
+
+    /** Value for {@code bootstrap.servers} of clients that authenticate; only for {@link #startSecured}. */
+    public String securedBootstrap() {
+        return switch (properties.security()) {
+            case ListenerSecurity.TlsAndScram secured -> "127.0.0.1:" + secured.port();
+            case ListenerSecurity.Open _ -> throw new IllegalStateException("this broker has no secured listener");
+        };
+    }
+
+    /** Kafka client properties of a SCRAM user of the secured listener. */
+    public String clientProperties(String user, String password) {
+        return """
+            security.protocol=SASL_SSL
+            sasl.mechanism=SCRAM-SHA-512
+            sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="%s" password="%s";
+            ssl.truststore.type=PKCS12
+            ssl.truststore.location=%s
+            ssl.truststore.password=%s
+            """.formatted(user, password, properties.dir().resolve("trust.p12"), ListenerSecurity.STORE_PASSWORD);
+    }
+
+    /** Makes a new key of the broker and a trust store with its certificate; the broker takes it at its next start. */
+    public void replaceKey() {
+        Path dir = properties.dir();
+        try {
+            ListenerSecurity.TlsAndScram.newKey(dir.resolve("new-broker.p12"), dir.resolve("new-trust.p12"));
+            Files.move(dir.resolve("new-broker.p12"), dir.resolve("broker.p12"), StandardCopyOption.REPLACE_EXISTING);
+            Files.move(dir.resolve("new-trust.p12"), dir.resolve("trust.p12"), StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** Output of the broker: its warnings, and with {@link #startSecured} each decision of the authorizer. */
+    public Path output() {
+        return out(properties);
     }
 
     /** Process id of the broker. */

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The broker's configuration: one node that is broker and controller, on loopback, small and quick to start. */
-record ServerProperties(Path dir, int port, int controllerPort) {
+record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity security) {
     /** Directory of the broker's logs. */
     Path logDir() {
         return dir.resolve("log");
@@ -22,7 +22,7 @@ record ServerProperties(Path dir, int port, int controllerPort) {
             appender.stdout.name = stdout
             appender.stdout.layout.type = PatternLayout
             appender.stdout.layout.pattern = %d{ISO8601} %p %c{1} %m%n
-            """);
+            """ + security.logging());
         return file;
     }
 
@@ -37,8 +37,8 @@ record ServerProperties(Path dir, int port, int controllerPort) {
             process.roles=broker,controller
             node.id=1
             controller.quorum.voters=1@127.0.0.1:%2$d
-            listeners=PLAINTEXT://127.0.0.1:%1$d,CONTROLLER://127.0.0.1:%2$d
-            advertised.listeners=PLAINTEXT://127.0.0.1:%1$d
+            listeners=%1$s,CONTROLLER://127.0.0.1:%2$d
+            advertised.listeners=%1$s
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
             log.dirs=%3$s
@@ -63,6 +63,7 @@ record ServerProperties(Path dir, int port, int controllerPort) {
             log.cleaner.threads=1
             log.cleaner.dedupe.buffer.size=16777216
             log.cleaner.io.buffer.size=262144
-            """.formatted(port, controllerPort, logDir().toAbsolutePath());
+            """.formatted(security.listeners(port), controllerPort, logDir().toAbsolutePath())
+                + security.properties();
     }
 }
