@@ -239,7 +239,7 @@ final class DaemonMain implements AutoCloseable {
 
     private static KafkaSettings kafkaSettings(DaemonConfig config, HostInfo host) {
         return new KafkaSettings(
-                config.kafka().bootstrap(),
+                KafkaSettings.clients(config.kafka().bootstrap(), config.kafka().clientProperties()),
                 config.kafka().cluster(),
                 config.kafka().topicPrefix(),
                 config.kafka().node(),

@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.host.DaemonCheck;
 import io.gpufleet.nodedaemon.host.DirectoryCheck;
 import io.gpufleet.nodedaemon.host.KernelCheck;
 import io.gpufleet.nodedaemon.kafka.BrokerCheck;
+import io.gpufleet.nodedaemon.kafka.KafkaSettings;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
@@ -18,6 +19,7 @@ import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
 import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
+import io.gpufleet.wire.KafkaClients;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +46,7 @@ final class DoctorMain {
 
     private final Map<String, String> environment;
     private final DaemonConfig config;
+    private final KafkaClients kafka;
 
     private interface DoctorCheck {
         List<DoctorFinding> findings();
@@ -52,6 +55,8 @@ final class DoctorMain {
     private DoctorMain(Map<String, String> environment) {
         this.environment = environment;
         this.config = DaemonConfig.from(Environment.read(environment, DaemonConfig.SETTINGS));
+        this.kafka =
+                KafkaSettings.clients(config.kafka().bootstrap(), config.kafka().clientProperties());
     }
 
     /** Prints the report; returns the exit status: 0 no check fails, 1 a check fails. */
@@ -74,7 +79,7 @@ final class DoctorMain {
                 "5 directories", this::directories,
                 "6 Kafka",
                         () -> new BrokerCheck(
-                                        config.kafka().bootstrap(),
+                                        kafka,
                                         config.kafka().topicPrefix(),
                                         config.kafka().node())
                                 .examine(),

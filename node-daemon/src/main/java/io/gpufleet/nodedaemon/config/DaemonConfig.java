@@ -39,10 +39,12 @@ public record DaemonConfig(
     /**
      * Kafka and verdicts.
      *
+     * @param clientProperties path of a Kafka client properties file, or empty
      * @param ignoreVerdictsFile while it exists, no verdict is applied
      */
     public record KafkaConfig(
             String bootstrap,
+            String clientProperties,
             String cluster,
             String topicPrefix,
             String node,
@@ -137,6 +139,10 @@ public record DaemonConfig(
     public static final List<Setting> SETTINGS = List.of(
             Setting.required("GPUFLEET_CLUSTER", "name of the cluster, part of every event"),
             Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,…"),
+            Setting.optional(
+                    "GPUFLEET_KAFKA_CONFIG",
+                    "",
+                    "Kafka client properties file with security.*, sasl.* and ssl.* settings"),
             Setting.required("GPUFLEET_NODE", "name of the Node that this daemon runs on"),
             Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "prefix of the fleet's topics"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
@@ -266,19 +272,14 @@ public record DaemonConfig(
         if (node.length() > MAX_NODE_NAME || !node.matches("[a-z0-9]([-a-z0-9.]*[a-z0-9])?")) {
             throw environment.invalid("GPUFLEET_NODE", "the name of a Kubernetes Node");
         }
-        String bootstrap = environment.text("GPUFLEET_KAFKA");
-        for (String server : bootstrap.split(",", -1)) {
-            if (!server.strip().matches(".+:\\d{1,5}")) {
-                throw environment.invalid("GPUFLEET_KAFKA", "host:port, several separated by commas");
-            }
-        }
         String prefix = environment.text("GPUFLEET_TOPIC_PREFIX");
         if (!prefix.matches("[a-zA-Z0-9._-]{1,64}")) {
             throw environment.invalid(
                     "GPUFLEET_TOPIC_PREFIX", "1 to 64 letters, digits, dots, dashes and underscores, for example gpu.");
         }
         return new KafkaConfig(
-                bootstrap,
+                environment.text("GPUFLEET_KAFKA"),
+                environment.text("GPUFLEET_KAFKA_CONFIG"),
                 cluster,
                 prefix,
                 node,

@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import io.gpufleet.nodedaemon.app.DoctorFinding;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
@@ -10,8 +11,8 @@ import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -32,13 +33,13 @@ public final class BrokerCheck {
     /** A wrong clock makes times in events wrong, but not ages. */
     private static final Duration MAX_CLOCK_OFFSET = Duration.ofSeconds(30);
 
-    private final String bootstrap;
+    private final KafkaClients clients;
     private final Topics topics;
     private final String node;
 
     /** Creates a check for one node. */
-    public BrokerCheck(String bootstrap, String topicPrefix, String node) {
-        this.bootstrap = bootstrap;
+    public BrokerCheck(KafkaClients clients, String topicPrefix, String node) {
+        this.clients = clients;
         this.topics = new Topics(topicPrefix);
         this.node = node;
     }
@@ -46,12 +47,12 @@ public final class BrokerCheck {
     /** Checks the broker, its topics and, if both are OK, the clock. */
     public List<DoctorFinding> examine() {
         var findings = new ArrayList<DoctorFinding>();
-        try (Admin admin = Admin.create(Map.of(
-                "bootstrap.servers", bootstrap,
-                "default.api.timeout.ms", Long.toString(TIMEOUT.toMillis()),
-                "request.timeout.ms", Long.toString(TIMEOUT.toMillis())))) {
+        Properties settings = clients.properties("node-daemon-check-" + node);
+        settings.put("default.api.timeout.ms", Long.toString(TIMEOUT.toMillis()));
+        settings.put("request.timeout.ms", Long.toString(TIMEOUT.toMillis()));
+        try (Admin admin = Admin.create(settings)) {
             int brokers = admin.describeCluster().nodes().get().size();
-            findings.add(DoctorFinding.ok("Kafka", bootstrap + " responds, " + brokers + " brokers"));
+            findings.add(DoctorFinding.ok("Kafka", clients.bootstrap() + " responds, " + brokers + " brokers"));
             DoctorFinding found = topics(admin);
             findings.add(found);
             if (found.status() == DoctorFinding.Status.OK) {
@@ -61,7 +62,7 @@ public final class BrokerCheck {
             Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
             findings.add(DoctorFinding.fail(
                     "Kafka",
-                    bootstrap + " does not respond (" + cause.getMessage() + ")",
+                    clients.bootstrap() + " does not respond (" + cause.getMessage() + ")",
                     "check GPUFLEET_KAFKA, the broker and the network; events wait in the outbox meanwhile"));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
@@ -102,10 +103,9 @@ public final class BrokerCheck {
     /** Compares the time at which this node's daemon sent its newest telemetry with the broker's append time. */
     private DoctorFinding clock() {
         var partition = new TopicPartition(topics.name(Topic.TELEMETRY), Topics.partition(Topic.TELEMETRY, node));
-        try (var consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", bootstrap, "allow.auto.create.topics", false),
-                new StringDeserializer(),
-                new ByteArrayDeserializer())) {
+        Properties settings = clients.properties("node-daemon-check-" + node);
+        settings.put("allow.auto.create.topics", "false");
+        try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
             consumer.assign(List.of(partition));
             long end = Optional.ofNullable(
                             consumer.endOffsets(List.of(partition), TIMEOUT).get(partition))

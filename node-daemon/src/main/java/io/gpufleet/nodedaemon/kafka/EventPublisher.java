@@ -265,7 +265,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private void logUnavailable(Throwable why) {
         if (!unavailableLogged) {
             LOG.atWarn()
-                    .addKeyValue("kafka", settings.bootstrap())
+                    .addKeyValue("kafka", settings.clients().bootstrap())
                     .addKeyValue("error", String.valueOf(why.getMessage()))
                     .log("broker unreachable, events wait in the outbox; check GPUFLEET_KAFKA and the topics");
         }

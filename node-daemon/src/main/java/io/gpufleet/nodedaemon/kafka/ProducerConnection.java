@@ -6,9 +6,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.kafka.client.producer.KafkaWriteStream;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Properties;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -65,10 +64,8 @@ final class ProducerConnection {
                 false);
     }
 
-    private static Map<String, Object> properties(KafkaSettings settings) {
-        var properties = new HashMap<String, Object>();
-        properties.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
-        properties.put(ProducerConfig.CLIENT_ID_CONFIG, "node-daemon-" + settings.node());
+    private static Properties properties(KafkaSettings settings) {
+        Properties properties = settings.clients().properties("node-daemon-" + settings.node());
         properties.put(ProducerConfig.ACKS_CONFIG, "all");
         properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
         properties.put(ProducerConfig.LINGER_MS_CONFIG, 0);
@@ -82,7 +79,6 @@ final class ProducerConnection {
         // Neither JMX nor metrics pushed to the broker: they are not read, and cost megabytes.
         properties.put(ProducerConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
         properties.put(ProducerConfig.ENABLE_METRICS_PUSH_CONFIG, false);
-        properties.put(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 500L);
         return properties;
     }
 }

@@ -6,9 +6,9 @@ import io.gpufleet.proto.inventory.v1.NodeSettings;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -107,7 +107,7 @@ public final class VerdictConsumer implements AutoCloseable {
     private void logUnavailable(KafkaException failed) {
         if (!unavailableLogged) {
             LOG.atWarn()
-                    .addKeyValue("kafka", settings.bootstrap())
+                    .addKeyValue("kafka", settings.clients().bootstrap())
                     .addKeyValue("error", String.valueOf(failed.getMessage()))
                     .log("verdicts cannot be read, saved ones stay in force; check GPUFLEET_KAFKA and the topics");
         }
@@ -146,10 +146,8 @@ public final class VerdictConsumer implements AutoCloseable {
         }
     }
 
-    private Map<String, Object> properties() {
-        var properties = new HashMap<String, Object>();
-        properties.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
-        properties.put(ConsumerConfig.CLIENT_ID_CONFIG, "node-daemon-" + settings.node());
+    private Properties properties() {
+        Properties properties = settings.clients().properties("node-daemon-" + settings.node());
         properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
         properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);

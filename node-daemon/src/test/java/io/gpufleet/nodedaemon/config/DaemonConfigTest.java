@@ -72,7 +72,6 @@ class DaemonConfigTest {
     @ParameterizedTest
     @CsvSource({
         "GPUFLEET_NODE, Bad_Name",
-        "GPUFLEET_KAFKA, broker",
         "GPUFLEET_CLUSTER, a/b",
         "GPUFLEET_TOPIC_PREFIX, gpu/",
         "GPUFLEET_DEVICE_LIST_STRATEGY, cdi",

@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.kafka.outbox.OutboxKillProgram;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
@@ -40,7 +41,8 @@ class EventPublisherHangingDiskTest {
     @Test
     void publishingNeverBlocksAndEverySequenceArrivesOrIsReportedLost() throws Exception {
         var disk = new FaultyDisk();
-        var settings = new KafkaSettings("127.0.0.1:1", "c1", "gpu.", "n1", "boot-1", directory, 64 << 20);
+        var settings =
+                new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 64 << 20);
         var vertx = Vertx.vertx();
         try (var publisher = new EventPublisher(vertx, settings, EPOCH, () -> TestGpus.second(0), _ -> {}, disk)) {
             publisher.connectAfter(Duration.ofHours(1));

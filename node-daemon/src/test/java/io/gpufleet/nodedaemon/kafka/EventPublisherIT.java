@@ -21,6 +21,7 @@ import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
@@ -85,7 +86,8 @@ class EventPublisherIT {
     }
 
     private KafkaSettings settings() {
-        return new KafkaSettings(broker.bootstrap(), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
+        return new KafkaSettings(
+                KafkaClients.plain(broker.bootstrap()), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
     }
 
     private EventPublisher publisher(long epoch) {
@@ -194,7 +196,8 @@ class EventPublisherIT {
     @Test
     void eventsOfAnEarlierStartAreSentFirstAndAgeByTheWallClock() throws InterruptedException {
         // Given a daemon that never reached a broker
-        var unreachable = new KafkaSettings("127.0.0.1:1", "c1", "gpu.", node, "boot-1", directory, 1 << 20);
+        var unreachable =
+                new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
         try (EventPublisher offline = new EventPublisher(vertx, unreachable, 7, this::now, backlogs::add)) {
             publish(offline, 1);
             await().until(() -> offline.status().outboxBytes() > 0);
@@ -219,7 +222,8 @@ class EventPublisherIT {
 
     @Test
     void fullOutboxReportsWhatItLost() throws InterruptedException {
-        var small = new KafkaSettings("127.0.0.1:1", "c1", "gpu.", node, "boot-1", directory, 64 * 1024);
+        var small = new KafkaSettings(
+                KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 64 * 1024);
         try (EventPublisher offline = new EventPublisher(vertx, small, 7, this::now, backlogs::add)) {
             for (int code = 1; code <= 1000; code++) {
                 publish(offline, code);
@@ -237,7 +241,7 @@ class EventPublisherIT {
     }
 
     private List<DoctorFinding> examined(String bootstrap, String prefix) {
-        return new BrokerCheck(bootstrap, prefix, node).examine();
+        return new BrokerCheck(KafkaClients.plain(bootstrap), prefix, node).examine();
     }
 
     @Test
@@ -304,7 +308,8 @@ class EventPublisherIT {
         }
 
         // A start without Kafka applies the saved verdict
-        var away = new KafkaSettings("127.0.0.1:1", "c1", "gpu.", node, "boot-1", directory, 1 << 20);
+        var away =
+                new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
         try (var offline = new VerdictConsumer(away, overlays::add)) {
             assertThat(offline.storedOverlay().untrusted()).containsOnlyKeys("GPU-b");
         }
