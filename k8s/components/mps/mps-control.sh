@@ -1,14 +1,14 @@
 #!/bin/sh
 # Runs one MPS control daemon for each resource that the node-daemon shares by MPS.
 #
-#   <root>/<resource>/wanted   written by the node-daemon: order=, devices=, threads=, limits=
-#   <root>/<resource>/ready    written here each time the control daemon has responded: order, process id
-#   <root>/<resource>/running  written here: the copy of wanted that the control daemon was started with
+#   <root>/<resource>/desired   written by the node-daemon: version=, devices=, threads=, limits=
+#   <root>/<resource>/ready    written here each time the control daemon has responded: version, process id
+#   <root>/<resource>/running  written here: the copy of desired that the control daemon was started with
 #   <root>/<resource>/ending   exists while the control daemon waits for its last client
 #   <root>/<resource>/pipe     pipe directory of the control daemon
 #   <root>/<resource>/shm      shared memory of clients and server, mounted as /dev/shm
 #
-# The content of wanted is never executed. Clients are never terminated: a control daemon ends after its last client.
+# The content of desired is never executed. Clients are never terminated: a control daemon ends after its last client.
 set -u
 root=${MPS_ROOT:-/run/nvidia/mps}
 pause=${MPS_PAUSE:-2}
@@ -29,15 +29,15 @@ compute_mode() {
 }
 
 limits() {
-  ask "$1" "set_default_active_thread_percentage $(field "$1" threads wanted)" >/dev/null
-  for limit in $(field "$1" limits wanted); do
+  ask "$1" "set_default_active_thread_percentage $(field "$1" threads desired)" >/dev/null
+  for limit in $(field "$1" limits desired); do
     ask "$1" "set_default_device_pinned_mem_limit ${limit%%:*} ${limit#*:}" >/dev/null
   done
-  cp "$1/wanted" "$1/running"
+  cp "$1/desired" "$1/running"
 }
 
 start() {
-  devices=$(field "$1" devices wanted)
+  devices=$(field "$1" devices desired)
   log "starting $1 on $devices"
   mkdir -p "$1/pipe" "$1/log" "$1/shm"
   mountpoint -q "$1/shm" || mount -t tmpfs -o mode=1777,size=50% tmpfs "$1/shm"
@@ -66,12 +66,12 @@ serve() {
   elif ! answers "$1"; then
     rm -f "$1/ready"
     start "$1"
-  elif [ "$(field "$1" devices running)" != "$(field "$1" devices wanted)" ]; then
+  elif [ "$(field "$1" devices running)" != "$(field "$1" devices desired)" ]; then
     rm -f "$1/ready"
     stop "$1"
   else
-    [ "$(field "$1" order running)" = "$(field "$1" order wanted)" ] || limits "$1"
-    { field "$1" order running; cat "$1/pipe/nvidia-cuda-mps-control.pid"; echo; } >"$1/ready.next" &&
+    [ "$(field "$1" version running)" = "$(field "$1" version desired)" ] || limits "$1"
+    { field "$1" version running; cat "$1/pipe/nvidia-cuda-mps-control.pid"; echo; } >"$1/ready.next" &&
       mv "$1/ready.next" "$1/ready"
   fi
 }
@@ -90,12 +90,12 @@ trap leave TERM INT
 find "$root" -maxdepth 3 \( -name ready -o -name ending -o -name running \) -exec rm -f {} + 2>/dev/null
 log "watching $root every $pause s"
 while true; do
-  for wanted in $(find "$root" -maxdepth 3 -name wanted 2>/dev/null); do
-    serve "${wanted%/wanted}"
+  for desired in $(find "$root" -maxdepth 3 -name desired 2>/dev/null); do
+    serve "${desired%/desired}"
   done
   for running in $(find "$root" -maxdepth 3 -name running 2>/dev/null); do
     folder=${running%/running}
-    [ -e "$folder/wanted" ] || { rm -f "$folder/ready"; stop "$folder"; }
+    [ -e "$folder/desired" ] || { rm -f "$folder/ready"; stop "$folder"; }
   done
   sleep "$pause" &
   wait $!

@@ -181,11 +181,11 @@ class DaemonSettingsIT {
             assertThat(healthy(kubelet)).isEmpty();
 
             // Somebody does
-            String order = Files.readAllLines(folder.resolve("wanted")).getFirst();
+            String version = Files.readAllLines(folder.resolve("desired")).getFirst();
             Files.writeString(Files.createDirectories(folder.resolve("pipe")).resolve("control"), "");
             replace(
                     folder.resolve("ready"),
-                    order.substring("order=".length()) + "\n"
+                    version.substring("version=".length()) + "\n"
                             + ProcessHandle.current().pid() + "\n");
             await().atMost(TIMEOUT).until(() -> healthy(kubelet).size() == 4);
             assertThat(kubelet.allocate("team-a", "small", "main", GPUS, 1)

@@ -1,18 +1,13 @@
 package io.gpufleet.nodedaemon.cdi;
 
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.nodedaemon.app.device.CdiSpecWriter;
 import io.gpufleet.nodedaemon.model.allocation.CdiNames;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,10 +48,10 @@ public final class CdiSpecFile implements CdiSpecWriter {
 
     private void writeIfChanged(CdiSpec spec, Devices devices, DriverFiles driver) throws IOException {
         byte[] text = spec.text().getBytes(StandardCharsets.UTF_8);
-        if (Arrays.equals(text, currentBytes())) {
+        // Runtimes read every *.json, even hidden ones: the temporary file ends in .next.
+        if (!AtomicFile.writeIfChanged(file, text, AtomicFile.Durability.POWER_CUT)) {
             return;
         }
-        replace(text);
         LOG.atInfo()
                 .addKeyValue("file", file)
                 .addKeyValue("devices", spec.names().size())
@@ -71,29 +66,6 @@ public final class CdiSpecFile implements CdiSpecWriter {
                     .log("no library of the driver's version found below the driver root, CDI injects none;"
                             + " set GPUFLEET_DRIVER_ROOT and GPUFLEET_HOST_ROOT");
         }
-    }
-
-    private byte[] currentBytes() throws IOException {
-        try {
-            return Files.readAllBytes(file);
-        } catch (NoSuchFileException first) {
-            return new byte[0];
-        }
-    }
-
-    private void replace(byte[] text) throws IOException {
-        Files.createDirectories(file.getParent());
-        // Runtimes read all *.json and *.yaml, even hidden ones, so the temporary file must have another suffix.
-        Path next = file.resolveSibling("gpufleet.io-gpu.next");
-        try (var channel = FileChannel.open(
-                next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            var bytes = ByteBuffer.wrap(text);
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-            channel.force(false);
-        }
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private String reportError(IOException failed) {

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.hold;
 
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.kit.files.DirectoryWatch;
 import io.gpufleet.nodedaemon.app.device.HoldRequestSource;
 import io.gpufleet.nodedaemon.model.hold.HoldRequest;
@@ -8,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.util.List;
@@ -110,13 +110,10 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
             warnOnce("GPUs cannot be released yet, this process still has them open", String.join(" ", open));
             return false;
         }
-        Path next = directory.resolve("released.next");
         try {
-            Files.writeString(
-                    next,
-                    "reason: " + request.reason() + "\ndeadline: " + request.deadline() + "\npid: "
-                            + ProcessHandle.current().pid() + "\n");
-            Files.move(next, released, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            String text = "reason: " + request.reason() + "\ndeadline: " + request.deadline() + "\npid: "
+                    + ProcessHandle.current().pid() + "\n";
+            AtomicFile.write(released, text.getBytes(StandardCharsets.UTF_8), AtomicFile.Durability.PROCESS);
         } catch (IOException failed) {
             warnOnce("released file cannot be written", failed.toString());
             return false;

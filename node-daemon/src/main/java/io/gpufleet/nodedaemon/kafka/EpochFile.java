@@ -1,13 +1,10 @@
 package io.gpufleet.nodedaemon.kafka;
 
+import io.gpufleet.kit.files.AtomicFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,19 +21,10 @@ public final class EpochFile {
     public static long next(Path stateDirectory, long unixMillis) {
         Path file = stateDirectory.resolve("epoch");
         long epoch = Math.max(last(file) + 1, unixMillis);
-        Path next = stateDirectory.resolve("epoch.next");
         try {
-            Files.createDirectories(stateDirectory);
-            try (var channel = FileChannel.open(
-                    next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-                channel.write(ByteBuffer.wrap(Long.toString(epoch).getBytes(StandardCharsets.US_ASCII)));
-                channel.force(false);
-            }
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             // If the clock is set back after a power cut, only the renamed file prevents a second use of the epoch.
-            try (var directory = FileChannel.open(stateDirectory, StandardOpenOption.READ)) {
-                directory.force(true);
-            }
+            AtomicFile.write(
+                    file, Long.toString(epoch).getBytes(StandardCharsets.US_ASCII), AtomicFile.Durability.POWER_CUT);
         } catch (IOException failed) {
             LOG.atWarn()
                     .addKeyValue("file", file)

@@ -1,13 +1,13 @@
 package io.gpufleet.nodedaemon.kafka;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.wire.Codec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,10 +42,7 @@ final class VerdictFile {
 
     void save(NodeVerdict verdict) {
         try {
-            Files.createDirectories(file.getParent());
-            Path next = file.resolveSibling("verdict.json.next");
-            Files.write(next, Codec.toJson(verdict));
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(file, Codec.toJson(verdict), AtomicFile.Durability.POWER_CUT);
         } catch (IOException failed) {
             LOG.atWarn()
                     .addKeyValue("file", file)

@@ -1,10 +1,11 @@
 package io.gpufleet.nodedaemon.kmsg;
 
+import io.gpufleet.kit.files.AtomicFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,11 +33,8 @@ final class KmsgPositionFile {
     }
 
     void save(KmsgPosition position) {
-        Path next = file.resolveSibling("kmsg.next");
         try {
-            Files.createDirectories(file.getParent());
-            Files.writeString(next, position.format());
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(file, position.format().getBytes(StandardCharsets.UTF_8), AtomicFile.Durability.PROCESS);
             writeFailed = false;
         } catch (IOException failed) {
             warnOnce(failed);

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /** The directories of all MPS control daemons, one for each shared resource. */
 public final class MpsDirectories implements MpsControl {
     private static final Logger LOG = LoggerFactory.getLogger(MpsDirectories.class);
-    /** Depth of {@code <root>/nvidia.com/gpu/wanted}. */
+    /** Depth of {@code <root>/nvidia.com/gpu/desired}. */
     private static final int DEPTH = 3;
 
     private final Path processes;

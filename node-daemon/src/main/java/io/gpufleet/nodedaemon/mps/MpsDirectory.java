@@ -1,12 +1,13 @@
 package io.gpufleet.nodedaemon.mps;
 
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.nodedaemon.model.allocation.CompanionStatus;
 import io.gpufleet.nodedaemon.model.allocation.MpsDaemonSpec;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -17,8 +18,8 @@ import java.util.stream.IntStream;
  * The directory of one resource, shared with its MPS control daemon. Both files are replaced by a rename:
  *
  * <pre>
- * wanted   written by the node-daemon, read by the MPS pod; key=value, one per line
- *   order    version of the other lines, hexadecimal
+ * desired  written by the node-daemon, read by the MPS pod; key=value, one per line
+ *   version  version of the other lines, hexadecimal
  *   devices  UUIDs of the GPUs, separated by commas
  *   threads  default active thread percentage of a client
  *   limits   default pinned memory limits, DEVICE:MEBIBYTES"M", separated by blanks
@@ -30,7 +31,7 @@ import java.util.stream.IntStream;
  */
 final class MpsDirectory {
     /** Name of the file with the spec. */
-    static final String DESIRED = "wanted";
+    static final String DESIRED = "desired";
 
     /** The MPS pod calls the control daemon every 2 s; an older file counts as no response. */
     private static final Duration MAX_AGE = Duration.ofSeconds(15);
@@ -50,7 +51,7 @@ final class MpsDirectory {
         String text = text(spec);
         String version = specVersion(text);
         try {
-            write("order=" + version + "\n" + text);
+            write("version=" + version + "\n" + text);
         } catch (IOException failed) {
             return directory + "/" + DESIRED + " cannot be written ("
                     + failed.getClass().getSimpleName() + "); mount the directory of MPS writable";
@@ -81,13 +82,8 @@ final class MpsDirectory {
     }
 
     private void write(String text) throws IOException {
-        Path wanted = directory.resolve(DESIRED);
-        if (Files.exists(wanted) && Files.readString(wanted).equals(text)) {
-            return;
-        }
-        Files.createDirectories(directory);
-        Path next = Files.writeString(directory.resolve("wanted.next"), text);
-        Files.move(next, wanted, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        AtomicFile.writeIfChanged(
+                directory.resolve(DESIRED), text.getBytes(StandardCharsets.UTF_8), AtomicFile.Durability.PROCESS);
     }
 
     private static String text(MpsDaemonSpec spec) {
@@ -109,8 +105,8 @@ final class MpsDirectory {
      * written stays.
      */
     boolean remove() throws IOException {
-        Path wanted = directory.resolve(DESIRED);
-        boolean ours = Files.readString(wanted).startsWith("order=");
-        return ours && Files.deleteIfExists(wanted);
+        Path desired = directory.resolve(DESIRED);
+        boolean ours = Files.readString(desired).startsWith("version=");
+        return ours && Files.deleteIfExists(desired);
     }
 }

@@ -1,11 +1,12 @@
 package io.gpufleet.nodedaemon.pluginconfig;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -151,9 +152,8 @@ public final class SettingsWatcher implements AutoCloseable {
 
     private void storeLabel(String name) {
         try {
-            Files.createDirectories(labelFile.getParent());
-            Path next = Files.writeString(labelFile.resolveSibling("selected-config.next"), name + "\n");
-            Files.move(next, labelFile, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(
+                    labelFile, (name + "\n").getBytes(StandardCharsets.UTF_8), AtomicFile.Durability.POWER_CUT);
         } catch (IOException failed) {
             LOG.atWarn()
                     .addKeyValue("file", labelFile)

@@ -1,15 +1,12 @@
 package io.gpufleet.nodedaemon.state;
 
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.nodedaemon.app.StateStore;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -84,15 +81,9 @@ public final class StateFile implements StateStore, AutoCloseable {
     }
 
     private void write(StoredState state) {
-        Path next = file.resolveSibling(file.getFileName() + ".next");
         try {
-            Files.createDirectories(file.getParent());
-            try (var channel = FileChannel.open(
-                    next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-                channel.write(ByteBuffer.wrap(StateJson.write(state).getBytes(StandardCharsets.UTF_8)));
-                channel.force(false);
-            }
-            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            byte[] json = StateJson.write(state).getBytes(StandardCharsets.UTF_8);
+            AtomicFile.write(file, json, AtomicFile.Durability.POWER_CUT);
             writeFailed = false;
         } catch (IOException failed) {
             if (!writeFailed) {

@@ -70,7 +70,7 @@ class CompanionWatchTest {
     }
 
     private String desiredVersion() throws IOException {
-        return Files.readAllLines(mpsDirectory().resolve("wanted")).getFirst().substring("order=".length());
+        return Files.readAllLines(mpsDirectory().resolve("desired")).getFirst().substring("version=".length());
     }
 
     private String mps() {
@@ -84,7 +84,7 @@ class CompanionWatchTest {
 
         watch.reconcile();
 
-        assertThat(Files.readAllLines(mpsDirectory().resolve("wanted")).subList(1, 4))
+        assertThat(Files.readAllLines(mpsDirectory().resolve("desired")).subList(1, 4))
                 .containsExactly("devices=GPU-a,GPU-b", "threads=25", "limits=0:20480M");
     }
 
@@ -130,16 +130,16 @@ class CompanionWatchTest {
         specs = List.of(spec(4));
         watch.reconcile();
         Path left = Files.createDirectories(directory.resolve("mps/nvidia.com/gpu.shared"))
-                .resolve("wanted");
-        Files.writeString(left, "order=1\n");
+                .resolve("desired");
+        Files.writeString(left, "version=1\n");
 
         watch.reconcile();
         assertThat(left).doesNotExist();
-        assertThat(mpsDirectory().resolve("wanted")).exists();
+        assertThat(mpsDirectory().resolve("desired")).exists();
         specs = List.of();
         watch.reconcile();
 
-        assertThat(mpsDirectory().resolve("wanted")).doesNotExist();
+        assertThat(mpsDirectory().resolve("desired")).doesNotExist();
         assertThat(statuses.getLast().mps()).isEmpty();
     }
 
@@ -148,7 +148,7 @@ class CompanionWatchTest {
         specs = List.of(spec(4));
         Files.writeString(directory.resolve("mps"), "no directory");
 
-        assertThat(mps()).contains("wanted cannot be written", "mount the directory of MPS writable");
+        assertThat(mps()).contains("desired cannot be written", "mount the directory of MPS writable");
     }
 
     @Test

@@ -151,7 +151,7 @@ class MpsControlScriptTest {
         awaitReady(8, "GPU-a");
 
         // Without a spec none runs, and the compute mode of the GPU is the default again
-        Files.delete(mpsDirectory().resolve("wanted"));
+        Files.delete(mpsDirectory().resolve("desired"));
         await().atMost(30, TimeUnit.SECONDS)
                 .until(() -> commands().getLast().equals("smi -i GPU-a -c DEFAULT")
                         && !Files.exists(mpsDirectory().resolve("ready")));

@@ -1,11 +1,12 @@
 package io.gpufleet.cli.fleet;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.files.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /** A fault of a simulated GPU: a file, present as long as the fault is. */
 public final class FaultFile {
@@ -19,10 +20,8 @@ public final class FaultFile {
             throw new ConfigurationException("XID " + xid + " is not valid; for example 79, 48, 94 or 31");
         }
         try {
-            Path file = path(node, gpu);
-            Path temporary = file.resolveSibling("." + gpu + ".new");
-            Files.writeString(temporary, xid + "\n");
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            byte[] line = (xid + "\n").getBytes(StandardCharsets.US_ASCII);
+            AtomicFile.write(path(node, gpu), line, AtomicFile.Durability.PROCESS);
         } catch (IOException failed) {
             throw new UncheckedIOException("the fault cannot be written", failed);
         }

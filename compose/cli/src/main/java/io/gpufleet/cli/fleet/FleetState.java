@@ -4,12 +4,12 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import io.gpufleet.kit.files.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,10 +117,7 @@ public record FleetState(
     /** Replaces the file by an atomic rename. */
     public void write(Path file) {
         try {
-            Files.createDirectories(file.toAbsolutePath().getParent());
-            Path temporary = file.resolveSibling(file.getFileName() + ".new");
-            Files.writeString(temporary, JSON.writeValueAsString(this));
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(file, JSON.writeValueAsBytes(this), AtomicFile.Durability.PROCESS);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -1,6 +1,7 @@
 package io.gpufleet.testbed.fakeapiserver;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.testbed.fakeapiserver.admission.WebhookDispatcher;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
@@ -15,9 +16,7 @@ import io.gpufleet.testbed.fakeapiserver.type.ResourceTypes;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.util.List;
 
@@ -77,11 +76,8 @@ public final class FakeApiServer implements AutoCloseable {
         context.putObject("context").put("cluster", "gpufleet").put("user", "admin");
         config.put("current-context", "gpufleet");
         try {
-            Path whole = file.toAbsolutePath();
-            Files.createDirectories(whole.getParent());
-            Path draft = whole.resolveSibling(whole.getFileName() + ".new");
-            Files.write(draft, Json.bytes(config));
-            return Files.move(draft, whole, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            AtomicFile.write(file, Json.bytes(config), AtomicFile.Durability.PROCESS);
+            return file.toAbsolutePath();
         } catch (IOException failed) {
             throw new UncheckedIOException("the kubeconfig " + file + " cannot be written", failed);
         }

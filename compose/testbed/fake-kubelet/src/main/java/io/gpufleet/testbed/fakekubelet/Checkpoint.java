@@ -1,6 +1,7 @@
 package io.gpufleet.testbed.fakekubelet;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateResponse;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -58,18 +58,8 @@ final class Checkpoint {
         JsonObject data = new JsonObject().put("PodDeviceEntries", entries).put("RegisteredDevices", registered);
         var checksum = new CRC32();
         checksum.update(data.encode().getBytes(java.nio.charset.StandardCharsets.UTF_8));
-        Path temporary = directory.resolve("." + FILE);
-        Files.writeString(
-                temporary,
-                new JsonObject()
-                        .put("Data", data)
-                        .put("Checksum", checksum.getValue())
-                        .encode());
-        Files.move(
-                temporary,
-                directory.resolve(FILE),
-                StandardCopyOption.ATOMIC_MOVE,
-                StandardCopyOption.REPLACE_EXISTING);
+        JsonObject checkpoint = new JsonObject().put("Data", data).put("Checksum", checksum.getValue());
+        AtomicFile.write(directory.resolve(FILE), checkpoint.toBuffer().getBytes(), AtomicFile.Durability.PROCESS);
     }
 
     /** Reads the checkpoint of an earlier kubelet; empty without a readable file. */

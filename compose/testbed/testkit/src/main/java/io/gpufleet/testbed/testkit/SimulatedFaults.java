@@ -1,10 +1,11 @@
 package io.gpufleet.testbed.testkit;
 
+import io.gpufleet.kit.files.AtomicFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /**
  * Faults of the daemon's simulated source: a file {@code <gpu>.xid} with the code, present as long as the fault is.
@@ -24,8 +25,8 @@ public record SimulatedFaults(Path directory) {
     /** Injects an XID. */
     public void inject(int gpu, int xid) {
         try {
-            Path next = Files.writeString(directory.resolve("next"), xid + "\n");
-            Files.move(next, file(gpu), StandardCopyOption.ATOMIC_MOVE);
+            byte[] line = (xid + "\n").getBytes(StandardCharsets.US_ASCII);
+            AtomicFile.write(file(gpu), line, AtomicFile.Durability.PROCESS);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
