@@ -102,7 +102,7 @@ public final class Codec {
         Topic topic = envelope.id().topic();
         if (!envelope.type().topics().contains(topic)) {
             throw new IllegalArgumentException(
-                    envelope.type().ceType() + " may not stand on topic " + topics.name(topic));
+                    envelope.type().ceType() + " is not allowed on topic " + topics.name(topic));
         }
         var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), json);
         Headers headers = rec.headers();
@@ -181,7 +181,7 @@ public final class Codec {
         EventId id = EventId.parse(get(headers, "ce_id"));
         EventSource source = EventSource.parse(get(headers, "ce_source"));
         if (id.topic() != topic || !type.topics().contains(topic)) {
-            throw new IllegalArgumentException(typeName + " with id " + id + " may not stand on this topic");
+            throw new IllegalArgumentException(typeName + " with id " + id + " is not allowed on this topic");
         }
         checkWriter(source, type, id, key);
         return new Envelope(

@@ -64,13 +64,13 @@ class CodecTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             ce_type         | io.gpufleet.fault.guessed.v1  | is not in the catalogue
-            ce_type         | io.gpufleet.node.announced.v1 | may not stand on this topic
-            ce_type         | io.gpufleet.verdict.reached.v1| may not stand on this topic
+            ce_type         | io.gpufleet.node.announced.v1 | is not allowed on this topic
+            ce_type         | io.gpufleet.verdict.reached.v1| is not allowed on this topic
             ce_source       | /clusters/c2/nodes/n1         | different GPUFLEET_TOPIC_PREFIX
             ce_source       | /clusters/c1/nodes/n2         | ce_id names writer 'n1'
             ce_source       | /clusters/c1/services/n1      | may not be written by
             ce_source       | n1                            | is not /clusters/
-            ce_id           | n1/1000/inventory/12          | may not stand on this topic
+            ce_id           | n1/1000/inventory/12          | is not allowed on this topic
             ce_id           | n1/1000/health/0              | is not <writer>
             ce_id           | n1                            | is not <writer>
             ce_time         | yesterday                     | could not be parsed
@@ -141,7 +141,7 @@ class CodecTest {
     void typeIsNotWrittenToATopicThatDoesNotAllowIt() {
         assertThatThrownBy(() -> codec.encode(
                         envelope(EventType.FAULT_OBSERVED, Topic.INVENTORY, "n1"), FaultObserved.getDefaultInstance()))
-                .hasMessage("io.gpufleet.fault.observed.v1 may not stand on topic gpu.inventory");
+                .hasMessage("io.gpufleet.fault.observed.v1 is not allowed on topic gpu.inventory");
     }
 
     private ProducerRecord<String, byte[]> fault() {

@@ -23,20 +23,49 @@ import org.yaml.snakeyaml.Yaml;
  */
 @NullMarked
 public final class AsyncApiMain {
-    private static final List<String> REQUIRED_HEADERS = List.of(
-            "ce_specversion",
-            "ce_id",
-            "ce_source",
-            "ce_type",
-            "ce_time",
-            "ce_recordedtime",
-            "ce_agems",
-            "ce_partitionkey",
-            "ce_sequence",
-            "ce_dataschema");
-    private static final List<String> OPTIONAL_HEADERS = List.of("ce_subject", "ce_traceparent");
+    /** A header of every event: name, whether it is required, meaning, example. */
+    private record Header(String name, boolean required, String meaning, String example) {}
+
+    private static final List<Header> HEADERS = List.of(
+            new Header("ce_specversion", true, "version of CloudEvents", "1.0"),
+            new Header("ce_id", true, "<writer>/<epoch>/<topic>/<sequence>", "gpu-node-7/1795305600000/health/12"),
+            new Header(
+                    "ce_source",
+                    true,
+                    "/clusters/<cluster>/nodes/<node> or /clusters/<cluster>/services/<instance>",
+                    "/clusters/prod/nodes/gpu-node-7"),
+            new Header("ce_type", true, "type and its version", "io.gpufleet.fault.observed.v1"),
+            new Header(
+                    "ce_time", true, "when it happened, writer's clock, RFC 3339 in UTC", "2026-11-22T10:15:30.123Z"),
+            new Header("ce_recordedtime", true, "when it was sent, writer's clock", "2026-11-22T10:15:30.125Z"),
+            new Header("ce_agems", true, "milliseconds from observation to sending, monotonic clock", "2"),
+            new Header("ce_partitionkey", true, "the record key", "gpu-node-7"),
+            new Header(
+                    "ce_sequence", true, "the sequence of ce_id with 20 digits, sorts as text", "00000000000000000012"),
+            new Header(
+                    "ce_dataschema",
+                    true,
+                    "gpufleet:<full name of the protobuf message>",
+                    "gpufleet:gpufleet.health.v1.FaultObserved"),
+            new Header("ce_subject", false, "device UUID, where the event is about one", "GPU-4d3c2b1a"),
+            new Header(
+                    "ce_traceparent",
+                    false,
+                    "W3C trace context of the fact that caused it",
+                    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+    private static final List<Header> DEAD_LETTER_HEADERS = List.of(
+            new Header("dlq.reason", true, "why it could not be read, at most 1 KiB", "header ce_time is missing"),
+            new Header("dlq.topic", true, "full name of the topic it was on", "gpu.health"),
+            new Header("dlq.partition", true, "its partition", "7"),
+            new Header("dlq.offset", true, "its offset", "1234"),
+            new Header("dlq.timestamp", true, "its append time, Unix milliseconds", "1795305600000"),
+            new Header("dlq.consumer", true, "the service that could not read it", "health-service"),
+            new Header("dlq.truncated", false, "size in bytes before it was cut to fit", "3145803"));
     private static final List<String> BINDING_SETTINGS =
             List.of("cleanup.policy", "retention.ms", "delete.retention.ms", "max.message.bytes");
+
+    /** Name of the message on the topic of dead letters: any record, with headers of its own. */
+    static final String DEAD_LETTER = "deadletter";
 
     private final JsonSchemas schemas = new JsonSchemas();
 
@@ -93,6 +122,14 @@ public final class AsyncApiMain {
         Map<String, Object> bootstrap = map("description", "GPUFLEET_KAFKA, host:port");
         bootstrap.put("default", "localhost:9092");
         server.put("variables", map("bootstrap", bootstrap));
+        server.put(
+                "description",
+                "Whatever GPUFLEET_KAFKA_CONFIG says: plain, TLS, SASL SCRAM or OAUTHBEARER; rights: TOPICS.md.");
+        server.put(
+                "security",
+                List.of(
+                        map("$ref", "#/components/securitySchemes/scram"),
+                        map("$ref", "#/components/securitySchemes/tls")));
         return server;
     }
 
@@ -113,6 +150,9 @@ public final class AsyncApiMain {
         typesOn(topic)
                 .forEach(
                         type -> messages.put(shortName(type), map("$ref", "#/components/messages/" + shortName(type))));
+        if (topic == Topic.DEADLETTER) {
+            messages.put(DEAD_LETTER, map("$ref", "#/components/messages/" + DEAD_LETTER));
+        }
         channel.put("messages", messages);
         Map<String, Object> configuration = new LinkedHashMap<>();
         topic.brokerSettings().forEach((name, value) -> {
@@ -141,6 +181,9 @@ public final class AsyncApiMain {
             operation.put("messages", messages);
             operations.put(program(writer) + "-writes-" + topic.suffix(), operation);
         });
+        Map<String, Object> reading = map("action", "receive");
+        reading.put("channel", map("$ref", "#/channels/" + topic.suffix()));
+        operations.put("subscriber-reads-" + topic.suffix(), reading);
     }
 
     static String program(EventType.Writer writer) {
@@ -163,20 +206,35 @@ public final class AsyncApiMain {
             message.put("bindings", map("kafka", map("key", map("type", "string"))));
             messages.put(shortName(type), message);
         }
-        Map<String, Object> all = map("CloudEvent", cloudEvent());
+        Map<String, Object> deadLetter = map("name", DEAD_LETTER);
+        deadLetter.put(
+                "summary", "A record that could not be read: key, value and headers as found, and dlq.* headers.");
+        deadLetter.put("headers", map("$ref", "#/components/schemas/DeadLetter"));
+        messages.put(DEAD_LETTER, deadLetter);
+        Map<String, Object> all = map("CloudEvent", headers(HEADERS));
+        all.put("DeadLetter", headers(DEAD_LETTER_HEADERS));
         all.putAll(schemas.all());
-        return with(map("messages", messages), "schemas", all);
+        Map<String, Object> security = map("scram", map("type", "scramSha512"));
+        security.put("tls", map("type", "X509"));
+        return with(with(map("messages", messages), "schemas", all), "securitySchemes", security);
     }
 
-    private static Map<String, Object> cloudEvent() {
-        Map<String, Object> properties = map("content-type", map("const", "application/json"));
-        REQUIRED_HEADERS.forEach(header -> properties.put(header, map("type", "string")));
-        OPTIONAL_HEADERS.forEach(header -> properties.put(header, map("type", "string")));
+    private static Map<String, Object> headers(List<Header> headers) {
+        Map<String, Object> properties = new LinkedHashMap<>();
+        if (headers == HEADERS) {
+            properties.put("content-type", map("const", "application/json"));
+        }
+        headers.forEach(header -> {
+            Map<String, Object> schema = map("type", "string");
+            schema.put("description", header.meaning());
+            schema.put("examples", List.of(header.example()));
+            properties.put(header.name(), schema);
+        });
         Map<String, Object> schema = map("type", "object");
         schema.put("properties", properties);
-        List<String> required = new ArrayList<>(List.of("content-type"));
-        required.addAll(REQUIRED_HEADERS);
-        schema.put("required", required);
+        schema.put(
+                "required",
+                headers.stream().filter(Header::required).map(Header::name).toList());
         return schema;
     }
 }

@@ -4,6 +4,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.NullMarked;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 final class JsonSchemas {
     private final Map<String, Object> schemas = new TreeMap<>();
+    private final FieldComments comments = new FieldComments();
 
     Map<String, Object> all() {
         return schemas;
@@ -23,10 +25,19 @@ final class JsonSchemas {
             Map<String, Object> properties = new LinkedHashMap<>();
             Map<String, Object> schema = map("type", "object");
             schemas.put(name, schema);
-            message.getFields().forEach(field -> properties.put(field.getJsonName(), schema(field)));
+            message.getFields().forEach(field -> properties.put(field.getJsonName(), described(field)));
             schema.put("properties", properties);
         }
         return map("$ref", "#/components/schemas/" + name);
+    }
+
+    private Map<String, Object> described(FieldDescriptor field) {
+        String comment = comments.of(field.getContainingType().getName(), field.getName());
+        // Beside a $ref JSON Schema allows a description since 2019-09, AsyncAPI 3 does not.
+        Map<String, Object> schema = schema(field);
+        return schema.containsKey("$ref")
+                ? with(map("description", comment), "allOf", List.of(schema))
+                : with(schema, "description", comment);
     }
 
     private Map<String, Object> schema(FieldDescriptor field) {
