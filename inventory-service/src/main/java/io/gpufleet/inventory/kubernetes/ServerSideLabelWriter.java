@@ -1,6 +1,7 @@
 package io.gpufleet.inventory.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.StatusCause;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -38,12 +39,17 @@ public final class ServerSideLabelWriter implements LabelWriter {
     @Override
     public ApplyResult apply(String node, String uid, LabelSet labels) {
         try {
-            Node updated = client.nodes().withName(node).patch(APPLY, body(node, uid, labels));
+            // A resource with an item is patched in one request; one that is only named would be read before.
+            Node updated = client.resource(named(node)).patch(APPLY, body(node, uid, labels));
             return new ApplyResult.Applied(NodeObjectMapper.toModel(updated));
         } catch (KubernetesClientException rejected) {
             Set<String> keys = conflictingKeys(rejected);
             return keys.isEmpty() ? new ApplyResult.Failed(reason(rejected)) : new ApplyResult.Conflict(keys);
         }
+    }
+
+    private static Node named(String node) {
+        return new NodeBuilder().withNewMetadata().withName(node).endMetadata().build();
     }
 
     private String body(String node, String uid, LabelSet labels) {
