@@ -153,6 +153,23 @@ class InventoryIT {
     }
 
     @Test
+    void recordThatCannotBeReadIsDeadLetteredAndTheNextOneIsShown() {
+        try (var letters = cluster.reader(Topic.DEADLETTER, "n6");
+                var daemon = cluster.daemon("n6")) {
+            // When
+            cluster.announceAt("n6", "+12345-01-01T00:00:00Z");
+            daemon.announce(TestGpus.a100(2));
+            // Then
+            await().atMost(SOON).until(() -> letters.latest().contains("boot-n6"));
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(
+                                    TestCluster.get(active, "/v1/nodes/n6").path("devices"))
+                            .hasSize(2));
+            assertThat(active.role().get()).isEqualTo("ACTIVE");
+        }
+    }
+
+    @Test
     void grpcAnswersOnEveryReplica() throws Exception {
         cluster.createNode("n5", Map.of());
         Vertx vertx = Vertx.vertx();

@@ -1,15 +1,22 @@
 package io.gpufleet.inventory;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.inventory.config.InventoryConfig;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.io.IOException;
 import java.net.URI;
@@ -17,7 +24,12 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 
 /** The surroundings of the service: a real broker with the topics, and the fake API server. */
 final class TestCluster implements AutoCloseable {
@@ -39,6 +51,24 @@ final class TestCluster implements AutoCloseable {
         return new EventReader(bed.broker().bootstrap(), bed.codec(), key, topic);
     }
 
+    /** Announces a node at a time that the envelope's header says. */
+    void announceAt(String node, String time) {
+        var source = new EventSource.Node(TestBed.CLUSTER, node);
+        var id = new EventId(source.name(), 1, Topic.INVENTORY, 1);
+        var now = new EventTime(Instant.EPOCH, Instant.EPOCH, 0);
+        ProducerRecord<String, byte[]> record = bed.codec()
+                .encode(
+                        new Envelope(id, source, EventType.NODE_ANNOUNCED, "", node, now, ""),
+                        NodeAnnounced.newBuilder().setBootId("boot-" + node).build());
+        record.headers().remove("ce_time").add("ce_time", time.getBytes(UTF_8));
+        try (var producer = new KafkaProducer<>(
+                Map.<String, Object>of("bootstrap.servers", bed.broker().bootstrap()),
+                new StringSerializer(),
+                new ByteArraySerializer())) {
+            producer.send(record);
+        }
+    }
+
     KubernetesClient kubernetes() {
         return client;
     }
@@ -58,7 +88,7 @@ final class TestCluster implements AutoCloseable {
                         "0",
                         "GPUFLEET_GRPC_PORT",
                         "0"),
-                InventoryConfig.SETTINGS);
+                InventoryMain.SETTINGS);
         return InventoryMain.start(
                 settings, shutdown, Map.of("KUBECONFIG", bed.kubeconfig().toString()));
     }

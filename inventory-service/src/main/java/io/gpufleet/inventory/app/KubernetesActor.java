@@ -1,46 +1,64 @@
 package io.gpufleet.inventory.app;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Watches and labels Nodes while this replica is active. */
-public final class KubernetesActor implements Actor {
+/** Watches and labels Nodes while this replica leads; every write asks the lease of the term. */
+public final class KubernetesActor {
     /** A watch on Node objects. */
     public interface Watch extends AutoCloseable {
         @Override
         void close();
     }
 
-    private final LabelReconciler labels;
+    private record Term(LeasedLabelWriter writer, LabelReconciler labels, Watch watch) {}
+
+    private final LabelWriter writer;
+    private final Function<LabelWriter, LabelReconciler> reconcilers;
     private final SignalSink signals;
     private final Function<List<NodeListener>, Watch> openWatch;
-    private @Nullable Watch watch;
+    private @Nullable Term term;
 
-    /** An inactive actor; {@code openWatch} starts a watch that calls the listeners in their order. */
-    public KubernetesActor(LabelReconciler labels, SignalSink signals, Function<List<NodeListener>, Watch> openWatch) {
-        this.labels = labels;
+    /**
+     * An inactive actor.
+     *
+     * @param reconcilers creates the reconciler of a term
+     * @param openWatch starts a watch that calls the listeners in their order
+     */
+    public KubernetesActor(
+            LabelWriter writer,
+            Function<LabelWriter, LabelReconciler> reconcilers,
+            SignalSink signals,
+            Function<List<NodeListener>, Watch> openWatch) {
+        this.writer = writer;
+        this.reconcilers = reconcilers;
         this.signals = signals;
         this.openWatch = openWatch;
     }
 
-    @Override
-    public void begin() {
-        labels.start();
-        watch = openWatch.apply(List.of(new NodeChangePublisher(signals), labels));
+    /** Starts a term; nothing is written while {@code lease} is false. */
+    public void begin(BooleanSupplier lease) {
+        var leased = new LeasedLabelWriter(writer, lease);
+        LabelReconciler labels = reconcilers.apply(leased);
+        term = new Term(leased, labels, openWatch.apply(List.of(new NodeChangePublisher(signals), labels)));
     }
 
-    @Override
+    /** The view of a node was committed and may differ from its Node object. */
     public void changed(String node) {
-        labels.enqueue(node);
+        if (term != null) {
+            term.labels().enqueue(node);
+        }
     }
 
-    @Override
+    /** Ends the term: no write is begun when this returns. */
     public void end() {
-        if (watch != null) {
-            watch.close();
-            watch = null;
+        if (term != null) {
+            term.writer().end();
+            term.labels().stop();
+            term.watch().close();
+            term = null;
         }
-        labels.stop();
     }
 }

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Reconciles the labels of each Node: compares the desired labels with the actual ones whenever either may have changed,
  * and applies the desired ones if they differ. At most one write is in flight per node. A key owned by another field
- * manager is left alone and reported; it is retried when its value changes and after an interval.
+ * manager is left alone and reported; it is retried when its value changes and after an interval. Each term of a leader
+ * has a reconciler of its own.
  */
 public final class LabelReconciler implements NodeListener {
     private static final Logger LOG = LoggerFactory.getLogger(LabelReconciler.class);
@@ -52,11 +53,10 @@ public final class LabelReconciler implements NodeListener {
 
     private final Map<String, NodeObject> objects = new HashMap<>();
     private final Map<String, ReconcileState> states = new HashMap<>();
-    private boolean active;
-    private int nodesInFlight;
+    private boolean active = true;
 
     /**
-     * A reconciler that does nothing before {@link #start}.
+     * A reconciler of every Node that is observed from now on.
      *
      * @param workers runs the blocking writes
      */
@@ -75,27 +75,11 @@ public final class LabelReconciler implements NodeListener {
         this.settings = settings;
     }
 
-    /** Starts: every Node that is observed from now on is reconciled. */
-    public synchronized void start() {
-        active = true;
-    }
-
-    /** Stops and clears all state; returns when no write is in flight. */
+    /** Stops for good: nothing is reconciled any more, and a write in flight is not waited for. */
     public synchronized void stop() {
         active = false;
-        boolean interrupted = false;
-        while (nodesInFlight > 0) {
-            try {
-                wait();
-            } catch (InterruptedException wokenUp) {
-                interrupted = true;
-            }
-        }
         objects.clear();
         states.clear();
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Override
@@ -121,7 +105,6 @@ public final class LabelReconciler implements NodeListener {
         state.requeued = true;
         if (!state.inFlight) {
             state.inFlight = true;
-            nodesInFlight++;
             workers.execute(() -> process(node, state));
         }
     }
@@ -142,8 +125,6 @@ public final class LabelReconciler implements NodeListener {
             return true;
         }
         state.inFlight = false;
-        nodesInFlight--;
-        notifyAll();
         return false;
     }
 
@@ -166,6 +147,7 @@ public final class LabelReconciler implements NodeListener {
             case LabelWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, updated, state);
             case LabelWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
             case LabelWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
+            case LabelWriter.ApplyResult.NotLeading() -> retryAfter(settings.initialBackoff(), node, () -> {}, state);
         }
     }
 

@@ -23,5 +23,8 @@ public interface LabelWriter {
 
         /** Nothing was applied and a retry may succeed; the reason is one line. */
         record Failed(String reason) implements ApplyResult {}
+
+        /** Nothing was sent: this replica may not act now. */
+        record NotLeading() implements ApplyResult {}
     }
 }

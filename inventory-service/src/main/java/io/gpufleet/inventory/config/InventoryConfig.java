@@ -3,7 +3,6 @@ package io.gpufleet.inventory.config;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -11,44 +10,23 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Configuration of one replica.
+ * Configuration of one replica beside the bus.
  *
- * @param kafka the bus and the replica's name on it
  * @param listen addresses of the servers
  * @param labels enabled labels
  */
-public record InventoryConfig(Kafka kafka, Listen listen, Set<LabelGroup> labels) {
-    /**
-     * The bus and the replica's name on it.
-     *
-     * @param bootstrap bootstrap servers
-     * @param cluster name of the cluster in every event
-     * @param topicPrefix prefix of every topic name
-     * @param instance name of this replica, stable over restarts
-     * @param sessionTimeout consumer session timeout: how long a dead leader keeps its leadership
-     */
-    public record Kafka(
-            String bootstrap, String cluster, String topicPrefix, String instance, Duration sessionTimeout) {}
-
+public record InventoryConfig(Listen listen, Set<LabelGroup> labels) {
     /** Address of HTTP and gRPC, and their ports. */
     public record Listen(String host, int httpPort, int grpcPort) {}
 
     private static final String ALL_LABELS =
             Arrays.stream(LabelGroup.values()).map(LabelGroup::configName).collect(Collectors.joining(","));
 
-    /** Settings of the program. */
+    /** The variables that {@link #from} reads. */
     public static final List<Setting> SETTINGS = List.of(
-            Setting.required("GPUFLEET_CLUSTER", "name of the cluster, the same in every program of the fleet"),
-            Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,…"),
-            Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "prefix of every topic name"),
-            Setting.optional("GPUFLEET_INSTANCE", "inventory-service-0", "name of this replica, stable over restarts"),
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
-            Setting.optional(
-                    "GPUFLEET_SESSION_TIMEOUT",
-                    "6s",
-                    "consumer session timeout: how long a dead leader keeps its leadership"),
             Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG"));
@@ -60,16 +38,7 @@ public record InventoryConfig(Kafka kafka, Listen listen, Set<LabelGroup> labels
 
     /** Reads the environment; an invalid value is an error that lists the valid ones. */
     public static InventoryConfig from(Environment environment) {
-        return new InventoryConfig(kafka(environment), listen(environment), labels(environment));
-    }
-
-    private static Kafka kafka(Environment environment) {
-        return new Kafka(
-                environment.text("GPUFLEET_KAFKA"),
-                environment.text("GPUFLEET_CLUSTER"),
-                environment.text("GPUFLEET_TOPIC_PREFIX"),
-                environment.text("GPUFLEET_INSTANCE"),
-                environment.duration("GPUFLEET_SESSION_TIMEOUT"));
+        return new InventoryConfig(listen(environment), labels(environment));
     }
 
     private static Listen listen(Environment environment) {

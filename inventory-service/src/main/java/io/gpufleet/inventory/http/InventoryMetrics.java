@@ -2,26 +2,24 @@ package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.query.FleetSummary;
-import io.micrometer.core.instrument.FunctionCounter;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.ArrayList;
+import io.prometheus.metrics.core.metrics.Info;
 import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** The metrics page: counts of the fleet, the projection and the JVM. */
 public final class InventoryMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Supplier<Fleet> fleet;
-    /** Micrometer references measured objects weakly; one that is collected is measured as NaN. */
-    private final List<Object> measured = new ArrayList<>();
 
     private final MultiGauge nodes;
     private final MultiGauge devices;
@@ -35,28 +33,26 @@ public final class InventoryMetrics {
         this.devices = MultiGauge.builder("gpufleet_devices")
                 .description("announced GPUs")
                 .register(registry);
-        gauge(
-                "gpufleet_silent_nodes",
-                "silent nodes not declared lost because the bus is suspected",
-                () -> suspected.get().size());
+        // A strong reference: a gauge whose object is collected reads NaN.
+        Gauge.builder("gpufleet_silent_nodes", suspected, nodes -> nodes.get().size())
+                .description("silent nodes not declared lost because the bus is suspected")
+                .strongReference(true)
+                .register(registry);
+        BuildInfo build = BuildInfo.current();
+        // Micrometer takes the suffix _info off a gauge; Prometheus has a kind of metric for it.
+        Info.builder()
+                .name(BuildInfo.METRIC)
+                .help("version and Git revision of the build")
+                .labelNames("version", "revision")
+                .register(registry.getPrometheusRegistry())
+                .addLabelValues(build.version(), build.revision());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
     }
 
-    /** Registers a monotonic counter. */
-    public void counter(String name, String description, LongSupplier value) {
-        measured.add(value);
-        FunctionCounter.builder(name, value, LongSupplier::getAsLong)
-                .description(description)
-                .register(registry);
-    }
-
-    /** Registers a gauge. */
-    public final void gauge(String name, String description, LongSupplier value) {
-        measured.add(value);
-        Gauge.builder(name, value, LongSupplier::getAsLong)
-                .description(description)
-                .register(registry);
+    /** Where the figures of other parts are registered. */
+    public MeterRegistry registry() {
+        return registry;
     }
 
     /** All metrics in the text format of Prometheus. */

@@ -1,17 +1,17 @@
 package io.gpufleet.inventory.model;
 
 import java.time.Duration;
-import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /**
- * Decides which silent nodes are lost. None is lost when all nodes are silent, unless there is only one, nor when more than
- * {@link #maxLostNodes} are: then a fault of the bus is suspected.
+ * Decides which silent nodes are lost. None is lost when no node is heard, unless there is only one, nor when more than
+ * {@link #maxLostNodes} are silent: then a fault of the bus is suspected.
  *
  * @param silenceTimeout how long a node may be silent; also the window in which losses are counted
  * @param minLostNodes number of nodes that may be lost within the window in a fleet of any size
- * @param maxLostPercent percentage of the present nodes that may be lost within the window
+ * @param maxLostPercent percentage of the judged nodes that may be lost within the window
  */
 public record NodeLossPolicy(Duration silenceTimeout, int minLostNodes, int maxLostPercent) {
     /** 60 s; max(5, 10 %). */
@@ -39,25 +39,26 @@ public record NodeLossPolicy(Duration silenceTimeout, int minLostNodes, int maxL
     /**
      * Decides for the nodes that are present.
      *
-     * @param present their names
-     * @param lastHeartbeats time of the last heartbeat by node, by the clock of this replica; a missing node sent none
-     *     since this replica became active
-     * @param recentLosses number of nodes declared lost within the last {@link #silenceTimeout}
+     * @param present their heartbeats; a node whose partition was not read to its end for the whole timeout is neither lost
+     *     nor silent, and does not count as a part of the fleet
+     * @param recentLosses nodes declared lost within the last {@link #silenceTimeout}
      */
-    public LossDecision decide(
-            ConsumerProgress progress, List<String> present, Map<String, Instant> lastHeartbeats, int recentLosses) {
-        List<String> silent = present.stream()
-                .filter(node -> progress.silenceSince(lastHeartbeats.getOrDefault(node, Instant.MIN))
-                                .compareTo(silenceTimeout)
-                        > 0)
+    public LossDecision decide(List<HeartbeatSilence> present, Set<String> recentLosses) {
+        List<HeartbeatSilence> judged =
+                present.stream().filter(node -> node.noticeable(silenceTimeout)).toList();
+        List<String> silent = judged.stream()
+                .filter(node -> node.quiet(silenceTimeout))
+                .map(HeartbeatSilence::node)
                 .sorted()
                 .toList();
         if (silent.isEmpty()) {
             return new LossDecision(List.of(), List.of());
         }
-        boolean allSilent = present.size() > 1 && silent.size() == present.size();
-        boolean tooMany = silent.size() + recentLosses > maxLostNodes(present.size() + recentLosses);
-        return allSilent || tooMany ? new LossDecision(List.of(), silent) : new LossDecision(silent, List.of());
+        boolean nobodyHeard = present.size() > 1 && present.stream().allMatch(node -> node.quiet(silenceTimeout));
+        Set<String> others = new HashSet<>(recentLosses);
+        silent.forEach(others::remove);
+        boolean tooMany = silent.size() + others.size() > maxLostNodes(judged.size() + others.size());
+        return nobodyHeard || tooMany ? new LossDecision(List.of(), silent) : new LossDecision(silent, List.of());
     }
 
     /** Number of nodes that may be lost within the window, in a fleet of a size. */

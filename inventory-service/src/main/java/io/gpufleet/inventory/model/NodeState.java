@@ -67,9 +67,13 @@ public record NodeState(
         };
     }
 
-    /** Whether the two differ in more than the revision. */
-    public boolean differsFrom(NodeState other) {
-        return !equals(other.withRevision(revision));
+    /** The next state after the deltas of one event, of the next revision; this one where they change nothing. */
+    public NodeState apply(NodeDelta... deltas) {
+        NodeState after = this;
+        for (NodeDelta delta : deltas) {
+            after = NodeTransitions.after(after, delta);
+        }
+        return after.equals(this) ? this : after.withRevision(revision + 1);
     }
 
     /** The same content under another revision. */

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,17 +14,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Defaults, values and errors of the configuration. */
 class InventoryConfigTest {
     private static InventoryConfig config(Map<String, String> more) {
-        var environment = new HashMap<>(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_KAFKA", "k:9092"));
-        environment.putAll(more);
-        return InventoryConfig.from(Environment.read(environment, InventoryConfig.SETTINGS));
+        return InventoryConfig.from(Environment.read(more, InventoryConfig.SETTINGS));
     }
 
     @Test
     void defaultsEnableEveryLabel() {
         InventoryConfig config = config(Map.of());
         assertThat(config.labels()).containsExactlyInAnyOrder(LabelGroup.values());
-        assertThat(config.kafka().sessionTimeout()).isEqualTo(Duration.ofSeconds(6));
-        assertThat(config.kafka().instance()).isEqualTo("inventory-service-0");
+        assertThat(config.listen()).isEqualTo(new InventoryConfig.Listen("0.0.0.0", 8080, 9090));
     }
 
     @Test
@@ -43,7 +38,6 @@ class InventoryConfigTest {
                 "GPUFLEET_LABELS | gfd,tpu | none, or some of gfd,",
                 "GPUFLEET_HTTP_PORT | 80800 | a whole number from 0 to 65535",
                 "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",
-                "GPUFLEET_SESSION_TIMEOUT | soon | a duration such as",
             })
     void invalidValueIsAnErrorWithTheValidOnes(String name, String value, String valid) {
         assertThatThrownBy(() -> config(Map.of(name, value)))

@@ -6,8 +6,9 @@ import static io.gpufleet.inventory.model.TestNodes.fleet;
 import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** The metrics page. */
@@ -15,17 +16,21 @@ class InventoryMetricsTest {
     @Test
     void metricsSurviveGarbageCollection() {
         var metrics = new InventoryMetrics(() -> fleet(node("n1", announcement(a100(0)))), () -> List.of("n9"));
-        var count = new AtomicLong(3);
-        metrics.counter("gpufleet_test_events", "events", () -> count.get());
-        metrics.gauge("gpufleet_test_lag", "lag", () -> 2 * count.get());
 
         System.gc();
 
         assertThat(metrics.scrape())
-                .contains("gpufleet_test_events_total 3.0\n")
-                .contains("gpufleet_test_lag 6.0\n")
                 .contains("gpufleet_silent_nodes 1.0\n")
                 .contains("gpufleet_nodes{presence=\"present\"} 1.0\n")
                 .contains("gpufleet_devices{health=\"healthy\"} 1.0\n");
+    }
+
+    @Test
+    void buildIsNamed() {
+        var build = BuildInfo.current();
+
+        assertThat(new InventoryMetrics(() -> Fleet.EMPTY, List::of).scrape())
+                .contains("gpufleet_build_info{revision=\"" + build.revision() + "\",version=\"" + build.version()
+                        + "\"} 1\n");
     }
 }

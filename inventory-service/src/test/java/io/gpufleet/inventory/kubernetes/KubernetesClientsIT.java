@@ -3,6 +3,7 @@ package io.gpufleet.inventory.kubernetes;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +17,11 @@ class KubernetesClientsIT {
     private Path dir;
 
     private static void open(Path kubeconfig) {
-        KubernetesClients.open(Map.of("KUBECONFIG", kubeconfig.toString())).close();
+        KubernetesClients.connect(
+                        Map.of("KUBECONFIG", kubeconfig.toString()),
+                        "gpufleet-inventory",
+                        "list, watch and patch nodes")
+                .close();
     }
 
     @Test
@@ -43,7 +48,7 @@ class KubernetesClientsIT {
                     file, Files.readString(file).replaceAll("\"token\"\\s*:\\s*\"[^\"]*\"", "\"token\":\"wrong\""));
             assertThatThrownBy(() -> open(file))
                     .isInstanceOf(ConfigurationException.class)
-                    .hasMessageContaining("answered 401")
+                    .hasMessageContaining("refuses us with 401")
                     .hasMessageContaining("list, watch and patch nodes");
         }
     }

@@ -20,29 +20,31 @@ import net.jqwik.api.Provide;
 
 /** The image and its deltas, whatever comes in whatever order. */
 class FleetPropertyTest {
+    /** A delta of one node. */
+    private record NodeChange(String node, NodeDelta delta) {}
+
     @Property(tries = 300)
-    void loadedFleetEqualsTheFleetThatAppliedTheDeltas(@ForAll("deltas") List<FleetDelta> deltas) {
+    void fleetOfTheLastStatesEqualsTheFleetThatSawEveryChange(@ForAll("changes") List<NodeChange> changes) {
         // Given
-        Fleet lived = fleetAfter(deltas);
+        Fleet lived = fleetAfter(changes);
         // When
-        Fleet loaded = Fleet.EMPTY;
+        Fleet restored = Fleet.EMPTY;
         for (NodeState node : lived.nodes().values().reversed()) {
-            loaded = loaded.load(node);
+            restored = restored.with(node);
         }
         // Then
-        assertThat(loaded).isEqualTo(lived);
+        assertThat(restored).isEqualTo(lived);
     }
 
     @Property(tries = 300)
-    void repeatedDeltaChangesNothing(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = fleetAfter(deltas);
-        Fleet again = fleet.apply(deltas.getLast());
-        assertThat(again).isEqualTo(fleet);
+    void repeatedDeltaChangesNothing(@ForAll("changes") List<NodeChange> changes) {
+        Fleet fleet = fleetAfter(changes);
+        assertThat(fleetAfter(fleet, changes.getLast())).isEqualTo(fleet);
     }
 
     @Property(tries = 300)
-    void exactlyTheAnnouncedDevicesAreFound(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = fleetAfter(deltas);
+    void exactlyTheAnnouncedDevicesAreFound(@ForAll("changes") List<NodeChange> changes) {
+        Fleet fleet = fleetAfter(changes);
         for (NodeState node : fleet.nodes().values()) {
             for (Gpu gpu : node.gpus()) {
                 assertThat(fleet.device(gpu.uuid()).orElseThrow().gpu().uuid()).isEqualTo(gpu.uuid());
@@ -57,8 +59,8 @@ class FleetPropertyTest {
     }
 
     @Property(tries = 300)
-    void pagesTogetherAreTheWhole(@ForAll("deltas") List<FleetDelta> deltas) {
-        Fleet fleet = fleetAfter(deltas);
+    void pagesTogetherAreTheWhole(@ForAll("changes") List<NodeChange> changes) {
+        Fleet fleet = fleetAfter(changes);
         for (int size = 1; size <= 3; size++) {
             var seen = new java.util.ArrayList<String>();
             String after = "";
@@ -99,12 +101,17 @@ class FleetPropertyTest {
         assertThat(tree).isEqualTo(straight);
     }
 
-    private static Fleet fleetAfter(List<FleetDelta> deltas) {
+    private static Fleet fleetAfter(List<NodeChange> changes) {
         Fleet fleet = Fleet.EMPTY;
-        for (FleetDelta delta : deltas) {
-            fleet = fleet.apply(delta);
+        for (NodeChange change : changes) {
+            fleet = fleetAfter(fleet, change);
         }
         return fleet;
+    }
+
+    private static Fleet fleetAfter(Fleet fleet, NodeChange change) {
+        NodeState after = fleet.nodeOrUnknown(change.node()).apply(change.delta());
+        return after.isEmpty() ? fleet.without(after.name()) : fleet.with(after);
     }
 
     @Provide
@@ -117,33 +124,32 @@ class FleetPropertyTest {
     }
 
     @Provide
-    Arbitrary<List<FleetDelta>> deltas() {
+    Arbitrary<List<NodeChange>> changes() {
         Arbitrary<String> names = Arbitraries.of("n1", "n2", "n3", "n4");
-        Arbitrary<FleetDelta> deltas = Combinators.combine(
+        Arbitrary<NodeChange> changes = Combinators.combine(
                         names,
-                        Arbitraries.integers().between(0, 10),
+                        Arbitraries.integers().between(0, 11),
                         Arbitraries.integers().between(0, 3))
-                .as(FleetPropertyTest::delta);
-        return deltas.list().ofMinSize(1).ofMaxSize(40);
+                .as((node, kind, variant) -> new NodeChange(node, delta(kind, variant)));
+        return changes.list().ofMinSize(1).ofMaxSize(40);
     }
 
-    private static FleetDelta delta(String node, int kind, int variant) {
+    private static NodeDelta delta(int kind, int variant) {
         return switch (kind) {
-            case 0 -> new FleetDelta.NodeAnnounced(node, announcement(a100(variant), a100(variant + 1)));
-            case 1 -> new FleetDelta.NodeAnnounced(node, announcement(h100(variant), migGpu(7, "1g.5gb", variant)));
-            case 2 -> new FleetDelta.NodeAnnounced(node, announcement());
-            case 3 -> new FleetDelta.NodeDeparted(node, "boot-" + variant, T0);
-            case 4 -> new FleetDelta.HeartbeatReceived(node, T0);
-            case 5 -> new FleetDelta.HeartbeatTimedOut(node, T0);
-            case 6 ->
-                new FleetDelta.VerdictsChanged(node, new Verdicts("unhealthy", Map.of("GPU-A100-0", "unhealthy")));
+            case 0 -> new NodeDelta.NodeAnnounced(announcement(a100(variant), a100(variant + 1)));
+            case 1 -> new NodeDelta.NodeAnnounced(announcement(h100(variant), migGpu(7, "1g.5gb", variant)));
+            case 2 -> new NodeDelta.NodeAnnounced(announcement());
+            case 3 -> new NodeDelta.NodeDeparted("boot-" + variant, T0);
+            case 4 -> new NodeDelta.HeartbeatReceived(T0);
+            case 5 -> new NodeDelta.HeartbeatTimedOut(T0);
+            case 6 -> new NodeDelta.VerdictsChanged(new Verdicts("unhealthy", Map.of("GPU-A100-0", "unhealthy")));
             case 7 ->
-                new FleetDelta.HoldersChanged(
-                        node, List.of(new Holder("ns", "pod-" + variant, "main", List.of("GPU-A100-0"))));
-            case 8 -> new FleetDelta.NodeObjectObserved(node, "uid-" + variant, new NodeSettings("c" + variant, ""));
-            case 10 -> new FleetDelta.NodeExpired(node);
-            case 9 -> new FleetDelta.NodeObjectDeleted(node, "uid-" + variant);
-            default -> new FleetDelta.LabelsApplied(node, variant == 0 ? List.of() : List.of("b", "a"));
+                new NodeDelta.HoldersChanged(
+                        List.of(new Holder("ns", "pod-" + variant, "main", List.of("GPU-A100-0"))));
+            case 8 -> new NodeDelta.NodeObjectObserved("uid-" + variant, new NodeSettings("c" + variant, ""));
+            case 9 -> new NodeDelta.NodeObjectDeleted("uid-" + variant);
+            case 10 -> new NodeDelta.NodeExpired();
+            default -> new NodeDelta.LabelsApplied(variant == 0 ? List.of() : List.of("b", "a"));
         };
     }
 }

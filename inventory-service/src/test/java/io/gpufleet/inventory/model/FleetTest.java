@@ -16,54 +16,18 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Single deltas, filters and the summary. */
+/** The device index, filters and the summary. */
 class FleetTest {
-    @Test
-    void repeatedAnnouncementChangesNothing() {
-        Fleet fleet = Fleet.EMPTY.apply(new FleetDelta.NodeAnnounced("n1", announcement(a100(0))));
-        Announcement repeated = at(announcement(a100(0)), 3600);
-
-        assertThat(fleet.apply(new FleetDelta.NodeAnnounced("n1", repeated))).isSameAs(fleet);
-    }
-
-    @Test
-    void everyChangeIncreasesTheRevision() {
-        Fleet fleet = Fleet.EMPTY
-                .apply(new FleetDelta.NodeAnnounced("n1", announcement(a100(0))))
-                .apply(new FleetDelta.NodeAnnounced("n1", announcement(h100(0))))
-                .apply(new FleetDelta.NodeDeparted("n1", "boot-1", T0));
-
-        assertThat(fleet.node("n1").orElseThrow().revision()).isEqualTo(3);
-    }
-
-    @Test
-    void departureOfAnotherBootIsIgnored() {
-        Fleet fleet = Fleet.EMPTY.apply(new FleetDelta.NodeAnnounced("n1", announcement(a100(0))));
-
-        assertThat(fleet.apply(new FleetDelta.NodeDeparted("n1", "boot-0", T0))).isSameAs(fleet);
-    }
-
-    @Test
-    void heartbeatAfterTheDepartureIsIgnored() {
-        Fleet departed = Fleet.EMPTY
-                .apply(new FleetDelta.NodeAnnounced("n1", announcement(a100(0))))
-                .apply(new FleetDelta.NodeDeparted("n1", "boot-1", T0));
-
-        assertThat(departed.apply(new FleetDelta.HeartbeatReceived("n1", T0.plusSeconds(1))))
-                .isSameAs(departed);
-        assertThat(departed.apply(new FleetDelta.NodeAnnounced("n1", at(announcement(a100(0)), 9)))
-                        .node("n1")
-                        .orElseThrow()
-                        .presence())
-                .isEqualTo(new Presence.Present(T0.plusSeconds(9)));
-    }
-
     @Test
     void movedGpuIsFoundOnTheNodeThatAnnouncedItLast() {
         Fleet fleet = fleet(node("old", announcement(a100(0))), node("new", at(announcement(a100(0)), 60)));
 
         assertThat(fleet.device("GPU-A100-0").orElseThrow().node().name()).isEqualTo("new");
-        assertThat(fleet.forget("new").device("GPU-A100-0").orElseThrow().node().name())
+        assertThat(fleet.without("new")
+                        .device("GPU-A100-0")
+                        .orElseThrow()
+                        .node()
+                        .name())
                 .isEqualTo("old");
     }
 

@@ -138,7 +138,7 @@ public final class TestNodes {
     public static Fleet fleet(NodeState... nodes) {
         Fleet fleet = Fleet.EMPTY;
         for (NodeState node : nodes) {
-            fleet = fleet.load(node);
+            fleet = fleet.with(node);
         }
         return fleet;
     }
