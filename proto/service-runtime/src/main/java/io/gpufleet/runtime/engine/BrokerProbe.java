@@ -41,6 +41,8 @@ final class BrokerProbe implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerProbe.class);
     private static final Duration INTERVAL = Duration.ofSeconds(2);
     private static final int TOPICS_EVERY = 10;
+    /** A partition without a leader is waited for this long; twice that and the interval is less than 10 s. */
+    private static final int ENDS_TIMEOUT_MILLIS = 3_000;
 
     private final EngineParts<?> parts;
     private final Duration silence;
@@ -196,7 +198,7 @@ final class BrokerProbe implements AutoCloseable {
         long asked = System.nanoTime();
         var result = admin.listOffsets(
                 partitions.stream().collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest())),
-                new ListOffsetsOptions(IsolationLevel.READ_COMMITTED));
+                new ListOffsetsOptions(IsolationLevel.READ_COMMITTED).timeoutMs(ENDS_TIMEOUT_MILLIS));
         Map<TopicPartition, Long> found = new HashMap<>();
         for (TopicPartition partition : partitions) {
             try {
