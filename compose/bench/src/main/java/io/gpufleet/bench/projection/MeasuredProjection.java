@@ -3,14 +3,17 @@ package io.gpufleet.bench.projection;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Inbound;
-import io.gpufleet.wire.projection.Outbound;
-import io.gpufleet.wire.projection.Projection;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,78 +23,85 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** A projection with a state of the usual size: every event changes it, one in ten causes a decision. */
-final class MeasuredProjection implements Projection {
-    private final Map<String, NodeHealthState> state = new HashMap<>();
-    private final CountDownLatch committed;
+final class MeasuredProjection implements Projection<NodeHealthState>, StateListener<NodeHealthState> {
+    private final long events;
+    private final CountDownLatch done = new CountDownLatch(1);
+    /** Events in the committed state of each node. */
+    private final Map<String, Long> committed = new HashMap<>();
+
     private volatile long first;
     private volatile long last;
-    private long folded;
+    private long total;
 
-    MeasuredProjection(int events) {
-        committed = new CountDownLatch(events);
+    MeasuredProjection(long events) {
+        this.events = events;
     }
 
     /** Waits until every event is folded and committed; returns the seconds from the first to the last. */
     Optional<Double> seconds(Duration atMost) throws InterruptedException {
-        return committed.await(atMost.toSeconds(), TimeUnit.SECONDS)
-                ? Optional.of((last - first) / 1e9)
-                : Optional.empty();
+        return done.await(atMost.toSeconds(), TimeUnit.SECONDS) ? Optional.of((last - first) / 1e9) : Optional.empty();
     }
 
     @Override
-    public Topic changelog() {
-        return Topic.HEALTH_STATE;
+    public ProjectionSpec spec() {
+        return new ProjectionSpec(
+                Topic.HEALTH_STATE,
+                EventType.HEALTH_CHANGED,
+                1,
+                Set.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION),
+                Set.of(),
+                Set.of(Topic.DECISIONS));
     }
 
     @Override
-    public EventType changelogType() {
-        return EventType.HEALTH_CHANGED;
+    public NodeHealthState read(String node, Message state) {
+        return (NodeHealthState) state;
     }
 
     @Override
-    public Set<Topic> inputs() {
-        return Set.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION);
+    public Message write(String node, NodeHealthState state) {
+        return state;
     }
 
     @Override
-    public void clear() {
-        state.clear();
-    }
-
-    @Override
-    public void restore(String key, Message restored) {
-        state.put(key, (NodeHealthState) restored);
-    }
-
-    @Override
-    public void forget(String key) {
-        state.remove(key);
-    }
-
-    @Override
-    public List<Outbound> fold(Inbound event, Instant now) {
+    public Effects<NodeHealthState> on(States<NodeHealthState> states, Inbound input, Instant now) {
+        if (!(input instanceof Inbound.Event event)) {
+            return Effects.none();
+        }
         last = System.nanoTime();
         first = first == 0 ? last : first;
-        NodeHealthState before = state.getOrDefault(event.key(), NodeHealthState.getDefaultInstance());
+        NodeHealthState before = states.get(event.key()).orElse(NodeHealthState.getDefaultInstance());
         NodeHealthState after = before.toBuilder()
                 .setBootId(EventMix.BOOT)
                 .setVerdictRevision(before.getVerdictRevision() + 1)
                 .build();
-        state.put(event.key(), after);
-        List<Outbound> outputs = new ArrayList<>(2);
-        outputs.add(Outbound.Event.of(Topic.HEALTH_STATE, EventType.HEALTH_CHANGED, event.key(), after, now));
-        if (folded++ % 10 == 0) {
-            var decision = DecisionTaken.newBuilder()
-                    .addEvidence(event.eventId())
-                    .setRule("nvidia/xid-31")
-                    .build();
-            outputs.add(Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, event.key(), decision, now));
-        }
-        return outputs;
+        return Effects.state(
+                event.key(), after, after.getVerdictRevision() % 10 == 0 ? List.of(decision(event, now)) : List.of());
+    }
+
+    private static Outbound decision(Inbound.Event event, Instant now) {
+        var decision = DecisionTaken.newBuilder()
+                .addEvidence(event.eventId())
+                .setRule("nvidia/xid-31")
+                .build();
+        return Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, event.key(), decision, now)
+                .causedBy(event);
     }
 
     @Override
-    public void committed(List<Outbound> outputs) {
-        outputs.stream().filter(output -> output.topic() == Topic.HEALTH_STATE).forEach(_ -> committed.countDown());
+    public void cleared() {
+        committed.clear();
+        total = 0;
+    }
+
+    @Override
+    public void committed(Map<String, NodeHealthState> states, Set<String> forgotten) {
+        states.forEach((node, state) -> {
+            Long before = committed.put(node, state.getVerdictRevision());
+            total += state.getVerdictRevision() - (before == null ? 0 : before);
+        });
+        if (total == events) {
+            done.countDown();
+        }
     }
 }

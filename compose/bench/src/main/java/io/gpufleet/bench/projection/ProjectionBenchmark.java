@@ -3,12 +3,15 @@ package io.gpufleet.bench.projection;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.runtime.engine.EngineConfig;
+import io.gpufleet.runtime.engine.ProjectionEngine;
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
-import io.gpufleet.wire.projection.ProjectionEngine;
-import io.gpufleet.wire.projection.ProjectionSettings;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -18,6 +21,7 @@ import java.util.function.Consumer;
 
 /** Benchmark of one projection engine, transactions included, on a broker of its own: events per second. */
 public final class ProjectionBenchmark implements Benchmark {
+    private static final String SERVICE = "fold";
     private static final int EVENTS = 300_000;
     private static final int NODES = 1_000;
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
@@ -55,16 +59,18 @@ public final class ProjectionBenchmark implements Benchmark {
             var codec = new Codec("bench", new Topics("bench."));
             TopicAdmin.apply(broker.bootstrap(), codec.topics());
             EventMix.produce(broker.bootstrap(), codec, EVENTS, NODES);
-            var settings = new ProjectionSettings("fold", "fold-0", broker.bootstrap(), "", ProjectionSettings.SESSION);
+            var settings = new ProjectionSettings(SERVICE, "fold-0", "", ProjectionSettings.SESSION);
+            var config = new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC());
             var projection = new MeasuredProjection(EVENTS);
-            try (var engine = ProjectionEngine.start(settings, codec, projection, Clock.systemUTC())) {
+            try (var engine = ProjectionEngine.start(config, projection, Actor.none(), projection, log)) {
                 double seconds = projection
                         .seconds(TIMEOUT)
                         .orElseThrow(() -> new ConfigurationException(
                                 "not folded within " + TIMEOUT.toMinutes() + " min: " + engine.readinessFailures()));
                 measurements.add("fold.events", EVENTS / seconds, "1/s");
-                measurements.add("fold.events-per-cpu-second", EVENTS / (cpuNanos("fold-projection") / 1e9), "1/s");
-                measurements.add("fold.transactions", engine.counters().commits(), "1");
+                measurements.add(
+                        "fold.events-per-cpu-second", EVENTS / (cpuNanos(SERVICE + "-projection") / 1e9), "1/s");
+                measurements.add("fold.transactions", engine.counters().get("commits"), "1");
             }
         }
     }
