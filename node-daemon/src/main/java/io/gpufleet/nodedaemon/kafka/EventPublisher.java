@@ -13,7 +13,9 @@ import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
+import io.gpufleet.wire.TraceParent;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.time.Duration;
@@ -313,15 +315,18 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         Duration age = entry.epoch() == epoch
                 ? moment.since(entry.observedNanos())
                 : Duration.between(entry.observed(), moment.wall());
+        var id = new EventId(settings.node(), entry.epoch(), entry.topic(), entry.sequence());
+        // A sample causes nothing that a trace could follow.
+        String trace = entry.topic() == Topic.TELEMETRY ? "" : TraceParent.of(id);
         return codec.encode(
                 new Envelope(
-                        new EventId(settings.node(), entry.epoch(), entry.topic(), entry.sequence()),
+                        id,
                         source,
                         entry.type(),
                         entry.subject(),
                         settings.node(),
                         new EventTime(entry.observed(), moment.wall(), Math.max(0, age.toMillis())),
-                        ""),
+                        trace),
                 entry.json());
     }
 

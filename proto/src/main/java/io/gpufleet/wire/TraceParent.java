@@ -1,0 +1,34 @@
+package io.gpufleet.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * W3C trace context of a fact that begins a trace. It follows from the event id, so that an event that is sent again has
+ * the trace that it had.
+ */
+public final class TraceParent {
+    private static final int TRACE_BYTES = 16;
+    private static final int SPAN_BYTES = 8;
+
+    private TraceParent() {}
+
+    /** {@code 00-<trace id>-<span id>-01}, 55 characters. */
+    public static String of(EventId id) {
+        byte[] digest = sha256(id.toString());
+        HexFormat hex = HexFormat.of();
+        return "00-" + hex.formatHex(digest, 0, TRACE_BYTES) + "-"
+                + hex.formatHex(digest, TRACE_BYTES, TRACE_BYTES + SPAN_BYTES) + "-01";
+    }
+
+    private static byte[] sha256(String text) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java has SHA-256", impossible);
+        }
+    }
+}
