@@ -1,9 +1,12 @@
 package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** What one polled batch causes beside the states, before it is written. */
@@ -13,6 +16,7 @@ final class Batch {
     /** What was counted; it counts for all once the batch is committed. */
     final Counting count = new Counting();
 
+    private final Map<String, String> traces = new HashMap<>();
     private boolean needsOffsets;
 
     /** Effects of an event; its key's sequences tell a second reading that it was applied, if that key is written. */
@@ -25,6 +29,18 @@ final class Batch {
     void ofUnidentified(Effects<?> effects) {
         outputs.addAll(effects.outputs());
         needsOffsets |= !effects.isEmpty();
+    }
+
+    /** The states that these effects change carry the trace of the input on the changelog. */
+    void causedBy(Inbound input, Effects<?> effects) {
+        if (!input.traceparent().isEmpty()) {
+            effects.states().keySet().forEach(key -> traces.put(key, input.traceparent()));
+        }
+    }
+
+    /** Trace of the last input that changed a state; empty where there is none. */
+    String trace(String key) {
+        return traces.getOrDefault(key, "");
     }
 
     /** Effects of the passing of time. */

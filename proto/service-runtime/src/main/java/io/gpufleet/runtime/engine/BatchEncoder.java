@@ -39,7 +39,9 @@ final class BatchEncoder<S> {
             List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
             batch.outputs().forEach(output -> records.add(output(output)));
             store.forgotten().forEach(key -> records.add(tombstone(parts.spec().changelog(), key)));
-            store.changed().forEach((key, state) -> records.add(state(key, state, store.sequences(key), now)));
+            store.changed()
+                    .forEach((key, state) ->
+                            records.add(state(key, state, store.sequences(key), now, batch.trace(key))));
             records.addAll(batch.deadLetters());
             return records;
         } catch (RuntimeException unwritable) {
@@ -48,11 +50,12 @@ final class BatchEncoder<S> {
         }
     }
 
-    private ProducerRecord<byte[], byte[]> state(String key, S state, Optional<KeySequences> sequences, Instant now) {
+    private ProducerRecord<byte[], byte[]> state(
+            String key, S state, Optional<KeySequences> sequences, Instant now, String trace) {
         ProjectionSpec spec = parts.spec();
         Message message = parts.projection().write(key, state);
         Message whole = sequences.map(known -> applied.with(message, known)).orElse(message);
-        var draft = Outbound.Event.of(spec.changelog(), spec.stateType(), key, whole, now);
+        var draft = new Outbound.Event(spec.changelog(), spec.stateType(), key, whole, "", now, trace);
         ProducerRecord<byte[], byte[]> rec = RecordConverter.withByteKey(sequencer.next(draft));
         rec.headers()
                 .add(

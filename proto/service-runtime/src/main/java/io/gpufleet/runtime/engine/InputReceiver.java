@@ -101,6 +101,7 @@ final class InputReceiver<S> {
         Effects<S> effects = parts.projection().on(store, inbound, now);
         store.apply(effects);
         batch.ofEvent(key, effects);
+        batch.causedBy(inbound, effects);
         batch.count.applied.incrementAndGet();
     }
 }

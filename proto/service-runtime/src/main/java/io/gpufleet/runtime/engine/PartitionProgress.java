@@ -13,24 +13,30 @@ import org.apache.kafka.common.TopicPartition;
 /** Since when each input partition is read to its end, judged on the ends that a probe found at least a second ago. */
 final class PartitionProgress implements Progress {
     private static final long SETTLE_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
     private static final long STALE_NANOS = Duration.ofSeconds(10).toNanos();
 
     private final EngineParts<?> parts;
     private final List<TopicPartition> partitions;
     private final Map<TopicPartition, Instant> since = new HashMap<>();
     private long judgedNanos;
+    private long updatedNanos;
     private long lag;
 
     PartitionProgress(EngineParts<?> parts, List<TopicPartition> partitions) {
         this.parts = parts;
         this.partitions = partitions;
-        this.judgedNanos = System.nanoTime() - STALE_NANOS;
+        this.updatedNanos = System.nanoTime();
+        this.judgedNanos = updatedNanos - STALE_NANOS;
     }
 
     /** Compares positions with the ends of a probe that is old enough to have been reached. */
     void update(BrokerProbe.Ends ends, ToLongFunction<TopicPartition> position, long nanos, Instant now) {
         long age = nanos - ends.atNanos();
-        if (age > STALE_NANOS) {
+        // After a pause of this process the ends may be new while what was appended meanwhile is not read.
+        boolean paused = nanos - updatedNanos > PAUSE_NANOS;
+        updatedNanos = nanos;
+        if (paused || age > STALE_NANOS) {
             since.clear();
             return;
         }

@@ -60,6 +60,30 @@ class ProjectionEngineIT {
     }
 
     @Test
+    void traceOfAFactIsCarriedToItsOutputsAndTheState() {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var engine = bus.start("s-0", projection)) {
+            // When
+            String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+            var fault = node.fault("GPU-1", 79, "");
+            fault.headers().add("ce_traceparent", trace.getBytes(UTF_8));
+            node.send(fault);
+            await().until(() -> engine.counters().get("events") == 1);
+
+            // Then
+            assertThat(bus.read(Topic.DECISIONS, true))
+                    .singleElement()
+                    .satisfies(rec ->
+                            assertThat(bus.event(rec).envelope().traceparent()).isEqualTo(trace));
+            assertThat(bus.read(Topic.HEALTH_STATE, true))
+                    .filteredOn(rec -> new String(rec.key(), UTF_8).equals("n1"))
+                    .singleElement()
+                    .satisfies(rec ->
+                            assertThat(bus.event(rec).envelope().traceparent()).isEqualTo(trace));
+        }
+    }
+
+    @Test
     void orderBetweenTopicsDoesNotMatter() {
         try (var one = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var other = new NodeEventProducer(bus, "n2", 1000, "b1");

@@ -1,0 +1,81 @@
+package io.gpufleet.runtime.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.runtime.projection.ProjectionSettings;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+@NullMarked
+class PartitionProgressTest {
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+
+    private final CountingProjection projection = new CountingProjection();
+    private final EngineParts<?> parts = new EngineParts<>(
+            new EngineConfig(
+                    new ProjectionSettings("counting", "s-0", "", ProjectionSettings.SESSION),
+                    new Codec("c1", new Topics("gpu.")),
+                    KafkaClients.plain("127.0.0.1:1"),
+                    Clock.systemUTC()),
+            projection,
+            projection,
+            StateListener.none());
+    private final TopicPartition partition = new TopicPartition("gpu.health", Topic.HEALTH.partitionOf("n1"));
+    private final PartitionProgress progress = new PartitionProgress(parts, List.of(partition));
+    private final long start = System.nanoTime();
+    private final Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    @Test
+    void partitionIsCaughtUpSinceItsEndWasReached() {
+        update(2, 100, 100);
+        update(4, 100, 100);
+
+        assertThat(caughtUp(4)).isBetween(Duration.ofSeconds(2), Duration.ofSeconds(4));
+    }
+
+    @Test
+    void recordThatWaitsEndsIt() {
+        update(2, 100, 100);
+        update(4, 101, 100);
+
+        assertThat(caughtUp(4)).isZero();
+        assertThat(progress.lag()).isEqualTo(1);
+    }
+
+    @Test
+    void pauseOfTheProcessEndsItEvenWhereTheProbeIsYoung() {
+        update(2, 100, 100);
+
+        // When the process is stopped for a minute and its probe asks first
+        progress.update(new BrokerProbe.Ends(Map.of(partition, 160L), at(62)), _ -> 100L, at(62), now.plusSeconds(62));
+
+        assertThat(caughtUp(62)).isZero();
+    }
+
+    private void update(int second, long end, long position) {
+        progress.update(
+                new BrokerProbe.Ends(Map.of(partition, end), at(second) - SECOND - 1),
+                _ -> position,
+                at(second),
+                now.plusSeconds(second));
+    }
+
+    private Duration caughtUp(int second) {
+        return progress.caughtUpFor(Topic.HEALTH, "n1", now.plusSeconds(second));
+    }
+
+    private long at(int second) {
+        return start + second * SECOND;
+    }
+}
