@@ -1,6 +1,7 @@
 package io.gpufleet.health;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
@@ -10,34 +11,41 @@ import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.http.HealthMetrics;
 import io.gpufleet.health.http.HealthRoutes;
 import io.gpufleet.health.http.ReadinessChecks;
+import io.gpufleet.health.kafka.CommittedStates;
 import io.gpufleet.health.kafka.HealthProjection;
-import io.gpufleet.health.kafka.ProjectionMetrics;
+import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.SignalSender;
-import io.gpufleet.health.kafka.VerifiedTopics;
 import io.gpufleet.health.kubernetes.KubernetesAuthorizer;
-import io.gpufleet.health.kubernetes.KubernetesClients;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeState;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.EventSender;
-import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.projection.ProjectionEngine;
-import io.gpufleet.wire.projection.ProjectionSettings;
+import io.gpufleet.runtime.bus.BusConfig;
+import io.gpufleet.runtime.bus.ProjectionMetrics;
+import io.gpufleet.runtime.bus.TopicCheck;
+import io.gpufleet.runtime.engine.ProjectionEngine;
+import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.sender.EventSender;
+import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The health-service: decides which devices and nodes may be trusted, and patches Nodes accordingly. */
 public final class HealthMain {
+    private static final String NAME = "health-service";
     private static final Logger LOG = LoggerFactory.getLogger(HealthMain.class);
     /** An applied taint that is missing in two reads this far apart was removed manually. */
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
@@ -46,36 +54,53 @@ public final class HealthMain {
 
     /** Runs until SIGTERM. */
     public static void main(String[] arguments) {
-        Program.run("health-service", arguments, System.getenv(), HealthConfig.settings(), HealthMain::start);
+        Program.run(NAME, arguments, System.getenv(), settings(), HealthMain::start);
+    }
+
+    private static List<Setting> settings() {
+        return Stream.concat(BusConfig.settings(NAME + "-0").stream(), HealthConfig.settings().stream())
+                .toList();
     }
 
     private static void start(Environment environment, Shutdown shutdown) {
         HealthConfig config = HealthConfig.of(environment);
-        HealthConfig.Kafka kafka = config.kafka();
+        BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
-        var store = new NodeStateStore(new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge()));
-        Codec codec = new Codec(kafka.cluster(), VerifiedTopics.of(kafka));
+        var machine = new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge());
+        TopicCheck.run(bus);
 
-        KubernetesClient client = shutdown.add("Kubernetes client", KubernetesClients.open(System.getenv()));
-        NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, clock));
+        KubernetesClient client = shutdown.add(
+                "Kubernetes client",
+                KubernetesClients.connect(System.getenv(), "gpufleet-health", "get, list, watch and patch nodes"));
+        var lease = new CurrentLease();
+        NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
         KubernetesNodeClient nodes = shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock));
 
-        var source = new EventSource.Service(kafka.cluster(), kafka.instance());
-        EventSender sender = shutdown.add("event sender", EventSender.open(kafka.bootstrap(), codec, source, clock));
+        var incarnation = new CompletableFuture<Long>();
+        EventSender sender = shutdown.add(
+                "event sender",
+                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HEALTH_STATE, incarnation, clock));
         var signals = new SignalSender(sender, clock);
 
         var counters = new ReconcileCounters();
-        var step = new NodePatchStep(nodes, signals, counters, clock, OVERRIDE_CONFIRMATION);
-        Reconciler reconciler = shutdown.add("reconciler", new Reconciler(step, signals, config.reconcileInterval()));
+        var step = new NodePatchStep(nodes, signals, lease, counters, clock, OVERRIDE_CONFIRMATION);
+        Reconciler reconciler =
+                shutdown.add("reconciler", new Reconciler(step, signals, lease, config.reconcileInterval()));
         nodes.watch(reconciler);
 
-        var settings = new ProjectionSettings(
-                "health-service", kafka.instance(), kafka.bootstrap(), "", kafka.sessionTimeout());
-        ProjectionEngine engine = shutdown.add(
-                "projection", ProjectionEngine.start(settings, codec, new HealthProjection(store, reconciler), clock));
+        var store = new NodeStateStore();
+        ProjectionEngine<NodeState> engine = shutdown.add(
+                "projection",
+                ProjectionEngine.start(
+                        bus.engine(NAME, "", clock),
+                        new HealthProjection(machine),
+                        new ReconcilerActor(reconciler),
+                        new CommittedStates(store),
+                        line -> Program.fail(NAME, line)));
+        var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
 
         var metrics = new HealthMetrics(store, counters);
-        ProjectionMetrics.register(engine, metrics);
+        ProjectionMetrics.register(metrics.registry(), engine);
 
         Vertx vertx = Vertx.vertx();
         shutdown.add(

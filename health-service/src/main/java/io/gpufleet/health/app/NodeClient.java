@@ -42,6 +42,9 @@ public interface NodeClient {
         /** The API server rejected the call, for example for missing rights; one line. */
         record Rejected(String reason) implements NodeResponse {}
 
+        /** The call was not made, since the lease is not held. */
+        record LeaseEnded() implements NodeResponse {}
+
         /** The API server did not answer; one line. */
         record Unavailable(String reason) implements NodeResponse {}
     }

@@ -38,6 +38,9 @@ sealed interface NodeOutcome {
     /** A patch was rejected or not answered. */
     record Failed(String reason) implements NodeOutcome {}
 
+    /** No call was made. */
+    record LeaseEnded() implements NodeOutcome {}
+
     /** Every attempt of a patch met a changed Node. */
     record ConflictsExceeded() implements NodeOutcome {}
 
@@ -58,6 +61,7 @@ sealed interface NodeOutcome {
                 target + " is missing, read again in " + readAfter.toSeconds() + " s";
             case RemovedManually(String target) -> target + " was removed manually";
             case Failed(String reason) -> reason;
+            case LeaseEnded() -> "this replica may not act now: no commit proves that it leads";
             case ConflictsExceeded() -> "the Node changes too often to be patched";
         };
     }

@@ -19,6 +19,7 @@ public final class NodePatchStep {
     private static final Logger LOG = LoggerFactory.getLogger(NodePatchStep.class);
     private static final int ATTEMPTS = 5;
     private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
+    private static final Duration LEASE_RETRY = Duration.ofSeconds(1);
 
     private final NodeClient nodes;
     private final SignalSink signals;
@@ -42,14 +43,20 @@ public final class NodePatchStep {
     /**
      * Step over one cluster.
      *
+     * @param lease asked immediately before each call that changes something
      * @param confirmAfter an applied taint missing in two reads this far apart was removed manually
      */
     public NodePatchStep(
-            NodeClient nodes, SignalSink signals, ReconcileCounters counters, Clock clock, Duration confirmAfter) {
-        this.nodes = nodes;
-        this.signals = signals;
+            NodeClient nodes,
+            SignalSink signals,
+            CurrentLease lease,
+            ReconcileCounters counters,
+            Clock clock,
+            Duration confirmAfter) {
+        this.nodes = new LeasedNodeClient(nodes, lease);
+        this.signals = new LeasedSignalSink(signals, lease);
         this.counters = counters;
-        this.overrides = new OverrideDetector(nodes, signals, clock, confirmAfter);
+        this.overrides = new OverrideDetector(this.nodes, this.signals, clock, confirmAfter);
     }
 
     /** Prepares for the first patch. */
@@ -181,6 +188,10 @@ public final class NodePatchStep {
             case NodeResponse.Unavailable(String reason) -> {
                 failed(observed, "no answer: " + reason);
                 yield new ReconcileResult.RetryAfter(backoff);
+            }
+            case NodeResponse.LeaseEnded() -> {
+                outcomes.put(observed.name(), new NodeOutcome.LeaseEnded());
+                yield new ReconcileResult.RequeueAfter(LEASE_RETRY);
             }
             case NodeResponse.Conflict() -> new ReconcileResult.RetryAfter(backoff);
         };

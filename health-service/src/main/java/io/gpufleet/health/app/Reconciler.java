@@ -2,8 +2,10 @@ package io.gpufleet.health.app;
 
 import io.gpufleet.health.model.Verdict;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,14 +13,15 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Patches Nodes to the state that the committed verdicts ask for. Level-triggered: a new verdict, a change of the Node,
- * activation and the interval all run the same step; requests during a step cause one more. At most {@value
+ * the begin of a term and the interval all run the same step; requests during a step cause one more. At most {@value
  * #MAX_CONCURRENT} nodes are reconciled concurrently, each by one step at a time.
  */
 public final class Reconciler implements NodeListener, AutoCloseable {
@@ -30,7 +33,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private final Map<String, Verdict> verdicts = new ConcurrentHashMap<>();
     private final Map<String, WorkItem> workItems = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
-    private final ReentrantReadWriteLock activeLock = new ReentrantReadWriteLock();
+    private final CurrentLease lease;
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("reconcile-timer").factory());
@@ -43,10 +46,11 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         private int failures;
     }
 
-    /** Inactive until {@link #activate}. */
-    public Reconciler(NodePatchStep step, SignalSink signals, Duration interval) {
+    /** Does nothing before {@link #begin}. */
+    public Reconciler(NodePatchStep step, SignalSink signals, CurrentLease lease, Duration interval) {
         this.step = step;
-        this.signals = signals;
+        this.signals = new LeasedSignalSink(signals, lease);
+        this.lease = lease;
         var _ = timer.scheduleWithFixedDelay(
                 () -> verdicts.keySet().forEach(this::request),
                 interval.toMillis(),
@@ -67,27 +71,24 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         workItems.computeIfPresent(node, (_, item) -> keepOrForget(node, item));
     }
 
-    /** Removes all verdicts. */
-    public void clear() {
-        verdicts.clear();
-    }
-
-    /** Starts acting; every node is reconciled. */
-    public void activate() {
+    /** A term of this replica begins: every node is reconciled to its committed verdict. */
+    public void begin(BooleanSupplier held, List<Verdict> committed) {
+        Set<String> known =
+                committed.stream().map(verdict -> verdict.node().name()).collect(Collectors.toSet());
+        Set.copyOf(verdicts.keySet()).stream()
+                .filter(node -> !known.contains(node))
+                .forEach(this::forget);
+        committed.forEach(verdict -> verdicts.put(verdict.node().name(), verdict));
+        lease.begin(held);
         active = true;
         workers.execute(step::warmUp);
         verdicts.keySet().forEach(this::request);
     }
 
-    /** Stops acting; waits for running steps. */
-    public void deactivate() {
+    /** The term is over: no further call is begun. */
+    public void end() {
         active = false;
-        activeLock.writeLock().lock();
-        try {
-            LOG.atDebug().log("reconciler stopped acting");
-        } finally {
-            activeLock.writeLock().unlock();
-        }
+        lease.end();
     }
 
     @Override
@@ -160,7 +161,6 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     }
 
     private NodePatchStep.ReconcileResult reconcileOnce(String node, WorkItem item) {
-        activeLock.readLock().lock();
         try {
             Verdict verdict = verdicts.get(node);
             return active && verdict != null
@@ -169,8 +169,6 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         } catch (RuntimeException broken) {
             LOG.atError().setCause(broken).addKeyValue("node", node).log("node could not be reconciled");
             return new NodePatchStep.ReconcileResult.RetryAfter(Duration.ofSeconds(30));
-        } finally {
-            activeLock.readLock().unlock();
         }
     }
 
@@ -193,7 +191,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
 
     @Override
     public void close() {
-        deactivate();
+        end();
         timer.shutdownNow();
         workers.shutdownNow();
     }

@@ -1,10 +1,9 @@
 package io.gpufleet.health.app;
 
-import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.util.concurrent.CompletionStage;
 
-/** Port: appends events of Kubernetes and of operators to the log. A call completes when the event is appended. */
+/** Port: appends observations of Kubernetes to the log. A call completes when the event is appended. */
 public interface SignalSink {
     /** The Node object was observed. */
     CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts);
@@ -17,9 +16,6 @@ public interface SignalSink {
 
     /** A patch succeeded or was rejected. */
     CompletionStage<Void> nodePatched(String node, PatchOutcome outcome);
-
-    /** An operator issued a command. */
-    CompletionStage<Void> commandIssued(String node, String device, Command command, String user, String reason);
 
     /**
      * Outcome of a patch.

@@ -7,28 +7,15 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Configuration of the health-service.
+ * Configuration of the health-service, beside its connection to the bus.
  *
- * @param kafka connection to the bus
  * @param http address of the HTTP server
  * @param maxActionAge older faults are recorded and withdraw nothing
  * @param reconcileInterval how often every Node is reconciled without a change
  * @param policy name of a bundled policy pack, or path of a policy file
  */
-public record HealthConfig(Kafka kafka, Http http, Duration maxActionAge, Duration reconcileInterval, String policy) {
+public record HealthConfig(Http http, Duration maxActionAge, Duration reconcileInterval, String policy) {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
-
-    /**
-     * Connection to the bus.
-     *
-     * @param bootstrap Kafka's bootstrap servers
-     * @param cluster name of the cluster; part of every event's source
-     * @param topicPrefix prefix of every topic name
-     * @param instance name of this replica, stable over restarts
-     * @param sessionTimeout consumer session timeout: a failed active replica is replaced after it
-     */
-    public record Kafka(
-            String bootstrap, String cluster, String topicPrefix, String instance, Duration sessionTimeout) {}
 
     /** Host and port; port 0 takes a free one. */
     public record Http(String host, int port) {}
@@ -46,17 +33,12 @@ public record HealthConfig(Kafka kafka, Http http, Duration maxActionAge, Durati
         }
     }
 
-    /** Every variable that the program reads. */
+    /** The variables that {@link #of} reads, and those that every service takes. */
     public static List<Setting> settings() {
         return List.of(
-                Setting.required("GPUFLEET_CLUSTER", "name of this cluster, the same for every program in it"),
-                Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port,host:port"),
-                Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "prefix of every topic name"),
-                Setting.optional("GPUFLEET_INSTANCE", "health-service-0", "name of this replica, stable over restarts"),
                 Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP server"),
                 Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of the HTTP server; 0 takes a free one"),
                 Setting.optional("GPUFLEET_GRPC_PORT", "9090", "read by every service; this one serves no gRPC"),
-                Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "consumer session timeout"),
                 Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
                 Setting.optional(
                         "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
@@ -68,12 +50,6 @@ public record HealthConfig(Kafka kafka, Http http, Duration maxActionAge, Durati
     /** Reads and checks the environment. */
     public static HealthConfig of(Environment environment) {
         return new HealthConfig(
-                new Kafka(
-                        environment.text("GPUFLEET_KAFKA"),
-                        environment.text("GPUFLEET_CLUSTER"),
-                        environment.text("GPUFLEET_TOPIC_PREFIX"),
-                        environment.text("GPUFLEET_INSTANCE"),
-                        environment.duration("GPUFLEET_SESSION_TIMEOUT")),
                 new Http(environment.text("GPUFLEET_HTTP_HOST"), environment.integer("GPUFLEET_HTTP_PORT", 0, 65535)),
                 environment.duration("GPUFLEET_MAX_ACTION_AGE"),
                 environment.duration("GPUFLEET_RECONCILE_INTERVAL"),

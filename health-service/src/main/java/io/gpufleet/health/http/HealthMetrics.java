@@ -1,27 +1,29 @@
 package io.gpufleet.health.http;
 
-import io.gpufleet.health.app.MetricRegistrar;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Locale;
-import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 
 /** Metrics of the service in Prometheus' text format. */
-public final class HealthMetrics implements MetricRegistrar {
+public final class HealthMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
     /** Registers the metrics of the store, the reconciler and the JVM. */
     public HealthMetrics(NodeStateStore store, ReconcileCounters counters) {
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
+        registerBuild(BuildInfo.current());
         Gauge.builder("gpufleet_nodes", store, nodes -> nodes.nodes().size())
                 .description("known nodes")
                 .register(registry);
@@ -50,17 +52,24 @@ public final class HealthMetrics implements MetricRegistrar {
                 ReconcileCounters::foreign);
     }
 
-    @Override
-    public <T> void counter(String name, String description, T source, ToDoubleFunction<T> value) {
-        FunctionCounter.builder(name, source, value).description(description).register(registry);
+    private void registerBuild(BuildInfo build) {
+        Gauge.builder(BuildInfo.METRIC, () -> 1)
+                .description("version and Git revision of this build")
+                .tag("version", build.version())
+                .tag("revision", build.revision())
+                .register(registry);
     }
 
-    @Override
-    public <T> void gauge(String name, String description, T source, ToDoubleFunction<T> value) {
-        Gauge.builder(name, source, value)
+    private void counter(
+            String name, String description, ReconcileCounters counters, ToLongFunction<ReconcileCounters> value) {
+        FunctionCounter.builder(name, counters, value::applyAsLong)
                 .description(description)
-                .strongReference(true)
                 .register(registry);
+    }
+
+    /** The registry, for figures of other parts. */
+    public MeterRegistry registry() {
+        return registry;
     }
 
     /** All metrics as text. */

@@ -1,9 +1,9 @@
 package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.Authorizer;
+import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.Reconciler;
-import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.kit.web.ProblemDetails;
@@ -26,16 +26,16 @@ public final class HealthRoutes {
     private final Vertx vertx;
     private final NodeStateStore store;
     private final Reconciler reconciler;
-    private final SignalSink signals;
+    private final CommandSink commands;
     private final Authorizer authorizer;
 
     /** Routes over the store. */
     public HealthRoutes(
-            Vertx vertx, NodeStateStore store, Reconciler reconciler, SignalSink signals, Authorizer authorizer) {
+            Vertx vertx, NodeStateStore store, Reconciler reconciler, CommandSink commands, Authorizer authorizer) {
         this.vertx = vertx;
         this.store = store;
         this.reconciler = reconciler;
-        this.signals = signals;
+        this.commands = commands;
         this.authorizer = authorizer;
     }
 
@@ -117,7 +117,8 @@ public final class HealthRoutes {
             Authorizer.AccessResult access) {
         switch (access) {
             case Authorizer.AccessResult.Allowed(String user) ->
-                Future.fromCompletionStage(signals.commandIssued(target.node(), target.device(), command, user, reason))
+                Future.fromCompletionStage(
+                                commands.commandIssued(target.node(), target.device(), command, user, reason))
                         .onSuccess(_ -> context.response()
                                 .setStatusCode(202)
                                 .putHeader("content-type", "application/json")

@@ -1,106 +1,94 @@
 package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
-import io.gpufleet.health.app.NodeStateStore;
-import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.model.DecisionResult;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.Verdict;
 import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Inbound;
-import io.gpufleet.wire.projection.Outbound;
-import io.gpufleet.wire.projection.Projection;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Projection of the input topics onto node states; passes a verdict to the reconciler once it is committed. */
-public final class HealthProjection implements Projection {
-    private final NodeStateStore store;
-    private final Reconciler reconciler;
-    private final List<NodeState> uncommitted = new ArrayList<>();
+/** Projection of the input topics onto node states: what {@link HealthMachine} decides, as states and records. */
+public final class HealthProjection implements Projection<NodeState> {
+    private static final ProjectionSpec SPEC = new ProjectionSpec(
+            Topic.HEALTH_STATE,
+            EventType.HEALTH_CHANGED,
+            1,
+            Set.of(Topic.HEALTH, Topic.SIGNALS, Topic.INVENTORY),
+            Set.of(),
+            Set.of(Topic.VERDICTS, Topic.DECISIONS));
 
-    /** Projection into the store. */
-    public HealthProjection(NodeStateStore store, Reconciler reconciler) {
-        this.store = store;
-        this.reconciler = reconciler;
+    private final HealthMachine machine;
+
+    /** Projection by the decisions of a machine. */
+    public HealthProjection(HealthMachine machine) {
+        this.machine = machine;
     }
 
     @Override
-    public Topic changelog() {
-        return Topic.HEALTH_STATE;
+    public ProjectionSpec spec() {
+        return SPEC;
     }
 
     @Override
-    public EventType changelogType() {
-        return EventType.HEALTH_CHANGED;
+    public NodeState read(String node, Message state) {
+        return StateMapper.toModel(node, (NodeHealthState) state);
     }
 
     @Override
-    public Set<Topic> inputs() {
-        return Set.of(Topic.HEALTH, Topic.SIGNALS, Topic.INVENTORY);
+    public Message write(String node, NodeState state) {
+        return StateMapper.toWire(state);
     }
 
     @Override
-    public void clear() {
-        store.clear();
-        reconciler.clear();
-        uncommitted.clear();
+    public Effects<NodeState> on(States<NodeState> states, Inbound input, Instant now) {
+        return switch (input) {
+            case Inbound.Event event ->
+                SignalMapper.toModel(event, now)
+                        .map(signal -> effects(decide(states, event.key(), signal, now), now, event))
+                        .orElse(Effects.none());
+            case Inbound.Tombstone _, Inbound.Heartbeat _ -> Effects.none();
+        };
     }
 
     @Override
-    public void restore(String key, Message state) {
-        NodeState restored = StateMapper.toModel(key, (NodeHealthState) state);
-        store.restore(restored);
-        reconciler.verdictCommitted(Verdict.of(restored));
+    public Instant wakeAt(NodeState state) {
+        return machine.changesAt(state);
     }
 
     @Override
-    public void forget(String key) {
-        store.forget(key);
-        reconciler.forget(key);
+    public Effects<NodeState> tick(String node, States<NodeState> states, Instant now) {
+        DecisionResult result = decide(states, node, HealthSignal.TimePassed.at(now), now);
+        return effects(result, OutboundMapper.toWire(result, now));
     }
 
-    @Override
-    public List<Outbound> fold(Inbound event, Instant now) {
-        return SignalMapper.toModel(event, now)
-                .map(signal -> toOutbound(store.handle(event.key(), signal, now), now).stream()
-                        .<Outbound>map(output -> output.causedBy(event))
-                        .toList())
-                .orElse(List.of());
+    private DecisionResult decide(States<NodeState> states, String node, HealthSignal signal, Instant now) {
+        NodeState before = states.get(node)
+                .orElseGet(() -> NodeState.unknown(node, signal.metadata().at()));
+        return machine.decide(before, signal, now);
     }
 
-    @Override
-    public List<Outbound> tick(Instant now) {
-        return store.tick(now).stream()
-                .flatMap(result -> toOutbound(result, now).stream())
-                .map(Outbound.class::cast)
-                .toList();
+    private static Effects<NodeState> effects(DecisionResult result, Instant now, Inbound cause) {
+        return effects(
+                result,
+                OutboundMapper.toWire(result, now).stream()
+                        .map(output -> output.causedBy(cause))
+                        .toList());
     }
 
-    private List<Outbound.Event> toOutbound(DecisionResult result, Instant now) {
-        if (!result.events().isEmpty()) {
-            uncommitted.add(result.state());
-        }
-        return OutboundMapper.toWire(result, now);
-    }
-
-    @Override
-    public void committed(List<Outbound> outputs) {
-        uncommitted.forEach(state -> reconciler.verdictCommitted(Verdict.of(state)));
-        uncommitted.clear();
-    }
-
-    @Override
-    public void activated(Instant now) {
-        reconciler.activate();
-    }
-
-    @Override
-    public void deactivated() {
-        reconciler.deactivate();
+    private static Effects<NodeState> effects(DecisionResult result, List<Outbound.Event> outputs) {
+        return result.events().isEmpty()
+                ? Effects.publish(outputs)
+                : Effects.state(result.state().node().name(), result.state(), outputs);
     }
 }

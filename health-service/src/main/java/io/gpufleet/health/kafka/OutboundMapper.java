@@ -9,18 +9,18 @@ import io.gpufleet.proto.health.v1.DeviceVerdict;
 import io.gpufleet.proto.health.v1.HolderAtFault;
 import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.health.v1.Outcome;
+import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Outbound;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Maps decision results to the records of one transaction. */
+/** Maps decision results to records. */
 final class OutboundMapper {
     private OutboundMapper() {}
 
-    /** Verdict and decisions, and the changelog record when the state changed. */
+    /** Verdict and decisions. */
     static List<Outbound.Event> toWire(DecisionResult result, Instant now) {
         String node = result.state().node().name();
         var out = new ArrayList<Outbound.Event>();
@@ -30,12 +30,8 @@ final class OutboundMapper {
                     out.add(Outbound.Event.of(Topic.VERDICTS, EventType.VERDICT_REACHED, node, toWire(verdict), now));
                 case Effect.RecordDecision(Decision decision) ->
                     out.add(Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, node, toWire(decision), now)
-                            .withSubject(decision.device()));
+                            .about(decision.device()));
             }
-        }
-        if (!result.events().isEmpty()) {
-            out.add(Outbound.Event.of(
-                    Topic.HEALTH_STATE, EventType.HEALTH_CHANGED, node, StateMapper.toWire(result.state()), now));
         }
         return out;
     }

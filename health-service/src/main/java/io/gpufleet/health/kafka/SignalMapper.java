@@ -16,7 +16,7 @@ import io.gpufleet.proto.inventory.v1.LocalHealth;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
-import io.gpufleet.wire.projection.Inbound;
+import io.gpufleet.runtime.projection.Inbound;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 final class SignalMapper {
     private SignalMapper() {}
 
-    static Optional<HealthSignal> toModel(Inbound in, Instant now) {
+    static Optional<HealthSignal> toModel(Inbound.Event in, Instant now) {
         var metadata = new EventMetadata(in.eventId(), in.appendedAt(), in.age(now));
         return switch (in.payload()) {
             case FaultObserved observed ->
@@ -58,7 +58,7 @@ final class SignalMapper {
         };
     }
 
-    private static DaemonIncarnation incarnation(Inbound in, String bootId) {
+    private static DaemonIncarnation incarnation(Inbound.Event in, String bootId) {
         return new DaemonIncarnation(TextLimits.name(bootId), in.envelope().id().epoch(), in.newMachine());
     }
 

@@ -1,6 +1,7 @@
 package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
+import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
@@ -11,17 +12,17 @@ import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.proto.signal.v1.OverrideObserved;
 import io.gpufleet.proto.signal.v1.PatchResult;
-import io.gpufleet.wire.EventSender;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Outbound;
 import java.time.Clock;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Appends to {@code gpu.signals}. */
-public final class SignalSender implements SignalSink {
+public final class SignalSender implements SignalSink, CommandSink {
     private static final Logger LOG = LoggerFactory.getLogger(SignalSender.class);
 
     private final EventSender sender;

@@ -1,6 +1,7 @@
 package io.gpufleet.health.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -123,14 +124,13 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     @Override
     public NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch plan) {
         String patch = json(nodePatch(observed, plan));
-        return call(() -> client.nodes().withName(observed.name()).patch(MERGE, patch));
+        return call(() -> client.resource(named(observed)).patch(MERGE, patch));
     }
 
     @Override
     public NodeResponse patchCondition(ObservedNode observed, Condition condition) {
         String patch = json(conditionPatch(observed, condition));
-        return call(() ->
-                client.nodes().withName(observed.name()).subresource("status").patch(APPLY, patch));
+        return call(() -> client.resource(named(observed)).subresource("status").patch(APPLY, patch));
     }
 
     @Override
@@ -160,6 +160,15 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
                 List.of());
         NodeResponse response = patchNode(missing, plan);
         LOG.atDebug().addKeyValue("response", response).log("warm-up done");
+    }
+
+    /** Its name only: a patch by name alone would read the Node before it. */
+    private static Node named(ObservedNode observed) {
+        return new NodeBuilder()
+                .withNewMetadata()
+                .withName(observed.name())
+                .endMetadata()
+                .build();
     }
 
     private static NodeResponse call(Supplier<@Nullable Node> call) {

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
@@ -25,13 +26,15 @@ public final class NodeEventRecorder implements AutoCloseable {
     private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
     private final KubernetesClient client;
+    private final CurrentLease lease;
     private final Clock clock;
     private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
 
-    /** Uses the client, which the caller closes. */
-    public NodeEventRecorder(KubernetesClient client, Clock clock) {
+    /** Uses the client, which the caller closes; asks the lease immediately before each write. */
+    public NodeEventRecorder(KubernetesClient client, CurrentLease lease, Clock clock) {
         this.client = client;
+        this.lease = lease;
         this.clock = clock;
     }
 
@@ -57,26 +60,30 @@ public final class NodeEventRecorder implements AutoCloseable {
         Event existing =
                 client.v1().events().inNamespace(NAMESPACE).withName(name).get();
         String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        if (existing == null) {
-            try {
-                client.v1()
-                        .events()
-                        .inNamespace(NAMESPACE)
-                        .resource(event(node, warning, reason, message, now))
-                        .create();
-                return;
-            } catch (KubernetesClientException raced) {
-                if (raced.getCode() != 409) {
-                    throw raced;
-                }
-            }
+        if (existing == null && created(event(node, warning, reason, message, now))) {
+            return;
         }
         int count = existing == null || existing.getCount() == null ? 1 : existing.getCount();
-        client.v1()
-                .events()
-                .inNamespace(NAMESPACE)
+        String patch = patch(Map.of("count", count + 1, "lastTimestamp", now, "message", message));
+        Event named = new EventBuilder()
+                .withNewMetadata()
                 .withName(name)
-                .patch(MERGE, patch(Map.of("count", count + 1, "lastTimestamp", now, "message", message)));
+                .withNamespace(NAMESPACE)
+                .endMetadata()
+                .build();
+        var _ = lease.call(() -> client.resource(named).patch(MERGE, patch) != null, () -> false);
+    }
+
+    /** False when there is one of that name. */
+    private boolean created(Event event) {
+        try {
+            return lease.call(() -> client.resource(event).create() != null, () -> true);
+        } catch (KubernetesClientException raced) {
+            if (raced.getCode() == 409) {
+                return false;
+            }
+            throw raced;
+        }
     }
 
     /** Name by node and reason, so that a repeated Event finds its object. */

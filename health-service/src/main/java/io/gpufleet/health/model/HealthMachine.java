@@ -13,10 +13,15 @@ import io.gpufleet.health.model.HealthSignal.NodeObjectDeleted;
 import io.gpufleet.health.model.HealthSignal.NodeObjectObserved;
 import io.gpufleet.health.model.HealthSignal.OverrideObserved;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * {@code decide(state, signal, now) -> events + effects}. A fault of a former boot, and a fault older than {@code
@@ -44,6 +49,19 @@ public final class HealthMachine {
                 ? reported(evaluation, reported)
                 : dispatch(evaluation, signal, DecisionContext.NONE);
         return evaluation.finish(context, policy.recoveryDwell(), now);
+    }
+
+    /** When time alone changes this state next; {@link Instant#MAX} for never. */
+    public Instant changesAt(NodeState state) {
+        Stream<Instant> recovered = state.devices().values().stream()
+                .map(Device::health)
+                .filter(DeviceHealth.Recovering.class::isInstance)
+                .map(health -> health.since().plus(policy.recoveryDwell()));
+        Stream<Instant> overrideEnd = Optional.ofNullable(state.override()).stream()
+                .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
+        return Stream.concat(recovered, overrideEnd)
+                .min(Comparator.naturalOrder())
+                .orElse(Instant.MAX);
     }
 
     /** Boot of a daemon's signal, relative to the boot in the state. */

@@ -1,7 +1,6 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
-import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import java.time.Instant;
@@ -77,12 +76,6 @@ public record NodeState(
         return Stream.concat(
                 episodes.values().stream(),
                 devices.values().stream().flatMap(device -> device.episodes().values().stream()));
-    }
-
-    /** True when time alone can change the state, so that timer ticks matter. */
-    public boolean changesWithTime() {
-        return override != null
-                || devices.values().stream().anyMatch(device -> device.health() instanceof DeviceHealth.Recovering);
     }
 
     NodeState withUid(String uid) {

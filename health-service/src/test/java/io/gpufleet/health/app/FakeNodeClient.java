@@ -137,6 +137,6 @@ final class FakeNodeClient implements NodeClient {
 
     @Override
     public void warmUp() {
-        // needs no preparation
+        calls.add("warm-up");
     }
 }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class NodePatchStepTest {
@@ -22,11 +23,18 @@ class NodePatchStepTest {
     private final RecordingSignalSink signals = new RecordingSignalSink();
     private final ReconcileCounters counters = new ReconcileCounters();
     private final ManualClock clock = new ManualClock();
-    private final NodePatchStep step = new NodePatchStep(nodes, signals, counters, clock, Duration.ofSeconds(10));
+    private final CurrentLease lease = new CurrentLease();
+    private final NodePatchStep step =
+            new NodePatchStep(nodes, signals, lease, counters, clock, Duration.ofSeconds(10));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")
             .nodeObserved("uid-1")
             .xid("gpu-0", 79);
+
+    @BeforeEach
+    void beginTheTerm() {
+        lease.begin(() -> true);
+    }
 
     private ReconcileResult reconcile() {
         return step.reconcile(scenario.verdict(), 0);
@@ -133,6 +141,78 @@ class NodePatchStepTest {
         step.reconcile(unseen.verdict(), 0);
 
         assertThat(signals.recorded).containsExactly("nodeObserved uid-1");
+    }
+
+    @Test
+    void callAfterTheEndOfTheLeaseIsNotMade() {
+        // Given: a lease that ends with the first call
+        lease.begin(() -> nodes.calls.isEmpty());
+
+        // When
+        ReconcileResult result = reconcile();
+
+        // Then
+        assertThat(nodes.calls).containsExactly("node");
+        assertThat(signals.recorded).isEmpty();
+        assertThat(result).isEqualTo(new ReconcileResult.RequeueAfter(Duration.ofSeconds(1)));
+        assertThat(step.outcome(FakeNodeClient.NODE)).contains("may not act now");
+    }
+
+    @Test
+    void eventAndSignalAfterTheEndOfTheLeaseAreNotMade() {
+        lease.begin(() -> !nodes.calls.contains("condition"));
+
+        reconcile();
+
+        assertThat(nodes.calls).containsExactly("node", "condition");
+        assertThat(signals.recorded).isEmpty();
+    }
+
+    @Test
+    void nothingIsObservedOrPatchedWithoutALease() {
+        // Given
+        var unseen =
+                new NodeScenario(TestPolicies.standard()).announced("gpu-0").xid("gpu-0", 79);
+        lease.end();
+
+        // When
+        step.reconcile(unseen.verdict(), 0);
+        step.warmUp();
+
+        // Then
+        assertThat(nodes.calls).isEmpty();
+        assertThat(signals.recorded).isEmpty();
+    }
+
+    @Test
+    void uidNotReportedForLackOfALeaseIsReportedLater() {
+        // Given
+        var unseen = new NodeScenario(TestPolicies.standard()).announced("gpu-0");
+        lease.end();
+        step.reconcile(unseen.verdict(), 0);
+
+        // When
+        lease.begin(() -> true);
+        step.reconcile(unseen.verdict(), 0);
+
+        // Then
+        assertThat(signals.recorded).containsExactly("nodeObserved uid-1");
+    }
+
+    @Test
+    void overrideIsNotReportedWithoutALease() {
+        // Given
+        reconcile();
+        nodes.setTaints();
+        reconcile();
+        clock.advance(Duration.ofSeconds(10));
+
+        // When
+        lease.end();
+        reconcile();
+
+        // Then
+        assertThat(signals.recorded).doesNotContain("override taint");
     }
 
     @Test

@@ -10,20 +10,29 @@ import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ReconcilerTest {
     private final FakeNodeClient nodes = new FakeNodeClient();
     private final RecordingSignalSink signals = new RecordingSignalSink();
+    private final CurrentLease lease = new CurrentLease();
     private final Reconciler reconciler = new Reconciler(
-            new NodePatchStep(nodes, signals, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
+            new NodePatchStep(
+                    nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
+            lease,
             Duration.ofHours(1));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")
             .nodeObserved("uid-1")
             .xid("gpu-0", 79);
+
+    private void begin() {
+        reconciler.begin(() -> true, List.of());
+    }
 
     @AfterEach
     void close() {
@@ -31,14 +40,13 @@ class ReconcilerTest {
     }
 
     @Test
-    void standbyPatchesNothingUntilItIsActive() {
+    void standbyPatchesNothingUntilItsTermBegins() {
         // Given
-        reconciler.verdictCommitted(scenario.verdict());
         reconciler.nodeChanged(FakeNodeClient.NODE);
         assertThat(nodes.calls).isEmpty();
 
         // When
-        reconciler.activate();
+        reconciler.begin(() -> true, List.of(scenario.verdict()));
 
         // Then
         await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79")));
@@ -46,7 +54,7 @@ class ReconcilerTest {
 
     @Test
     void newVerdictIsAppliedAtOnce() {
-        reconciler.activate();
+        begin();
         reconciler.verdictCommitted(scenario.verdict());
         await().untilAsserted(() -> assertThat(nodes.node().taints()).isNotEmpty());
 
@@ -57,7 +65,7 @@ class ReconcilerTest {
 
     @Test
     void failedPatchIsRetried() {
-        reconciler.activate();
+        begin();
         nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
 
         reconciler.verdictCommitted(scenario.verdict());
@@ -68,7 +76,7 @@ class ReconcilerTest {
     @Test
     void forgottenNodeLeavesNothingBehind() {
         // Given
-        reconciler.activate();
+        begin();
         reconciler.verdictCommitted(scenario.verdict());
         await().untilAsserted(() ->
                 assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("as desired"));
@@ -83,9 +91,41 @@ class ReconcilerTest {
     }
 
     @Test
+    void verdictOfAFormerTermIsDroppedWhenItIsNotCommittedAnyMore() {
+        // Given
+        reconciler.begin(() -> true, List.of(scenario.verdict()));
+        await().untilAsserted(() ->
+                assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("as desired"));
+        reconciler.end();
+
+        // When
+        begin();
+
+        // Then
+        await().untilAsserted(
+                        () -> assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse());
+    }
+
+    @Test
+    void patchIsMadeOnceTheLeaseIsHeldAgain() {
+        // Given
+        var held = new AtomicBoolean();
+        reconciler.begin(held::get, List.of(scenario.verdict()));
+        await().untilAsserted(() ->
+                assertThat(reconciler.outcome(FakeNodeClient.NODE)).contains("may not act now"));
+        assertThat(nodes.calls).isEmpty();
+
+        // When
+        held.set(true);
+
+        // Then
+        await().untilAsserted(() -> assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79")));
+    }
+
+    @Test
     void nodeWithoutTaintAndAnnotationIsTaintedAgainWhenItChanges() {
         // Given
-        reconciler.activate();
+        begin();
         reconciler.verdictCommitted(scenario.verdict());
         await().untilAsserted(() -> assertThat(nodes.calls).contains("event Xid79"));
 
@@ -99,9 +139,11 @@ class ReconcilerTest {
     }
 
     @Test
-    void deactivatedReconcilerDoesNothing() {
-        reconciler.activate();
-        reconciler.deactivate();
+    void reconcilerDoesNothingAfterItsTerm() {
+        begin();
+        await().until(() -> nodes.calls.contains("warm-up"));
+        nodes.calls.clear();
+        reconciler.end();
         reconciler.verdictCommitted(scenario.verdict());
         reconciler.nodeDeleted(FakeNodeClient.NODE, "uid-1");
 

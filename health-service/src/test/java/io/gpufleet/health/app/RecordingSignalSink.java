@@ -1,6 +1,5 @@
 package io.gpufleet.health.app;
 
-import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,12 +28,6 @@ final class RecordingSignalSink implements SignalSink {
     @Override
     public CompletionStage<Void> nodePatched(String node, PatchOutcome outcome) {
         return add("nodePatched " + outcome.succeeded());
-    }
-
-    @Override
-    public CompletionStage<Void> commandIssued(
-            String node, String device, Command command, String user, String reason) {
-        return add("command " + command);
     }
 
     private CompletionStage<Void> add(String what) {

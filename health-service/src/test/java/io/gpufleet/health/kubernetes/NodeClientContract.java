@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodeListener;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -84,7 +85,13 @@ interface NodeClientContract {
     /** The adapter with a fixed clock. */
     private KubernetesNodeClient nodes(Instant now) {
         Clock clock = Clock.fixed(now, ZoneOffset.UTC);
-        return new KubernetesNodeClient(client(), new NodeEventRecorder(client(), clock), clock);
+        return new KubernetesNodeClient(client(), new NodeEventRecorder(client(), heldLease(), clock), clock);
+    }
+
+    private static CurrentLease heldLease() {
+        var lease = new CurrentLease();
+        lease.begin(() -> true);
+        return lease;
     }
 
     private KubernetesNodeClient nodes() {
@@ -232,7 +239,7 @@ interface NodeClientContract {
         Clock clock = Clock.systemUTC();
 
         // When
-        try (var events = new NodeEventRecorder(client(), clock)) {
+        try (var events = new NodeEventRecorder(client(), heldLease(), clock)) {
             events.recordEvent(observed, true, "Xid79", "1 GPU out of service");
             await().atMost(TIMEOUT).untilAsserted(() -> assertThat(events()).hasSize(1));
             events.recordEvent(observed, true, "Xid79", "1 GPU out of service");

@@ -1,0 +1,185 @@
+package io.gpufleet.health.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.proto.health.v1.DecisionTaken;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultCleared;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.NodeVerdict;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The projection without an engine: pure functions over states. */
+class HealthProjectionTest {
+    private static final String NODE = "node-1";
+    private static final Duration DWELL = Duration.ofMinutes(5);
+
+    private final HealthProjection projection =
+            new HealthProjection(new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)));
+    private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
+
+    private Effects<NodeState> announced() {
+        return nodes.daemon(
+                NODE,
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                NodeAnnounced.newBuilder()
+                        .setBootId("boot-1")
+                        .addGpus(Gpu.newBuilder().setUuid("gpu-0"))
+                        .addGpus(Gpu.newBuilder().setUuid("gpu-1"))
+                        .build());
+    }
+
+    private static Fault fault(int xid) {
+        return Fault.newBuilder()
+                .setDeviceUuid("gpu-0")
+                .setKind(FaultKind.FAULT_KIND_XID)
+                .setXid(xid)
+                .build();
+    }
+
+    private Effects<NodeState> observed(int xid) {
+        return nodes.daemon(
+                NODE,
+                Topic.HEALTH,
+                EventType.FAULT_OBSERVED,
+                FaultObserved.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(fault(xid))
+                        .build());
+    }
+
+    private Effects<NodeState> cleared(int xid) {
+        return nodes.daemon(
+                NODE,
+                Topic.HEALTH,
+                EventType.FAULT_CLEARED,
+                FaultCleared.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(fault(xid))
+                        .setProof("quiet")
+                        .build());
+    }
+
+    private NodeState state() {
+        return nodes.get(NODE).orElseThrow();
+    }
+
+    private static List<Outbound.Event> events(Effects<NodeState> effects) {
+        return effects.outputs().stream().map(Outbound.Event.class::cast).toList();
+    }
+
+    @Test
+    void faultBecomesStateVerdictAndDecisions() {
+        announced();
+
+        Effects<NodeState> effects = observed(79);
+
+        assertThat(effects.states()).containsOnlyKeys(NODE);
+        assertThat(events(effects))
+                .extracting(Outbound.Event::topic)
+                .containsExactly(Topic.VERDICTS, Topic.DECISIONS, Topic.DECISIONS);
+        assertThat(((NodeVerdict) events(effects).getFirst().payload()).getTrusted())
+                .isFalse();
+        assertThat(events(effects))
+                .filteredOn(event -> event.payload() instanceof DecisionTaken)
+                .extracting(Outbound.Event::subject)
+                .containsExactly("gpu-0", "");
+    }
+
+    @Test
+    void everyOutputCarriesTheTraceOfItsCause() {
+        announced();
+
+        assertThat(events(observed(79)))
+                .isNotEmpty()
+                .extracting(Outbound.Event::traceparent)
+                .containsOnly(ProjectedNodes.TRACE);
+    }
+
+    @Test
+    void everyOutputIsOfADeclaredTopic() {
+        announced();
+
+        assertThat(events(observed(79)))
+                .extracting(Outbound.Event::topic)
+                .isSubsetOf(projection.spec().outputs());
+    }
+
+    @Test
+    void benignFaultIsADecisionWithoutState() {
+        announced();
+
+        Effects<NodeState> effects = observed(13);
+
+        assertThat(effects.states()).isEmpty();
+        assertThat(events(effects)).extracting(Outbound.Event::topic).containsExactly(Topic.DECISIONS);
+    }
+
+    @Test
+    void eventThatIsNoSignalHasNoEffect() {
+        Effects<NodeState> departed = nodes.daemon(
+                NODE,
+                Topic.INVENTORY,
+                EventType.NODE_DEPARTED,
+                NodeDeparted.newBuilder().setBootId("boot-1").build());
+
+        assertThat(departed.isEmpty()).isTrue();
+    }
+
+    @Test
+    void tombstoneOfAnInputHasNoEffect() {
+        announced();
+
+        Effects<NodeState> effects =
+                projection.on(nodes, new Inbound.Tombstone(Topic.HEALTH, NODE, nodes.now()), nodes.now());
+
+        assertThat(effects.isEmpty()).isTrue();
+    }
+
+    @Test
+    void stateIsReadAsItWasWritten() {
+        announced();
+        observed(79);
+
+        assertThat(projection.read(NODE, projection.write(NODE, state()))).isEqualTo(state());
+    }
+
+    @Test
+    void recoveringDeviceWakesTheNodeWhenItsDwellIsOver() {
+        // Given
+        announced();
+        observed(48);
+        assertThat(projection.wakeAt(state())).isEqualTo(Instant.MAX);
+        cleared(48);
+
+        // When
+        Instant wakeAt = projection.wakeAt(state());
+
+        // Then
+        assertThat(wakeAt).isEqualTo(nodes.now().plus(DWELL));
+        nodes.advance(DWELL.minusMillis(1));
+        assertThat(nodes.tick(NODE).isEmpty()).isTrue();
+        nodes.advance(Duration.ofMillis(1));
+        assertThat(events(nodes.tick(NODE)))
+                .extracting(Outbound.Event::topic)
+                .containsExactly(Topic.VERDICTS, Topic.DECISIONS);
+        assertThat(projection.wakeAt(state())).isEqualTo(Instant.MAX);
+    }
+}

@@ -1,0 +1,90 @@
+package io.gpufleet.health.kafka;
+
+import com.google.protobuf.Message;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/** The states of a projection in a map, as an engine would own them; keeps the effects of the last input. */
+final class ProjectedNodes implements States<NodeState> {
+    static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    private final HealthProjection projection;
+    private final Map<String, NodeState> states = new HashMap<>();
+    private Instant now;
+    private long sequence;
+
+    ProjectedNodes(HealthProjection projection, Instant start) {
+        this.projection = projection;
+        this.now = start;
+    }
+
+    Instant now() {
+        return now;
+    }
+
+    void advance(Duration time) {
+        now = now.plus(time);
+    }
+
+    /** An event of the node's daemon, just appended, with a trace. */
+    Effects<NodeState> daemon(String node, Topic topic, EventType type, Message payload) {
+        return on(topic, type, node, new EventSource.Node("c1", node), payload);
+    }
+
+    /** An event of a service about a node. */
+    Effects<NodeState> service(String node, EventType type, Message payload) {
+        return on(Topic.SIGNALS, type, node, new EventSource.Service("c1", "health-service-0"), payload);
+    }
+
+    private Effects<NodeState> on(Topic topic, EventType type, String node, EventSource source, Message payload) {
+        sequence++;
+        var envelope = new Envelope(
+                new EventId(source.name(), 1_000, topic, sequence),
+                source,
+                type,
+                "",
+                node,
+                new EventTime(now, now, 0),
+                TRACE);
+        return apply(projection.on(this, new Inbound.Event(envelope, payload, now, false), now));
+    }
+
+    Effects<NodeState> tick(String node) {
+        return apply(projection.tick(node, this, now));
+    }
+
+    private Effects<NodeState> apply(Effects<NodeState> effects) {
+        states.keySet().removeAll(effects.forgotten());
+        states.putAll(effects.states());
+        return effects;
+    }
+
+    @Override
+    public Optional<NodeState> get(String key) {
+        return Optional.ofNullable(states.get(key));
+    }
+
+    @Override
+    public int size() {
+        return states.size();
+    }
+
+    @Override
+    public void forEach(BiConsumer<String, NodeState> each) {
+        states.forEach(each);
+    }
+}
