@@ -9,7 +9,10 @@ import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.proto.health.v1.Fault;
 import java.util.Locale;
 
-/** Maps enums by name to protobuf and back; an unknown protobuf value becomes the default, never an exception. */
+/**
+ * Maps enums by name to protobuf and back. In an event an unknown protobuf value becomes the default; in our own
+ * changelog it is an exception, since the state would be another one.
+ */
 final class EnumMapping {
     private static final int MAX_NUMBER = 1_000_000;
 
@@ -41,8 +44,27 @@ final class EnumMapping {
                 : io.gpufleet.proto.health.v1.RecoveryAction.valueOf("RECOVERY_ACTION_" + action.name());
     }
 
+    /** A state of the changelog, where there is always one. */
     static HealthState state(io.gpufleet.proto.health.v1.HealthState wire) {
-        return byName(HealthState.class, wire, "HEALTH_STATE_", HealthState.HEALTHY);
+        return switch (wire) {
+            case HEALTH_STATE_HEALTHY -> HealthState.HEALTHY;
+            case HEALTH_STATE_SUSPECT -> HealthState.SUSPECT;
+            case HEALTH_STATE_UNHEALTHY -> HealthState.UNHEALTHY;
+            case HEALTH_STATE_RECOVERING -> HealthState.RECOVERING;
+            case HEALTH_STATE_QUARANTINED -> HealthState.QUARANTINED;
+            case HEALTH_STATE_RETIRED -> HealthState.RETIRED;
+            case HEALTH_STATE_LOST -> HealthState.LOST;
+            case HEALTH_STATE_UNSPECIFIED, UNRECOGNIZED ->
+                throw new IllegalArgumentException("health state " + wire + " is unknown");
+        };
+    }
+
+    /** A value of the changelog; throws for one of a later release. */
+    static <E extends ProtocolMessageEnum> E recognized(E wire) {
+        if (wire.toString().equals("UNRECOGNIZED")) {
+            throw new IllegalArgumentException(wire.getClass().getSimpleName() + " has an unknown value");
+        }
+        return wire;
     }
 
     static io.gpufleet.proto.health.v1.HealthState toWire(HealthState state) {

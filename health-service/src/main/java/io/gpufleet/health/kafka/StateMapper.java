@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
-/** Maps the state of a node to its changelog record and back, without loss. */
+/** Maps the state of a node to its changelog record and back, without loss; a record that it cannot read throws. */
 final class StateMapper {
     private StateMapper() {}
 
@@ -58,7 +58,7 @@ final class StateMapper {
                 EnumMapping.state(wire.getState()),
                 since,
                 wire.getReason(),
-                EnumMapping.recommendedAction(wire.getRecommendedAction()));
+                EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
         return new NodeState(
                 new NodeReference(node, wire.getNodeUid()),
                 new NodeState.Boot(wire.getBootId(), wire.getBootEpoch()),
@@ -114,7 +114,7 @@ final class StateMapper {
 
     private static DeviceHealth health(DeviceHealthState wire) {
         Instant since = TimestampMapping.fromWire(wire.getSince());
-        var cause = new Cause(wire.getReason(), EnumMapping.recommendedAction(wire.getRecommendedAction()));
+        var cause = new Cause(wire.getReason(), EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
         return switch (EnumMapping.state(wire.getState())) {
             case HEALTHY -> new DeviceHealth.Healthy(since);
             case SUSPECT -> new DeviceHealth.Suspect(since, cause);
@@ -142,12 +142,12 @@ final class StateMapper {
     private static SequencedMap<FaultCode, Episode> episodes(List<EpisodeState> wire) {
         var episodes = new TreeMap<FaultCode, Episode>();
         wire.forEach(open -> {
-            FaultCode code = EnumMapping.code(open.getKind(), open.getXid());
+            FaultCode code = EnumMapping.code(EnumMapping.recognized(open.getKind()), open.getXid());
             episodes.put(
                     code,
                     new Episode(
                             code,
-                            EnumMapping.action(open.getRecoveryAction()),
+                            EnumMapping.action(EnumMapping.recognized(open.getRecoveryAction())),
                             TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
                             open.getBootId(),
