@@ -112,8 +112,12 @@ public final class HealthMain {
                 () -> engine.failure().stream().toList(),
                 ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures),
                 metrics::scrape);
-        new HealthRoutes(vertx, store, reconciler, signals, new KubernetesAuthorizer(client)).mount(router);
-        HealthConfig.Http http = config.http();
+        new HealthRoutes(vertx, store, reconciler, signals, new KubernetesAuthorizer(client), engine::refusedAsStale)
+                .mount(router);
+        listen(vertx, router, config.http(), shutdown);
+    }
+
+    private static void listen(Vertx vertx, Router router, HealthConfig.Http http, Shutdown shutdown) {
         BoundHttpServer server = shutdown.add(
                 "HTTP", BoundHttpServer.open(vertx, router, http.host(), http.port(), "GPUFLEET_HTTP_PORT"));
         LOG.atInfo().addKeyValue("port", server.port()).log("HTTP server started");

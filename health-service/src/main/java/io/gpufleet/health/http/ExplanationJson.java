@@ -9,6 +9,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Locale;
 
@@ -23,12 +24,13 @@ import java.util.Locale;
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * quarantine?   note
  * override?     {target, by, since}
+ * eventsRefused? why, and what to do about it
  * </pre>
  */
 final class ExplanationJson {
     private ExplanationJson() {}
 
-    static JsonObject of(NodeState state, String outcome) {
+    static JsonObject of(NodeState state, String outcome, boolean eventsRefused) {
         Verdict verdict = Verdict.of(state);
         var devices = new JsonArray();
         state.devices().values().forEach(device -> devices.add(of(device)));
@@ -52,7 +54,18 @@ final class ExplanationJson {
         if (state.override() != null) {
             json.put("override", override(state.override()));
         }
+        if (eventsRefused) {
+            json.put("eventsRefused", refused(state.boot()));
+        }
         return json;
+    }
+
+    /** An incarnation is the time at which a daemon started, by its own clock. */
+    private static String refused(NodeState.Boot boot) {
+        return "the newest events of the daemon are refused, since they are older than events already applied, whose"
+                + " daemon started at " + Instant.ofEpochMilli(boot.epoch()) + ": correct the clock of the node; a"
+                + " restart of the daemon helps only once the clock is past that time, a reboot of the node helps at"
+                + " once";
     }
 
     private static JsonObject override(ManualOverride override) {

@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.core.metrics.Info;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 
@@ -53,11 +54,13 @@ public final class HealthMetrics {
     }
 
     private void registerBuild(BuildInfo build) {
-        Gauge.builder(BuildInfo.METRIC, () -> 1)
-                .description("version and Git revision of this build")
-                .tag("version", build.version())
-                .tag("revision", build.revision())
-                .register(registry);
+        // Micrometer removes the suffix _info from the name of a gauge.
+        Info.builder()
+                .name(BuildInfo.METRIC)
+                .help("version and Git revision of this build")
+                .labelNames("version", "revision")
+                .register(registry.getPrometheusRegistry())
+                .setLabelValues(build.version(), build.revision());
     }
 
     private void counter(

@@ -17,6 +17,7 @@ import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** Routes below {@code /v1}. Any replica answers reads from its own state, and appends commands to the log. */
 public final class HealthRoutes {
@@ -27,15 +28,26 @@ public final class HealthRoutes {
     private final NodeStateStore store;
     private final Reconciler reconciler;
     private final CommandSink commands;
+    private final Predicate<String> refusedAsStale;
     private final Authorizer authorizer;
 
-    /** Routes over the store. */
+    /**
+     * Routes over the store.
+     *
+     * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
+     */
     public HealthRoutes(
-            Vertx vertx, NodeStateStore store, Reconciler reconciler, CommandSink commands, Authorizer authorizer) {
+            Vertx vertx,
+            NodeStateStore store,
+            Reconciler reconciler,
+            CommandSink commands,
+            Authorizer authorizer,
+            Predicate<String> refusedAsStale) {
         this.vertx = vertx;
         this.store = store;
         this.reconciler = reconciler;
         this.commands = commands;
+        this.refusedAsStale = refusedAsStale;
         this.authorizer = authorizer;
     }
 
@@ -61,7 +73,7 @@ public final class HealthRoutes {
                 .ifPresentOrElse(
                         state -> context.response()
                                 .putHeader("content-type", "application/json")
-                                .end(ExplanationJson.of(state, reconciler.outcome(node))
+                                .end(ExplanationJson.of(state, reconciler.outcome(node), refusedAsStale.test(node))
                                         .encode()),
                         () -> notFound(context, "node " + node));
     }

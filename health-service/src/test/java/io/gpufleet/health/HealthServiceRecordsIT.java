@@ -1,0 +1,130 @@
+package io.gpufleet.health;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.testbed.testkit.TestDaemon;
+import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The program with records that no healthy daemon sends. */
+class HealthServiceRecordsIT {
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final int REPETITIONS = 25;
+
+    @TempDir
+    private static Path dir;
+
+    private static TestBed bed;
+    private static ProgramProcess service;
+    private static KafkaProducer<String, byte[]> producer;
+
+    @BeforeAll
+    static void startTheService() {
+        bed = TestBed.start(dir);
+        service = ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+                .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .start();
+        producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", bed.broker().bootstrap()),
+                new StringSerializer(),
+                new ByteArraySerializer());
+        await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_active 1.0"));
+    }
+
+    @AfterAll
+    static void stopAll() {
+        producer.close();
+        service.close();
+        bed.close();
+    }
+
+    private static ProducerRecord<String, byte[]> announced(String node, long incarnation) {
+        Instant now = Instant.now();
+        return bed.codec()
+                .encode(
+                        new Envelope(
+                                new EventId(node, incarnation, Topic.INVENTORY, 1),
+                                new EventSource.Node(TestBed.CLUSTER, node),
+                                EventType.NODE_ANNOUNCED,
+                                "",
+                                node,
+                                new EventTime(now, now, 0),
+                                ""),
+                        NodeAnnounced.newBuilder().setBootId("boot-" + node).build());
+    }
+
+    private static String explanation(String node) {
+        return service.get("/v1/nodes/" + node + "/why").body();
+    }
+
+    @Test
+    void recordOfTheYear12345IsDeadLetteredAndTheServiceGoesOn() {
+        // Given
+        ProducerRecord<String, byte[]> bad = announced("node-a", 1_000);
+        bad.headers().remove("ce_time").add("ce_time", "+12345-01-01T00:00:00Z".getBytes(UTF_8));
+
+        // When
+        producer.send(bad);
+        producer.flush();
+
+        // Then
+        await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_projection_dead_letters_total 1.0"));
+        try (var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), "node-a")) {
+            daemon.announce(TestGpus.h100(2)).observeXid(0, 79);
+            await().atMost(TIMEOUT)
+                    .untilAsserted(() -> assertThat(explanation("node-a")).contains("\"trusted\":false"));
+        }
+        assertThat(service.hasMetric("gpufleet_active 1.0")).isTrue();
+    }
+
+    @Test
+    void nodeWhoseEventsAreAllRefusedIsExplained() {
+        // Given
+        long incarnation = System.currentTimeMillis();
+        producer.send(announced("node-b", incarnation));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(explanation("node-b")).contains("\"bootId\":\"boot-node-b\""));
+        assertThat(explanation("node-b")).doesNotContain("eventsRefused");
+
+        // When: a daemon of the same boot whose clock went back
+        for (int i = 0; i < REPETITIONS; i++) {
+            producer.send(announced("node-b", incarnation - 1));
+        }
+        producer.flush();
+
+        // Then
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(explanation("node-b"))
+                        .contains(
+                                "eventsRefused",
+                                Instant.ofEpochMilli(incarnation).toString()));
+    }
+
+    @Test
+    void buildIsAMetric() {
+        assertThat(service.get("/metrics").body()).contains("gpufleet_build_info{", "revision=", "version=");
+    }
+}
