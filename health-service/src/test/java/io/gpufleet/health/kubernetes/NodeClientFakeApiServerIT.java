@@ -1,15 +1,26 @@
 package io.gpufleet.health.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.health.app.Authorizer;
+import io.gpufleet.health.app.CurrentLease;
+import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.nodepatch.NodePatchPlan;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,6 +51,74 @@ class NodeClientFakeApiServerIT implements NodeClientContract {
     @Override
     public KubernetesClient client() {
         return client;
+    }
+
+    @Test
+    void eachPatchIsOneRequest() {
+        var requests = new CopyOnWriteArrayList<String>();
+        try (KubernetesClient counting = new KubernetesClientBuilder()
+                .withConfig(client.getConfiguration())
+                .withHttpClientBuilderConsumer(builder ->
+                        builder.addOrReplaceInterceptor("recorded", new Interceptor() {
+                            @Override
+                            public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
+                                requests.add(
+                                        request.method() + " " + request.uri().getPath());
+                            }
+                        }))
+                .build()) {
+            // Given
+            var nodes = new KubernetesNodeClient(
+                    counting,
+                    new NodeEventRecorder(counting, new CurrentLease(), Clock.systemUTC()),
+                    Clock.systemUTC());
+            ObservedNode observed = ((NodeResponse.Succeeded) nodes.read(NODE)).node();
+            requests.clear();
+
+            // When
+            NodeResponse patched = nodes.patchNode(
+                    observed,
+                    new NodePatchPlan.Patch(
+                            List.of(ObservedNode.Taint.unhealthy("Xid79")),
+                            "unhealthy",
+                            "reboot",
+                            APPLIED,
+                            true,
+                            true,
+                            List.of()));
+            NodeResponse condition = nodes.patchCondition(observed, PROBLEM);
+
+            // Then
+            assertThat(List.of(patched, condition)).hasOnlyElementsOfType(NodeResponse.Succeeded.class);
+            assertThat(requests)
+                    .containsExactly("PATCH /api/v1/nodes/" + NODE, "PATCH /api/v1/nodes/" + NODE + "/status");
+        }
+    }
+
+    @Test
+    void eventIsNotWrittenWithoutALease() {
+        var requests = new CopyOnWriteArrayList<String>();
+        var lease = new CurrentLease();
+        lease.begin(() -> {
+            requests.add("asked");
+            return false;
+        });
+        ObservedNode observed = ((NodeResponse.Succeeded) new KubernetesNodeClient(
+                                client, new NodeEventRecorder(client, lease, Clock.systemUTC()), Clock.systemUTC())
+                        .read(NODE))
+                .node();
+
+        try (var events = new NodeEventRecorder(client, lease, Clock.systemUTC())) {
+            events.recordEvent(observed, true, "Xid79", "1 GPU out of service");
+            await().atMost(TIMEOUT).until(() -> !requests.isEmpty());
+        }
+
+        assertThat(client.v1()
+                        .events()
+                        .inNamespace("default")
+                        .withName(NodeEventRecorder.name(observed, "Xid79"))
+                        .get())
+                .isNull();
     }
 
     @Test
