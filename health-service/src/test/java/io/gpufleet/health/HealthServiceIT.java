@@ -108,7 +108,8 @@ class HealthServiceIT {
             assertThat(taint(node)).isEmpty();
             assertThat(read(node).getMetadata().getLabels()).doesNotContainKey("gpufleet.io/health");
             assertThat(read(node).getMetadata().getAnnotations())
-                    .doesNotContainKeys("gpufleet.io/applied", "gpufleet.io/recommended-action");
+                    .containsKey("gpufleet.io/applied")
+                    .doesNotContainKey("gpufleet.io/recommended-action");
             assertThat(condition(node)).isEqualTo("False GpusHealthy");
         });
     }

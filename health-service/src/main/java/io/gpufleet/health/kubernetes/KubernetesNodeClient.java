@@ -185,9 +185,9 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
         labels.put(NodeMapper.HEALTH, orNull(plan.label()));
         Map<String, @Nullable Object> annotations = new LinkedHashMap<>();
         annotations.put(NodeMapper.RECOMMENDED_ACTION, orNull(plan.recommendedAction()));
-        annotations.put(
-                NodeMapper.APPLIED,
-                plan.applied().equals(AppliedAnnotation.NONE) ? null : NodeMapper.applied(plan.applied()));
+        if (!plan.applied().equals(AppliedAnnotation.NONE)) {
+            annotations.put(NodeMapper.APPLIED, NodeMapper.applied(plan.applied()));
+        }
         Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
         metadata.put("resourceVersion", observed.resourceVersion());
         metadata.put("labels", labels);

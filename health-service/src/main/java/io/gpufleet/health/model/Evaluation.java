@@ -89,12 +89,21 @@ final class Evaluation {
                 .filter(device -> state.device(device.uuid()).isEmpty())
                 .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
         decideNode(context);
-        if (Verdict.of(state).equalsIgnoringRevision(Verdict.of(before))) {
-            return new DecisionResult(events, effects(0, List.of()), state);
+        boolean same = Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
+        if (!same || nodeFirstObserved()) {
+            emit(new HealthEvent.VerdictReached(Math.max(state.revision() + 1, now.toEpochMilli())));
         }
-        emit(new HealthEvent.VerdictReached(state.revision() + 1));
-        return new DecisionResult(
-                events, effects(state.revision(), List.of(new Effect.PublishVerdict(Verdict.of(state)))), state);
+        return same
+                ? new DecisionResult(events, effects(0, List.of()), state)
+                : new DecisionResult(
+                        events,
+                        effects(state.revision(), List.of(new Effect.PublishVerdict(Verdict.of(state)))),
+                        state);
+    }
+
+    /** Such a Node may carry what was applied by a former log, which only a higher revision outranks. */
+    private boolean nodeFirstObserved() {
+        return before.node().uid().isEmpty() && !state.node().uid().isEmpty();
     }
 
     private List<Effect> effects(long revision, List<Effect> first) {

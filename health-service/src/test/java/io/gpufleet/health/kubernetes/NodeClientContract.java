@@ -42,6 +42,9 @@ interface NodeClientContract {
     AppliedAnnotation APPLIED =
             new AppliedAnnotation(3, "Xid79", "unhealthy", "reboot", "1 GPU out of service: \"GPU-1\" Xid79");
 
+    /** After recovery. */
+    AppliedAnnotation NOTHING_APPLIED = new AppliedAnnotation(4, "", "", "", "every GPU may be used");
+
     /** A problem. */
     Condition PROBLEM = new Condition("True", "Xid79", "1 GPU out of service");
 
@@ -154,20 +157,21 @@ interface NodeClientContract {
         ObservedNode clean = patch(
                 nodes,
                 observed -> new NodePatchPlan.Patch(
-                        foreignTaints(observed), "", "", AppliedAnnotation.NONE, true, false, List.of()));
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
 
         assertThat(clean.taints())
                 .doesNotContain(Taint.unhealthy("Xid79"))
                 .extracting(taint -> taint.key() + "=" + taint.value() + ":" + taint.effect())
                 .contains("example.com/busy=yes:NoSchedule");
         assertThat(clean.label()).isEmpty();
-        assertThat(clean.applied()).isEqualTo(AppliedAnnotation.NONE);
+        assertThat(clean.applied()).isEqualTo(NOTHING_APPLIED);
         assertThat(read().getMetadata().getLabels())
                 .containsEntry("example.com/mine", "yes")
                 .doesNotContainKey("gpufleet.io/health");
         assertThat(read().getMetadata().getAnnotations())
                 .containsEntry("example.com/mine", "yes")
-                .doesNotContainKeys("gpufleet.io/applied", "gpufleet.io/recommended-action");
+                .containsKey("gpufleet.io/applied")
+                .doesNotContainKey("gpufleet.io/recommended-action");
     }
 
     @Test

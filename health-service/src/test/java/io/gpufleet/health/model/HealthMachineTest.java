@@ -31,6 +31,33 @@ class HealthMachineTest {
     }
 
     @Test
+    void verdictOfANewLogOutranksThoseOfTheFormerOne() {
+        scenario.xid("gpu-0", 79);
+
+        assertThat(scenario.verdict().revision()).isEqualTo(scenario.now().toEpochMilli());
+    }
+
+    @Test
+    void revisionIncreasesWhenTheClockGoesBack() {
+        scenario.xid("gpu-0", 79);
+        long revision = scenario.verdict().revision();
+
+        scenario.advance(Duration.ofHours(-1)).cleared("gpu-0", FaultCode.xid(79));
+
+        assertThat(scenario.verdict().revision()).isEqualTo(revision + 1);
+    }
+
+    @Test
+    void firstObservationOfTheNodeObjectOutranksAFormerLogWithoutAVerdict() {
+        // When
+        scenario.nodeObserved("uid-1");
+
+        // Then
+        assertThat(scenario.verdict().revision()).isEqualTo(scenario.now().toEpochMilli());
+        assertThat(scenario.results().getLast().verdict()).isEmpty();
+    }
+
+    @Test
     void benignXidIsOnlyRecorded() {
         scenario.xid("gpu-0", 13);
 
@@ -59,11 +86,12 @@ class HealthMachineTest {
         assertThat(scenario.health("gpu-0").trusted()).isFalse();
         assertThat(scenario.verdict().trusted()).isTrue();
         assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.SUSPECT);
-        assertThat(scenario.verdict().revision()).isEqualTo(1);
+        long revision = scenario.verdict().revision();
+        assertThat(revision).isEqualTo(scenario.now().toEpochMilli());
         assertThat(scenario.lastDecisions()).singleElement().satisfies(decision -> {
             assertThat(decision.outcome().status()).isEqualTo(Status.ACTED);
             assertThat(decision.action()).isEqualTo("withdraw device");
-            assertThat(decision.revision()).isEqualTo(1);
+            assertThat(decision.revision()).isEqualTo(revision);
         });
     }
 
@@ -128,7 +156,6 @@ class HealthMachineTest {
 
         assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
         assertThat(scenario.verdict().trusted()).isTrue();
-        assertThat(scenario.verdict().revision()).isEqualTo(2);
         assertThat(scenario.lastDecisions())
                 .extracting(Decision::action)
                 .containsExactly("trust device again", "remove taint");
@@ -307,9 +334,11 @@ class HealthMachineTest {
 
     @Test
     void repeatedFaultIsCountedAndPublishesNoSecondVerdict() {
-        scenario.xid("gpu-0", 48).xid("gpu-0", 48);
+        scenario.xid("gpu-0", 48);
+        long revision = scenario.state().revision();
+        scenario.xid("gpu-0", 48);
 
-        assertThat(scenario.state().revision()).isEqualTo(1);
+        assertThat(scenario.state().revision()).isEqualTo(revision);
         assertThat(scenario.lastDecisions()).isEmpty();
         assertThat(scenario.state().episodesOf("gpu-0").values())
                 .extracting(Episode::observations)

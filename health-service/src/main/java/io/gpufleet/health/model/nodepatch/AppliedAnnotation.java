@@ -2,7 +2,7 @@ package io.gpufleet.health.model.nodepatch;
 
 /**
  * Annotation {@code gpufleet.io/applied}: the fields of the Node that we applied, and why. A field that it does not list
- * is foreign. Its JSON keys are the names of these components, so that no method may be named like a property.
+ * is foreign. It stays when nothing is applied any more, so that no older revision is applied after it. Its JSON keys are the names of these components, so that no method may be named like a property.
  *
  * @param revision revision of the verdict that was applied
  * @param taint value of our taint; empty when we applied none

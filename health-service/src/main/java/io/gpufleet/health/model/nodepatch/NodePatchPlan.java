@@ -27,7 +27,7 @@ public sealed interface NodePatchPlan {
      * @param taints complete list, foreign taints unchanged
      * @param label empty to have none; as observed when it is foreign
      * @param recommendedAction empty to have none; as observed when it is foreign
-     * @param applied {@link AppliedAnnotation#NONE} to have none
+     * @param applied {@link AppliedAnnotation#NONE} where there is none and nothing to list
      * @param nodeDiffers false when only the condition differs
      * @param conditionDiffers false when the condition is as desired
      * @param foreign foreign fields in place of ours, left alone
@@ -101,7 +101,9 @@ public sealed interface NodePatchPlan {
                 foreign);
         var listed = new AppliedAnnotation(
                 desired.revision(), taint, label, action, desired.condition().message());
-        AppliedAnnotation nextApplied = listed.nothingApplied() ? AppliedAnnotation.NONE : listed;
+        // For ever, once there is one: its revision keeps an older leader from applying again what was removed.
+        boolean neverApplied = listed.nothingApplied() && applied.equals(AppliedAnnotation.NONE);
+        AppliedAnnotation nextApplied = neverApplied ? AppliedAnnotation.NONE : listed;
         List<Taint> nextTaints = taints(observed, taint);
         String nextLabel = label.isEmpty() && applied.label().isEmpty() ? observed.label() : label;
         String nextAction =

@@ -85,8 +85,65 @@ class NodePatchPlanTest {
         assertThat(patch.taints()).containsExactly(BUSY);
         assertThat(patch.label()).isEmpty();
         assertThat(patch.recommendedAction()).isEmpty();
-        assertThat(patch.applied()).isEqualTo(AppliedAnnotation.NONE);
         assertThat(after(patched, patch, desired()).condition()).isEqualTo(FINE);
+    }
+
+    @Test
+    void annotationKeepsTheRevisionAfterRecovery() {
+        // Given
+        DesiredNode faulty = desired();
+        ObservedNode patched = after(node(BUSY), patch(NodePatchPlan.of(node(BUSY), faulty)), faulty);
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(patched, desired()));
+
+        // Then
+        assertThat(patch.applied())
+                .isEqualTo(new AppliedAnnotation(scenario.state().revision(), "", "", "", "every GPU may be used"));
+        ObservedNode recovered = after(patched, patch, desired());
+        assertThat(NodePatchPlan.of(recovered, desired())).isEqualTo(new NodePatchPlan.UpToDate());
+        assertThat(NodePatchPlan.of(recovered, faulty))
+                .isEqualTo(new NodePatchPlan.NewerRevision(scenario.state().revision()));
+    }
+
+    @Test
+    void revisionOfAFormerLogDoesNotFreezeTheNode() {
+        // Given: what a service of the former Kafka applied last
+        var former = applied(new AppliedAnnotation(23, "Xid48", "unhealthy", "", "1 GPU out of service"), "Xid48");
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(former, desired()));
+
+        // Then
+        assertThat(patch.taints()).containsExactly(Taint.unhealthy("Xid79"));
+    }
+
+    @Test
+    void fieldsOfAFormerLogAreRemovedFromAHealthyNode() {
+        // Given
+        var former = applied(new AppliedAnnotation(23, "Xid48", "unhealthy", "", "1 GPU out of service"), "Xid48");
+        var healthy =
+                new NodeScenario(TestPolicies.standard()).announced("gpu-0").nodeObserved("uid-1");
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(former, DesiredNode.of(healthy.verdict())));
+
+        // Then
+        assertThat(patch.taints()).isEmpty();
+        assertThat(patch.label()).isEmpty();
+    }
+
+    private static ObservedNode applied(AppliedAnnotation annotation, String taint) {
+        return new ObservedNode(
+                "node-1",
+                new NodeFacts("uid-1", "", true, false, true),
+                "7",
+                List.of(Taint.unhealthy(taint)),
+                annotation.label(),
+                annotation.recommendedAction(),
+                annotation,
+                null);
     }
 
     @Test
