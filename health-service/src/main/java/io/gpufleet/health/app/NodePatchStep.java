@@ -1,6 +1,7 @@
 package io.gpufleet.health.app;
 
 import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
@@ -90,7 +91,11 @@ public final class NodePatchStep {
         Optional<ObservedNode> observed = nodes.cached(node);
         if (observed.isEmpty()) {
             // The informer reports the Node when it appears, or once Nodes can be watched.
-            outcomes.put(node, nodes.hasSynced() ? new NodeOutcome.NoSuchNode() : new NodeOutcome.NotWatched());
+            boolean absent = nodes.hasSynced();
+            outcomes.put(node, absent ? new NodeOutcome.NoSuchNode() : new NodeOutcome.NotWatched());
+            if (absent) {
+                reportDeletion(verdict);
+            }
             return new ReconcileResult.Reconciled();
         }
         reportUid(verdict, observed.get());
@@ -255,9 +260,19 @@ public final class NodePatchStep {
         return !outcome.equals(outcomes.put(node, outcome));
     }
 
+    /** A deletion that no replica saw, since none was active then. */
+    private void reportDeletion(Verdict verdict) {
+        NodeReference node = verdict.node();
+        reportedUids.remove(node.name());
+        if (!node.uid().isEmpty() && node.goneSince() == null) {
+            signals.nodeDeleted(node.name(), node.uid());
+        }
+    }
+
     private void reportUid(Verdict verdict, ObservedNode observed) {
         String uid = observed.uid();
-        if (!uid.equals(verdict.node().uid()) && !uid.equals(reportedUids.put(observed.name(), uid))) {
+        boolean news = !uid.equals(verdict.node().uid()) || verdict.node().goneSince() != null;
+        if (news && !uid.equals(reportedUids.put(observed.name(), uid))) {
             signals.nodeObserved(observed.name(), observed.facts()).whenComplete((_, failed) -> {
                 if (failed != null) {
                     reportedUids.remove(observed.name(), uid);

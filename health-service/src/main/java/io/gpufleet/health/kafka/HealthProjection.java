@@ -68,6 +68,13 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public Effects<NodeState> tick(String node, States<NodeState> states, Instant now) {
+        boolean forgettable = states.get(node)
+                .flatMap(NodeState::forgettableAt)
+                .filter(at -> !at.isAfter(now))
+                .isPresent();
+        if (forgettable) {
+            return Effects.forget(node, List.of(new Outbound.Tombstone(Topic.VERDICTS, node)));
+        }
         DecisionResult result = decide(states, node, HealthSignal.TimePassed.at(now), now);
         return effects(result, OutboundMapper.toWire(result, now));
     }

@@ -40,6 +40,10 @@ final class StateMapper {
         if (quarantine != null) {
             wire.setNote(quarantine.note());
         }
+        Instant goneSince = state.node().goneSince();
+        if (goneSince != null) {
+            wire.setNodeGoneSince(TimestampMapping.toWire(goneSince));
+        }
         ManualOverride override = state.override();
         if (override != null) {
             wire.setOverride(Override.newBuilder()
@@ -60,7 +64,10 @@ final class StateMapper {
                 wire.getReason(),
                 EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
         return new NodeState(
-                new NodeReference(node, wire.getNodeUid()),
+                new NodeReference(
+                        node,
+                        wire.getNodeUid(),
+                        wire.hasNodeGoneSince() ? TimestampMapping.fromWire(wire.getNodeGoneSince()) : null),
                 new NodeState.Boot(wire.getBootId(), wire.getBootEpoch()),
                 devices,
                 episodes(wire.getNodeEpisodesList()),
@@ -114,7 +121,8 @@ final class StateMapper {
 
     private static DeviceHealth health(DeviceHealthState wire) {
         Instant since = TimestampMapping.fromWire(wire.getSince());
-        var cause = new Cause(wire.getReason(), EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
+        var cause = new Cause(
+                wire.getReason(), EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
         return switch (EnumMapping.state(wire.getState())) {
             case HEALTHY -> new DeviceHealth.Healthy(since);
             case SUSPECT -> new DeviceHealth.Suspect(since, cause);

@@ -3,6 +3,7 @@ package io.gpufleet.health.model;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** A change of a node's state; only {@link StateReducer} applies it. */
@@ -10,8 +11,11 @@ public sealed interface HealthEvent {
     /** The daemon reports from this boot. */
     record BootChanged(NodeState.Boot boot) implements HealthEvent {}
 
-    /** UID of the Node object; empty when it was deleted. */
+    /** The Node object was observed: another one than before, or one after it was deleted. */
     record NodeUidChanged(String uid) implements HealthEvent {}
+
+    /** The Node object is deleted; newest sign of the node. */
+    record NodeGone(Instant since) implements HealthEvent {}
 
     /** State of a device in the newest announcement; an empty model is unknown. */
     record DeviceUpdated(String uuid, String model, boolean listed, boolean lost) implements HealthEvent {}
@@ -40,6 +44,6 @@ public sealed interface HealthEvent {
     /** The health of the node as a whole changed. */
     record NodeHealthChanged(NodeHealth health) implements HealthEvent {}
 
-    /** A verdict with this revision was reached. */
+    /** A verdict with this revision was reached, or the Node object was observed for the first time. */
     record VerdictReached(long revision) implements HealthEvent {}
 }

@@ -59,7 +59,8 @@ public final class HealthMachine {
                 .map(health -> health.since().plus(policy.recoveryDwell()));
         Stream<Instant> overrideEnd = Optional.ofNullable(state.override()).stream()
                 .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
-        return Stream.concat(recovered, overrideEnd)
+        return Stream.of(recovered, overrideEnd, state.forgettableAt().stream())
+                .flatMap(times -> times)
                 .min(Comparator.naturalOrder())
                 .orElse(Instant.MAX);
     }
@@ -79,6 +80,10 @@ public final class HealthMachine {
     }
 
     private DecisionContext reported(Evaluation evaluation, DaemonSignal signal) {
+        Instant goneSince = evaluation.state().node().goneSince();
+        if (goneSince != null && goneSince.isBefore(evaluation.at())) {
+            evaluation.emit(new HealthEvent.NodeGone(evaluation.at()));
+        }
         return switch (compareBoot(evaluation.state().boot(), signal.incarnation())) {
             case CURRENT -> {
                 updateEpoch(evaluation, signal.incarnation().epoch());
@@ -154,8 +159,12 @@ public final class HealthMachine {
 
     private static DecisionContext nodeObserved(
             Evaluation evaluation, NodeObjectObserved observed, DecisionContext otherwise) {
-        String known = evaluation.state().node().uid();
+        NodeReference node = evaluation.state().node();
+        String known = node.uid();
         if (known.equals(observed.uid())) {
+            if (node.goneSince() != null) {
+                evaluation.emit(new HealthEvent.NodeUidChanged(known));
+            }
             return otherwise;
         }
         evaluation.emit(new HealthEvent.NodeUidChanged(observed.uid()));
@@ -169,9 +178,12 @@ public final class HealthMachine {
 
     private static DecisionContext nodeDeleted(
             Evaluation evaluation, NodeObjectDeleted deleted, DecisionContext otherwise) {
-        if (deleted.uid().isEmpty()
-                || !deleted.uid().equals(evaluation.state().node().uid())
-                || evaluation.state().override() == null) {
+        NodeReference node = evaluation.state().node();
+        if (deleted.uid().isEmpty() || !deleted.uid().equals(node.uid()) || node.goneSince() != null) {
+            return otherwise;
+        }
+        evaluation.emit(new HealthEvent.NodeGone(evaluation.at()));
+        if (evaluation.state().override() == null) {
             return otherwise;
         }
         endOverride(evaluation);

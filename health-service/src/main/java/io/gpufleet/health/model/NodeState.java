@@ -1,8 +1,10 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -20,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param health health of the node as a whole
  * @param quarantine set while an operator keeps the node out of service
  * @param override set while a manual override keeps our taint away
- * @param revision revision of the newest verdict; 0 before the first
+ * @param revision revision of the newest verdict, or of the first observation of the Node object; 0 before both
  */
 public record NodeState(
         NodeReference node,
@@ -31,6 +33,9 @@ public record NodeState(
         @Nullable Quarantine quarantine,
         @Nullable ManualOverride override,
         long revision) {
+    /** How long a node is remembered of which nothing is left. */
+    public static final Duration FORGET_AFTER = Duration.ofDays(30);
+
     /** Copies the maps, sorted by key. */
     public NodeState {
         devices = new TreeMap<>(devices);
@@ -78,9 +83,19 @@ public record NodeState(
                 devices.values().stream().flatMap(device -> device.episodes().values().stream()));
     }
 
-    NodeState withUid(String uid) {
-        var reference = new NodeReference(node.name(), uid);
-        return new NodeState(reference, boot, devices, episodes, health, quarantine, override, revision);
+    /**
+     * When the node may be forgotten: {@link #FORGET_AFTER} after its Node object was deleted and its daemon was heard
+     * last. Never while an operator keeps one of its devices out of service.
+     */
+    public Optional<Instant> forgettableAt() {
+        boolean manual = devices.values().stream()
+                .map(Device::health)
+                .anyMatch(state -> state instanceof DeviceHealth.Quarantined || state instanceof DeviceHealth.Retired);
+        return manual ? Optional.empty() : Optional.ofNullable(node.goneSince()).map(since -> since.plus(FORGET_AFTER));
+    }
+
+    NodeState withNode(NodeReference newNode) {
+        return new NodeState(newNode, boot, devices, episodes, health, quarantine, override, revision);
     }
 
     NodeState withBoot(Boot newBoot) {

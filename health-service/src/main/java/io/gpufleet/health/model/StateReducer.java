@@ -4,6 +4,7 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import java.time.Instant;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -17,7 +18,11 @@ public final class StateReducer {
     public static NodeState apply(NodeState state, HealthEvent event) {
         return switch (event) {
             case HealthEvent.BootChanged(NodeState.Boot boot) -> state.withBoot(boot);
-            case HealthEvent.NodeUidChanged(String uid) -> state.withUid(uid);
+            case HealthEvent.NodeUidChanged(String uid) ->
+                state.withNode(new NodeReference(state.node().name(), uid));
+            case HealthEvent.NodeGone(Instant since) ->
+                state.withNode(
+                        new NodeReference(state.node().name(), state.node().uid(), since));
             case HealthEvent.DeviceUpdated(String uuid, String model, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(model, listed, lost));
             case HealthEvent.HealthReported(String uuid, boolean healthy) ->

@@ -13,7 +13,8 @@ import java.util.List;
  * Verdict on the trust in a node and its devices: published on {@code gpu.verdicts}, and the source of the desired Node.
  *
  * @param node name and UID of the Node object it was reached for
- * @param revision increases with every verdict of the node
+ * @param revision increases with every verdict of the node: at least Unix milliseconds, so that a log that was made anew
+ *     outranks the former one
  * @param bootId boot it was reached for
  * @param survivesBoot true when it also holds after a reboot
  * @param health health of the node as a whole
@@ -69,7 +70,7 @@ public record Verdict(
         boolean same =
                 health.equalsIgnoringSince(other.health) && trusted == other.trusted && devices.equals(other.devices);
         boolean clean = health.state() == HealthState.HEALTHY && devices.isEmpty();
-        return same && (clean || (node.equals(other.node) && bootId.equals(other.bootId)));
+        return same && (clean || (node.sameObject(other.node) && bootId.equals(other.bootId)));
     }
 
     /** Devices that must not be allocated. */

@@ -69,6 +69,12 @@ final class FakeNodeClient implements NodeClient {
         cached = current;
     }
 
+    /** Deletes the Node, in the cache, too. */
+    synchronized void delete() {
+        current = null;
+        cached = null;
+    }
+
     synchronized ObservedNode node() {
         return Optional.ofNullable(current).orElseThrow();
     }

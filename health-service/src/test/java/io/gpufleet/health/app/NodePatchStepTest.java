@@ -216,6 +216,34 @@ class NodePatchStepTest {
     }
 
     @Test
+    void deletionThatNobodySawIsReported() {
+        nodes.delete();
+
+        reconcile();
+
+        assertThat(signals.recorded).containsExactly("nodeDeleted uid-1");
+        assertThat(step.outcome(FakeNodeClient.NODE)).isEqualTo("no such Node");
+    }
+
+    @Test
+    void knownDeletionIsNotReportedAgainUntilTheNodeIsBack() {
+        // Given
+        scenario.nodeDeleted("uid-1");
+        var back = nodes.node();
+        nodes.delete();
+        reconcile();
+        assertThat(signals.recorded).isEmpty();
+
+        // When
+        nodes.change(back);
+        nodes.syncWatch();
+        reconcile();
+
+        // Then
+        assertThat(signals.recorded).contains("nodeObserved uid-1");
+    }
+
+    @Test
     void recoveryRemovesTheTaintAndRecordsAnEvent() {
         reconcile();
         scenario.cleared("gpu-0", FaultCode.xid(79));

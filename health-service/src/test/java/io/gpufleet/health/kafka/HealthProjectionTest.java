@@ -15,6 +15,9 @@ import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeDeleted;
+import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
@@ -159,6 +162,32 @@ class HealthProjectionTest {
         observed(79);
 
         assertThat(projection.read(NODE, projection.write(NODE, state()))).isEqualTo(state());
+    }
+
+    @Test
+    void nodeOfWhichNothingIsLeftIsForgottenAfterThirtyDays() {
+        // Given
+        announced();
+        object(KubernetesFact.newBuilder().setNode(NodeObject.newBuilder().setUid("uid-1")));
+        observed(79);
+        object(KubernetesFact.newBuilder()
+                .setNodeDeleted(NodeDeleted.newBuilder().setUid("uid-1")));
+        Instant wakeAt = projection.wakeAt(state());
+        assertThat(wakeAt).isEqualTo(nodes.now().plus(NodeState.FORGET_AFTER));
+        nodes.advance(NodeState.FORGET_AFTER.minusSeconds(1));
+        assertThat(nodes.tick(NODE).isEmpty()).isTrue();
+
+        // When
+        nodes.advance(Duration.ofSeconds(1));
+        Effects<NodeState> effects = nodes.tick(NODE);
+
+        // Then
+        assertThat(effects).isEqualTo(Effects.forget(NODE, List.of(new Outbound.Tombstone(Topic.VERDICTS, NODE))));
+        assertThat(nodes.size()).isZero();
+    }
+
+    private void object(KubernetesFact.Builder fact) {
+        nodes.service(NODE, EventType.KUBERNETES_OBSERVED, fact.build());
     }
 
     @Test

@@ -49,12 +49,12 @@ class StateMapperTest {
 
     @Test
     void episodeOfAnUnknownKindOrActionIsRefused() {
-        assertThatThrownBy(read(healthy()
-                        .addNodeEpisodes(EpisodeState.newBuilder().setKindValue(LATER))))
+        assertThatThrownBy(
+                        read(healthy().addNodeEpisodes(EpisodeState.newBuilder().setKindValue(LATER))))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(read(healthy()
-                        .addDevices(device()
-                                .addEpisodes(EpisodeState.newBuilder().setRecoveryActionValue(LATER)))))
+                        .addDevices(
+                                device().addEpisodes(EpisodeState.newBuilder().setRecoveryActionValue(LATER)))))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

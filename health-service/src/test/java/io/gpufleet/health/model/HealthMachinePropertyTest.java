@@ -123,7 +123,10 @@ class HealthMachinePropertyTest {
             devices.put(uuid, named.with(timeless(device.health())));
         });
         NodeHealth standing = state.health();
+        NodeReference node = state.node();
         return state.withDevices(devices)
+                .withNode(new NodeReference(
+                        node.name(), node.uid(), node.goneSince() == null ? null : NodeScenario.START))
                 .withHealth(new NodeHealth(
                         standing.state(), NodeScenario.START, standing.reason(), standing.recommendedAction()))
                 .withRevision(0);

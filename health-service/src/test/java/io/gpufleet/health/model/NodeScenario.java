@@ -157,6 +157,11 @@ public final class NodeScenario {
         return handle(new HealthSignal.NodeObjectObserved(nextMetadata(), uid));
     }
 
+    /** The Node object is deleted. */
+    public NodeScenario nodeDeleted(String uid) {
+        return handle(new HealthSignal.NodeObjectDeleted(nextMetadata(), uid));
+    }
+
     /** The taint was removed manually. */
     public NodeScenario taintRemoved() {
         return handle(new HealthSignal.OverrideObserved(nextMetadata(), "taint", "unknown", state.revision()));

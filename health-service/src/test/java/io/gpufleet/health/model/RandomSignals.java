@@ -103,8 +103,9 @@ public final class RandomSignals {
 
     private HealthSignal operatorSignal() {
         EventMetadata metadata = nextMetadata();
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(6)) {
             case 0 -> new HealthSignal.NodeObjectObserved(metadata, "uid-" + random.nextInt(2));
+            case 2 -> new HealthSignal.NodeObjectDeleted(metadata, "uid-" + random.nextInt(2));
             case 1 -> new HealthSignal.CommandIssued(metadata, randomCommand(), "", "ada", "because");
             default -> new HealthSignal.CommandIssued(metadata, randomCommand(), randomGpu(), "ada", "because");
         };
