@@ -1,6 +1,7 @@
 package io.gpufleet.allocation;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.AdmissionReviewRouter;
 import io.gpufleet.allocation.app.ClusterEventRouter;
@@ -8,40 +9,46 @@ import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.QuotaDecider;
 import io.gpufleet.allocation.app.QuotaLeader;
+import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.config.AllocationConfig;
 import io.gpufleet.allocation.grpc.AdmissionGrpcClient;
 import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
 import io.gpufleet.allocation.http.AllocationMetrics;
 import io.gpufleet.allocation.http.AllocationRoutes;
+import io.gpufleet.allocation.kafka.AllocationActor;
 import io.gpufleet.allocation.kafka.AllocationProjection;
 import io.gpufleet.allocation.kafka.KafkaPodFactPublisher;
+import io.gpufleet.allocation.kafka.LedgerListener;
 import io.gpufleet.allocation.kafka.UsageReader;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
-import io.gpufleet.allocation.kubernetes.KubernetesClients;
 import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
+import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
 import io.gpufleet.allocation.webhook.QuotaAdmissionHandler;
 import io.gpufleet.allocation.webhook.WebhookServer;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.Setting;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.EventSender;
-import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.Topics;
-import io.gpufleet.wire.projection.ProjectionEngine;
-import io.gpufleet.wire.projection.ProjectionMeter;
-import io.gpufleet.wire.projection.ProjectionSettings;
+import io.gpufleet.runtime.bus.BusConfig;
+import io.gpufleet.runtime.bus.ProjectionMetrics;
+import io.gpufleet.runtime.bus.TopicCheck;
+import io.gpufleet.runtime.engine.ProjectionEngine;
+import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.sender.EventSender;
+import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -50,54 +57,119 @@ import org.slf4j.LoggerFactory;
 /** Main class of the allocation-service: makes its parts and connects them. */
 public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
+    private static final String NAME = "allocation-service";
+    private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
+            .flatMap(List::stream)
+            .toList();
 
     private final AllocationConfig config;
+    private final BusConfig bus;
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
+    private final ActiveLease active = new ActiveLease();
+    private final Vertx vertx;
+    private final KubernetesClient client;
 
-    private AllocationMain(AllocationConfig config, Shutdown shutdown) {
-        this.config = config;
+    private AllocationMain(Environment environment, Shutdown shutdown) {
+        this.config = AllocationConfig.from(environment);
+        this.bus = BusConfig.from(environment);
         this.shutdown = shutdown;
+        TopicCheck.run(bus);
+        this.client = shutdown.add(
+                "kubernetes",
+                KubernetesClients.connect(
+                        System.getenv(),
+                        "gpufleet-" + NAME + "/" + BuildInfo.current().version(),
+                        "list and watch nodes, pods and gpuquotas"));
+        this.vertx = Vertx.vertx();
+        shutdown.add(
+                "vertx",
+                () -> vertx.close().toCompletionStage().toCompletableFuture().get());
     }
 
     /** Runs until SIGTERM. */
     public static void main(String[] arguments) {
-        Program.run("allocation-service", arguments, System.getenv(), AllocationConfig.SETTINGS, AllocationMain::start);
+        Program.run(NAME, arguments, System.getenv(), SETTINGS, AllocationMain::start);
     }
 
     /** Starts one replica; the shutdown closes what it opened. */
     static void start(Environment environment, Shutdown shutdown) {
-        new AllocationMain(AllocationConfig.from(environment), shutdown).run();
+        new AllocationMain(environment, shutdown).run();
     }
 
     private void run() {
-        Vertx vertx = Vertx.vertx();
-        shutdown.add(
-                "vertx",
-                () -> vertx.close().toCompletionStage().toCompletableFuture().get());
-        KubernetesClient client = shutdown.add("kubernetes", KubernetesClients.open(System.getenv()));
-        var codec = new Codec(config.cluster(), new Topics(config.kafka().topicPrefix()));
-        var sender = shutdown.add("event sender", eventSender(codec));
-        var leader =
-                new QuotaLeader(new KubernetesQuotaClient(client, clock), config.instance(), clock, System::nanoTime);
-        var decider = shutdown.add("quota decider", new QuotaDecider(leader, System::nanoTime));
-        var podEnds = new PodEndReporter(new KafkaPodFactPublisher(sender, clock));
-        var ledger = new Ledger(
-                config.cluster(), (node, models) -> decider.observe(new QuotaEvent.GpuModelsAnnounced(node, models)));
+        var incarnation = new CompletableFuture<Long>();
+        var podEnds = podEnds(incarnation);
+        var decider = decider();
+        var ledger = new Ledger((node, models) -> decider.observe(new QuotaEvent.GpuModelsAnnounced(node, models)));
         var watch = shutdown.add("informers", ClusterWatch.open(client, new ClusterEventRouter(decider, podEnds)));
         var handler = new QuotaAdmissionHandler(decider);
-        var grpc = shutdown.add("grpc", grpcServer(vertx, handler, decider));
-        var engine = shutdown.add("projection", engine(codec, ledger, decider, podEnds, grpc.advertisedAddress()));
+        var grpc = shutdown.add("grpc", grpcServer(handler, decider));
+        var engine = shutdown.add("projection", engine(ledger, List.of(decider, podEnds), grpc.advertisedAddress()));
+        var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
+        // Closed before the projection: it lowers the escrow while the lease is held.
+        shutdown.add("quota decider", decider);
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx));
         var reviews = new AdmissionReviewRouter(handler, decider::isLeader, engine::activeAddress, forward::forward);
-        var webhook = shutdown.add("webhook reconciler", webhook(vertx, client, reviews, decider));
-        var metrics = new AllocationMetrics(ledger, decider::isLeader);
-        ProjectionMeter.ALL.forEach(meter -> metrics.register(
-                meter.name(),
-                meter.description(),
-                meter.monotonic(),
-                () -> meter.reader().applyAsLong(engine)));
+        var webhook = shutdown.add("webhook reconciler", webhook(reviews, decider));
         var router = Router.router(vertx);
+        operations(router, engine, decider, watch, webhook, metrics(ledger, decider, engine));
+        routes(ledger, decider).mount(router);
+        serve(router);
+    }
+
+    private PodEndReporter podEnds(CompletableFuture<Long> incarnation) {
+        var sender = shutdown.add(
+                "event sender",
+                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HOLDINGS, incarnation, clock));
+        return shutdown.add(
+                "pod end reporter", PodEndReporter.start(new KafkaPodFactPublisher(sender::send, active, clock)));
+    }
+
+    private QuotaDecider decider() {
+        var quotas = new KubernetesQuotaClient(client, active, clock);
+        return new QuotaDecider(
+                new QuotaLeader(quotas, bus.instance(), active, clock, System::nanoTime), System::nanoTime);
+    }
+
+    private AdmissionGrpcServer grpcServer(AdmissionReviewHandler handler, QuotaDecider decider) {
+        var servers = config.servers();
+        return AdmissionGrpcServer.open(vertx, handler, decider::isLeader, servers.host(), servers.grpcPort());
+    }
+
+    private ProjectionEngine<NodeLedger> engine(Ledger ledger, List<TermListener> listeners, String address) {
+        return ProjectionEngine.start(
+                bus.engine(NAME, address, clock),
+                new AllocationProjection(bus.cluster()),
+                new AllocationActor(active, listeners),
+                new LedgerListener(ledger),
+                line -> Program.fail(NAME, line));
+    }
+
+    private WebhookReconciler webhook(AdmissionReviewHandler reviews, QuotaDecider decider) {
+        var settings = config.webhook();
+        var server = shutdown.add("webhook", new WebhookServer(vertx, reviews, settings.host(), settings.port()));
+        var certificates = new CertificateIssuer(
+                new CertificateSecret(client, active, settings.namespace()),
+                WebhookRegistration.serverNames(settings.namespace(), settings.url()),
+                clock);
+        var registration = new WebhookRegistration(client, active, settings.namespace(), settings.url());
+        return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
+    }
+
+    private static AllocationMetrics metrics(Ledger ledger, QuotaDecider decider, ProjectionEngine<NodeLedger> engine) {
+        var metrics = new AllocationMetrics(ledger, decider::isLeader, BuildInfo.current());
+        ProjectionMetrics.register(metrics.registry(), engine);
+        return metrics;
+    }
+
+    private static void operations(
+            Router router,
+            ProjectionEngine<NodeLedger> engine,
+            QuotaDecider decider,
+            ClusterWatch watch,
+            WebhookReconciler webhook,
+            AllocationMetrics metrics) {
         OpsRoutes.mount(
                 router,
                 () -> engine.failure().stream().toList(),
@@ -109,56 +181,17 @@ public final class AllocationMain {
                         .flatMap(List::stream)
                         .toList(),
                 metrics::scrape);
+    }
+
+    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider) {
         var readers = shutdown.add("readers", Executors.newVirtualThreadPerTaskExecutor());
-        var usage = new UsageReader(config.kafka().bootstrap(), codec);
-        new AllocationRoutes(decider::views, ledger, usage, readers, clock).mount(router);
-        var http = shutdown.add("http", httpServer(vertx, router));
+        return new AllocationRoutes(decider::views, ledger, new UsageReader(bus.kafka(), bus.codec()), readers, clock);
+    }
+
+    private void serve(Router router) {
+        var servers = config.servers();
+        var http = shutdown.add(
+                "http", BoundHttpServer.open(vertx, router, servers.host(), servers.httpPort(), "GPUFLEET_HTTP_PORT"));
         LOG.atInfo().addKeyValue("http", http.port()).log("HTTP listening");
-    }
-
-    private EventSender eventSender(Codec codec) {
-        return EventSender.open(
-                config.kafka().bootstrap(), codec, new EventSource.Service(config.cluster(), config.instance()), clock);
-    }
-
-    private AdmissionGrpcServer grpcServer(Vertx vertx, AdmissionReviewHandler handler, QuotaDecider decider) {
-        var servers = config.servers();
-        return AdmissionGrpcServer.open(vertx, handler, decider::isLeader, servers.host(), servers.grpcPort());
-    }
-
-    private ProjectionEngine engine(
-            Codec codec, Ledger ledger, QuotaDecider decider, PodEndReporter podEnds, String address) {
-        var settings = new ProjectionSettings(
-                "allocation-service",
-                config.instance(),
-                config.kafka().bootstrap(),
-                address,
-                config.kafka().sessionTimeout());
-        var callbacks = new AllocationProjection.LeaderCallbacks(
-                () -> {
-                    decider.activated();
-                    podEnds.activated();
-                },
-                podEnds::deactivated);
-        return ProjectionEngine.start(settings, codec, new AllocationProjection(ledger, callbacks), clock);
-    }
-
-    private WebhookReconciler webhook(
-            Vertx vertx, KubernetesClient client, AdmissionReviewHandler reviews, QuotaDecider decider) {
-        var settings = config.webhook();
-        return WebhookReconciler.start(
-                new CertificateIssuer(
-                        new CertificateSecret(client, settings.namespace()),
-                        WebhookRegistration.serverNames(settings.namespace(), settings.url()),
-                        clock),
-                certificate -> shutdown.add(
-                        "webhook", WebhookServer.open(vertx, reviews, certificate, settings.host(), settings.port())),
-                new WebhookRegistration(client, settings.namespace(), settings.url()),
-                decider::isLeader);
-    }
-
-    private BoundHttpServer httpServer(Vertx vertx, Router router) {
-        var servers = config.servers();
-        return BoundHttpServer.open(vertx, router, servers.host(), servers.httpPort(), "GPUFLEET_HTTP_PORT");
     }
 }

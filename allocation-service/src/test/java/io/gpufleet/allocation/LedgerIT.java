@@ -1,14 +1,22 @@
 package io.gpufleet.allocation;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.testbed.testkit.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestSignals;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -17,6 +25,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -74,6 +86,46 @@ class LedgerIT {
         return answer.status() == 200
                 ? new JsonObject(answer.body()).getJsonArray("holdings").size()
                 : -1;
+    }
+
+    /** A holder of the first GPU, at a time that no changelog could hold. */
+    private static ProducerRecord<String, byte[]> recordOfYear12345(String node) {
+        Instant now = Instant.now();
+        var held = DevicesHeld.newBuilder().setBootId("boot-" + node).setComplete(true);
+        ProducerRecord<String, byte[]> rec = bed.codec()
+                .encode(
+                        new Envelope(
+                                new EventId(node, 1, Topic.ALLOCATION, 1),
+                                new EventSource.Node(TestBed.CLUSTER, node),
+                                EventType.DEVICES_HELD,
+                                "",
+                                node,
+                                new EventTime(now, now, 0),
+                                ""),
+                        held.build());
+        rec.headers().remove("ce_time").add("ce_time", "+12345-01-01T00:00:00Z".getBytes(UTF_8));
+        return rec;
+    }
+
+    @Test
+    void recordThatCannotBeReadGoesToTheDeadLettersAndTheNextOneIsApplied() throws Exception {
+        String node = "n2";
+        Map<String, Object> producing = Map.of("bootstrap.servers", bed.broker().bootstrap(), "acks", "all");
+        try (ProgramProcess service = startReady();
+                var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), node);
+                var producer = new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer())) {
+            // When
+            producer.send(recordOfYear12345(node)).get();
+            daemon.announce(TestGpus.a100(1));
+            daemon.hold(Instant.now(), Map.of(0, "one"));
+            // Then
+            await().atMost(TIMEOUT)
+                    .until(() -> service.get("/v1/holdings?node=" + node).body().contains(daemon.gpu(0)));
+            assertThat(service.hasMetric("gpufleet_projection_dead_letters_total 1.0"))
+                    .isTrue();
+            assertThat(service.isReady()).isTrue();
+            assertThat(service.get("/metrics").body()).contains("gpufleet_build_info{");
+        }
     }
 
     @Test

@@ -18,7 +18,7 @@ public interface CertificateStore {
 
     /**
      * Saves the files unless the store changed since {@code resourceVersion} (empty: since nothing was stored); false when
-     * it did.
+     * it did, or when this replica is not the active one.
      */
     boolean save(Map<String, String> files, String resourceVersion) throws ApiServerException;
 }

@@ -4,7 +4,10 @@ import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;
 
-/** Kubernetes as the quota leader needs it. All calls block; reads are quorum reads, never from a cache. */
+/**
+ * Kubernetes as the quota leader needs it. All calls block; reads are quorum reads, never from a cache. A write that is
+ * not covered by the lease of the active replica fails.
+ */
 public interface QuotaClient {
     /** Lists all quotas. */
     List<GpuQuota> quotas() throws ApiServerException;

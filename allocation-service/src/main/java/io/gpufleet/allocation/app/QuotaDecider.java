@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The single writer of quotas: one thread that takes observations and requests in the order of their arrival, in
  * batches.
  */
-public final class QuotaDecider implements AutoCloseable {
+public final class QuotaDecider implements TermListener, AutoCloseable {
     private static final long TICK_MILLIS = 250;
     private static final int BATCH = 256;
 
@@ -51,12 +51,14 @@ public final class QuotaDecider implements AutoCloseable {
         commands.add(() -> observed.add(event));
     }
 
-    /**
-     * Leads the quotas from now on, until another replica does or this is closed. The token in the quotas fences this
-     * replica, so that admission goes on while Kafka is unavailable.
-     */
+    @Override
     public void activated() {
         onWorker(leader::elected);
+    }
+
+    @Override
+    public void deactivated() {
+        onWorker(leader::suspend);
     }
 
     /** All quotas with their usage. */

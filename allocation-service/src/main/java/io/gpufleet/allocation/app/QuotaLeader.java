@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leads the quotas while this replica is elected: acquires every quota, raises the escrow before an answer that needs
- * it, renews the lease, writes what is used. For one thread, except where noted.
+ * Leads the quotas while this replica is active: acquires every quota, raises the escrow before an answer that needs it,
+ * renews the lease, writes what is used. Between the terms of the active replica, and while its lease is not held, it
+ * decides and writes nothing. For one thread, except where noted.
  */
 public final class QuotaLeader {
     /** Label of namespaces in which the webhook fails closed. */
@@ -44,27 +45,32 @@ public final class QuotaLeader {
 
     private final QuotaClient client;
     private final String instance;
+    private final ActiveLease active;
     private final Clock clock;
     private final LongSupplier nanos;
     private final Map<String, Long> raisedAt = new HashMap<>();
     private QuotaState state = QuotaState.EMPTY;
     private boolean elected;
     private volatile @Nullable LeadershipLease lease;
+    /** The lease of the former term, until it is known whether another replica led the quotas since. */
+    private @Nullable LeadershipLease suspended;
+
     private long nextRenewal;
     private long carriedOverSince;
     private volatile List<String> readinessFailures = List.of();
 
     /** A replica that is not elected; {@code nanos} is a monotonic clock. */
-    public QuotaLeader(QuotaClient client, String instance, Clock clock, LongSupplier nanos) {
+    public QuotaLeader(QuotaClient client, String instance, ActiveLease active, Clock clock, LongSupplier nanos) {
         this.client = client;
         this.instance = instance;
+        this.active = active;
         this.clock = clock;
         this.nanos = nanos;
     }
 
-    /** True while this replica has a lease. On any thread. */
+    /** True while this replica has a lease on the quotas, and that of the active replica. On any thread. */
     boolean isLeader() {
-        return lease != null;
+        return lease != null && active.held();
     }
 
     /** Why this replica, though elected, cannot decide. On any thread. */
@@ -81,12 +87,26 @@ public final class QuotaLeader {
         observe(List.of(event));
     }
 
-    /** This replica was elected. */
+    /** This replica is active. */
     void elected() {
         elected = true;
         if (lease == null) {
             acquireLeadership();
         }
+    }
+
+    /**
+     * This replica is not active any more, and may be again in a moment. What it reserved still counts if no other one
+     * led in between.
+     */
+    void suspend() {
+        elected = false;
+        LeadershipLease former = lease;
+        if (former != null) {
+            suspended = former;
+            lease = null;
+        }
+        readinessFailures = List.of();
     }
 
     /** Gives up leadership; lowers the escrow to what is used, so that the next leader carries over nothing more. */
@@ -102,29 +122,27 @@ public final class QuotaLeader {
         }
         elected = false;
         lease = null;
+        suspended = null;
         readinessFailures = List.of();
         apply(new QuotaEvent.TermStarted());
     }
 
     private boolean hasValidLease() {
         LeadershipLease current = lease;
-        return current != null && current.isValid(nanos.getAsLong());
+        return current != null && current.isValid(nanos.getAsLong()) && active.held();
     }
 
     private void acquireLeadership() {
         try {
             long start = nanos.getAsLong();
             List<GpuQuota> quotas = client.quotas();
-            var next = LeadershipLease.nextTerm(instance, quotas, clock.millis(), start);
-            apply(new QuotaEvent.TermStarted());
-            for (GpuQuota quota : quotas) {
-                apply(new QuotaEvent.QuotaObserved(quota));
-                if (!acquire(quota, next)) {
-                    return;
-                }
+            LeadershipLease next = nextLease(quotas, start);
+            if (!acquireAll(quotas, next)) {
+                return;
             }
             observePods();
             lease = next;
+            suspended = null;
             readinessFailures = List.of();
             LOG.atInfo()
                     .addKeyValue("term", next.term())
@@ -134,6 +152,38 @@ public final class QuotaLeader {
             readinessFailures = List.of("quota leadership cannot be acquired: " + failed.getMessage());
             LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota leadership cannot be acquired, retrying");
         }
+    }
+
+    /** The former lease where nobody led since; else one of a new term, in which nothing is reserved. */
+    private LeadershipLease nextLease(List<GpuQuota> quotas, long start) {
+        LeadershipLease former = suspended;
+        if (former != null && former.isNewest(quotas)) {
+            return former.renewed(start);
+        }
+        suspended = null;
+        apply(new QuotaEvent.TermStarted());
+        return LeadershipLease.nextTerm(instance, quotas, clock.millis(), start);
+    }
+
+    /** Drops the quotas that are gone, and writes the token into all others; false when another replica leads. */
+    private boolean acquireAll(List<GpuQuota> found, LeadershipLease mine) throws ApiServerException {
+        for (String name : List.copyOf(state.quotas().keySet())) {
+            if (found.stream().noneMatch(quota -> quota.name().equals(name))) {
+                quotaDeleted(name);
+            }
+        }
+        for (GpuQuota quota : found) {
+            apply(new QuotaEvent.QuotaObserved(quota));
+            if (!acquire(quota, mine)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void quotaDeleted(String name) {
+        apply(new QuotaEvent.QuotaDeleted(name));
+        raisedAt.remove(name);
     }
 
     private void observePods() throws ApiServerException {
@@ -153,7 +203,7 @@ public final class QuotaLeader {
                     return false;
                 }
                 case Acquisition.Write(QuotaStatus status) -> {
-                    if (client.updateStatus(quota.withStatus(status))
+                    if (updateStatus(quota.withStatus(status))
                             instanceof QuotaClient.UpdateResult.Updated(GpuQuota held)) {
                         observe(List.of(
                                 new QuotaEvent.QuotaObserved(held),
@@ -168,7 +218,7 @@ public final class QuotaLeader {
                     .filter(other -> other.name().equals(found.name()))
                     .findFirst();
             if (current.isEmpty()) {
-                apply(new QuotaEvent.QuotaDeleted(found.name()));
+                quotaDeleted(found.name());
                 return true;
             }
             quota = current.get();
@@ -182,6 +232,7 @@ public final class QuotaLeader {
                 .addKeyValue("leader", leader)
                 .log("another replica leads the quotas, stepping down");
         lease = null;
+        suspended = null;
         elected = false;
         readinessFailures = List.of(leader + " leads the quotas; this replica waits for an election");
         apply(new QuotaEvent.TermStarted());
@@ -229,13 +280,18 @@ public final class QuotaLeader {
     }
 
     private boolean write(GpuQuota quota) throws ApiServerException {
-        return switch (client.updateStatus(quota)) {
+        return switch (updateStatus(quota)) {
             case QuotaClient.UpdateResult.Updated(GpuQuota written) -> {
                 apply(new QuotaEvent.QuotaObserved(written));
                 yield true;
             }
             case QuotaClient.UpdateResult.Conflict() -> false;
         };
+    }
+
+    private QuotaClient.UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
+        active.require("status of gpuquota/" + quota.name());
+        return client.updateStatus(quota);
     }
 
     /** Renews the lease: reads every quota, and finds the token of this replica in each or writes it there. */
@@ -245,25 +301,15 @@ public final class QuotaLeader {
             return;
         }
         long start = nanos.getAsLong();
-        List<GpuQuota> found = client.quotas();
-        for (String name : List.copyOf(state.quotas().keySet())) {
-            if (found.stream().noneMatch(quota -> quota.name().equals(name))) {
-                apply(new QuotaEvent.QuotaDeleted(name));
-            }
+        if (acquireAll(client.quotas(), mine)) {
+            lease = mine.renewed(start);
         }
-        for (GpuQuota quota : found) {
-            apply(new QuotaEvent.QuotaObserved(quota));
-            if (!acquire(quota, mine)) {
-                return;
-            }
-        }
-        lease = mine.renewed(start);
     }
 
     /** Runs what is due: acquires leadership that was not to be had before, renews the lease, writes what is used. */
     void tick() {
         long now = nanos.getAsLong();
-        if (!elected || now - nextRenewal < 0) {
+        if (!elected || !active.held() || now - nextRenewal < 0) {
             return;
         }
         nextRenewal = now + RENEW_INTERVAL.toNanos();
@@ -276,15 +322,19 @@ public final class QuotaLeader {
             releaseReservations();
             if (lease != null) {
                 writeCounts(false);
-                for (var label :
-                        QuotaEvaluator.namespaceLabels(state, NAMESPACE_LABEL).entrySet()) {
-                    client.labelNamespace(label.getKey(), label.getValue());
-                }
+                labelNamespaces();
             }
             readinessFailures = List.of();
         } catch (ApiServerException failed) {
             readinessFailures = List.of("quota leadership cannot be renewed: " + failed.getMessage());
             LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota leadership cannot be renewed, retrying");
+        }
+    }
+
+    private void labelNamespaces() throws ApiServerException {
+        for (var label : QuotaEvaluator.namespaceLabels(state, NAMESPACE_LABEL).entrySet()) {
+            active.require("label of namespace " + label.getKey());
+            client.labelNamespace(label.getKey(), label.getValue());
         }
     }
 

@@ -11,12 +11,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Obtains the webhook's certificate, opens the listener with it once, and keeps the webhook registered while this
- * replica is the leader. Retries every 2 s.
+ * Obtains the webhook's certificate, hands it and each later one to the listener, and keeps the webhook registered while
+ * this replica is the leader. Retries every 2 s, and asks for a renewed certificate every hour.
  */
 public final class WebhookReconciler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookReconciler.class);
     private static final long RETRY_SECONDS = 2;
+    private static final long ROUNDS_PER_HOUR = 3_600 / RETRY_SECONDS;
 
     private final CertificateSource certificates;
     private final Consumer<ServingCertificate> listener;
@@ -25,9 +26,10 @@ public final class WebhookReconciler implements AutoCloseable {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("webhook-reconciler").daemon().factory());
     private volatile @Nullable ServingCertificate serving;
+    private long roundsSinceObtained;
     private volatile String failure = "webhook has no certificate yet";
 
-    /** A reconciler that is not started; {@code listener} opens the server and throws where it cannot. */
+    /** A reconciler that is not started; {@code listener} serves a certificate and throws where it cannot. */
     WebhookReconciler(
             CertificateSource certificates,
             Consumer<ServingCertificate> listener,
@@ -39,7 +41,7 @@ public final class WebhookReconciler implements AutoCloseable {
         this.isLeader = isLeader;
     }
 
-    /** Starts the thread, which runs until it is closed; {@code listener} opens the server. */
+    /** Starts the thread, which runs until it is closed; {@code listener} serves a certificate. */
     public static WebhookReconciler start(
             CertificateSource certificates,
             Consumer<ServingCertificate> listener,
@@ -53,8 +55,9 @@ public final class WebhookReconciler implements AutoCloseable {
 
     void reconcile() {
         try {
-            if (serving == null) {
-                certificates.obtain().ifPresent(this::open);
+            roundsSinceObtained++;
+            if (serving == null || roundsSinceObtained >= ROUNDS_PER_HOUR) {
+                certificates.obtain().ifPresent(this::serve);
             }
             ServingCertificate certificate = serving;
             if (certificate != null && isLeader.getAsBoolean()) {
@@ -62,13 +65,16 @@ public final class WebhookReconciler implements AutoCloseable {
             }
         } catch (ApiServerException | RuntimeException failed) {
             failure = "webhook does not listen yet: " + failed.getMessage();
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("webhook not registered yet, retrying");
+            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("webhook not reconciled, retrying");
         }
     }
 
-    private void open(ServingCertificate certificate) {
-        listener.accept(certificate);
-        serving = certificate;
+    private void serve(ServingCertificate certificate) {
+        if (!certificate.equals(serving)) {
+            listener.accept(certificate);
+            serving = certificate;
+        }
+        roundsSinceObtained = 0;
     }
 
     /** Why the webhook does not serve yet; empty when it does. */

@@ -3,6 +3,6 @@ package io.gpufleet.allocation.app;
 /** Registers the webhook at the API server. */
 @FunctionalInterface
 public interface WebhookRegistrar {
-    /** Creates or updates the registration where it differs; false when the API server refused. Blocks. */
+    /** Creates or updates the registration where it differs, if this replica is active; false when it could not. Blocks. */
     boolean ensure(String caPem);
 }

@@ -3,20 +3,11 @@ package io.gpufleet.allocation.config;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 
-/** Settings of the allocation-service. */
-public record AllocationConfig(String cluster, String instance, Kafka kafka, Servers servers, Webhook webhook) {
+/** Settings of the allocation-service, without those of the bus. */
+public record AllocationConfig(Servers servers, Webhook webhook) {
     private static final int MAX_PORT = 65_535;
-
-    /**
-     * Settings of the bus.
-     *
-     * @param bootstrap bootstrap servers, host:port, comma-separated
-     * @param sessionTimeout how long a dead active replica keeps its role
-     */
-    public record Kafka(String bootstrap, String topicPrefix, Duration sessionTimeout) {}
 
     /** Address of the HTTP and gRPC servers, and their ports. */
     public record Servers(String host, int httpPort, int grpcPort) {}
@@ -29,13 +20,8 @@ public record AllocationConfig(String cluster, String instance, Kafka kafka, Ser
      */
     public record Webhook(String host, int port, String url, String namespace) {}
 
-    /** All settings, with their defaults. */
+    /** These settings, with their defaults. */
     public static final List<Setting> SETTINGS = List.of(
-            Setting.required("GPUFLEET_CLUSTER", "name of the cluster; records of another one are rejected"),
-            Setting.required("GPUFLEET_KAFKA", "Kafka's bootstrap servers, host:port, comma-separated"),
-            Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "first part of every topic name"),
-            Setting.optional("GPUFLEET_INSTANCE", "allocation-service-0", "name of this replica, stable over restarts"),
-            Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead active replica keeps its role"),
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of /livez, /readyz, /metrics and /v1"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port by which standbys reach the quota leader"),
@@ -62,12 +48,6 @@ public record AllocationConfig(String cluster, String instance, Kafka kafka, Ser
         }
         String webhookHost = environment.text("GPUFLEET_WEBHOOK_HOST");
         return new AllocationConfig(
-                environment.text("GPUFLEET_CLUSTER"),
-                environment.text("GPUFLEET_INSTANCE"),
-                new Kafka(
-                        environment.text("GPUFLEET_KAFKA"),
-                        environment.text("GPUFLEET_TOPIC_PREFIX"),
-                        environment.duration("GPUFLEET_SESSION_TIMEOUT")),
                 new Servers(
                         environment.text("GPUFLEET_HTTP_HOST"),
                         environment.integer("GPUFLEET_HTTP_PORT", 0, MAX_PORT),

@@ -2,41 +2,43 @@ package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
-import io.micrometer.core.instrument.FunctionCounter;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.ArrayList;
-import java.util.List;
+import io.prometheus.metrics.core.metrics.Info;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 /** Metrics of the service in Prometheus' text format. */
 public final class AllocationMetrics {
-    // Strong references: Micrometer keeps weak ones only.
-    private final List<LongSupplier> suppliers = new ArrayList<>();
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-    /** Registers the meters of the ledger, the quota leader and the JVM. */
-    public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader) {
-        register(
+    /** Registers the meters of the ledger, the quota leader, the build and the JVM. */
+    public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader, BuildInfo build) {
+        gauge(
                 "gpufleet_quota_leader",
                 "1 on the replica that leads the quotas, else 0.",
-                false,
                 () -> isLeader.getAsBoolean() ? 1 : 0);
-        register(
+        gauge(
                 "gpufleet_held_devices",
                 "Devices and shares that have a holder.",
-                false,
                 () -> sum(ledger, node -> node.open().size()));
-        register(
+        gauge(
                 "gpufleet_pending_allocations",
                 "Answered Allocate calls whose holder is not known yet.",
-                false,
                 () -> sum(ledger, node -> node.pending().size()));
+        // Not by Micrometer, which strips "_info" from the name.
+        Info.builder()
+                .name(BuildInfo.METRIC)
+                .help("Version and revision of this program; always 1.")
+                .labelNames("version", "revision")
+                .register(registry.getPrometheusRegistry())
+                .setLabelValues(build.version(), build.revision());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
     }
@@ -45,18 +47,14 @@ public final class AllocationMetrics {
         return ledger.all().values().stream().mapToInt(count).sum();
     }
 
-    /** Registers a meter: a counter where its value only grows, else a gauge. */
-    public void register(String name, String description, boolean monotonic, LongSupplier value) {
-        suppliers.add(value);
-        if (monotonic) {
-            FunctionCounter.builder(name, value, LongSupplier::getAsLong)
-                    .description(description)
-                    .register(registry);
-        } else {
-            Gauge.builder(name, value, LongSupplier::getAsLong)
-                    .description(description)
-                    .register(registry);
-        }
+    /** A gauge of a supplier is referenced strongly; of an object it would vanish with it. */
+    private void gauge(String name, String description, Supplier<Number> value) {
+        Gauge.builder(name, value).description(description).register(registry);
+    }
+
+    /** Where further meters are registered. */
+    public MeterRegistry registry() {
+        return registry;
     }
 
     /** Values of all meters, as text. */

@@ -1,122 +1,75 @@
 package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Message;
-import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
+import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.LedgerUpdate;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Inbound;
-import io.gpufleet.wire.projection.Outbound;
-import io.gpufleet.wire.projection.Projection;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /** Projection of the bus into the ledger; a closed interval is published in the transaction that changes the holdings. */
-public final class AllocationProjection implements Projection {
-    /**
-     * Callbacks on the role of this replica.
-     *
-     * @param onStartedLeading this replica is active and its state is complete
-     * @param onStoppedLeading this replica is not active any more
-     */
-    public record LeaderCallbacks(Runnable onStartedLeading, Runnable onStoppedLeading) {}
+public final class AllocationProjection implements Projection<NodeLedger> {
+    private static final ProjectionSpec SPEC = new ProjectionSpec(
+            Topic.HOLDINGS,
+            EventType.HOLDINGS_CHANGED,
+            1,
+            Set.of(Topic.ALLOCATION, Topic.VERDICTS, Topic.INVENTORY, Topic.SIGNALS),
+            Set.of(),
+            Set.of(Topic.USAGE));
 
-    private final Ledger ledger;
-    private final LeaderCallbacks callbacks;
+    private final String cluster;
 
-    /** Folds into a ledger. */
-    public AllocationProjection(Ledger ledger, LeaderCallbacks callbacks) {
-        this.ledger = ledger;
-        this.callbacks = callbacks;
+    /** The ledger of a cluster, whose name is part of every interval id. */
+    public AllocationProjection(String cluster) {
+        this.cluster = cluster;
     }
 
     @Override
-    public Topic changelog() {
-        return Topic.HOLDINGS;
+    public ProjectionSpec spec() {
+        return SPEC;
     }
 
     @Override
-    public EventType changelogType() {
-        return EventType.HOLDINGS_CHANGED;
+    public NodeLedger read(String node, Message state) {
+        return LedgerMapper.ledger((NodeHoldings) state);
     }
 
     @Override
-    public Set<Topic> inputs() {
-        return Set.of(Topic.ALLOCATION, Topic.VERDICTS, Topic.INVENTORY, Topic.SIGNALS);
+    public Message write(String node, NodeLedger ledger) {
+        return LedgerMapper.state(ledger);
     }
 
     @Override
-    public void clear() {
-        ledger.clear();
+    public Effects<NodeLedger> on(States<NodeLedger> states, Inbound input, Instant now) {
+        List<LedgerFact> facts = LedgerFactMapper.of(input);
+        String node = input.key();
+        NodeLedger before = states.get(node).orElse(NodeLedger.EMPTY);
+        LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
+        List<Outbound.Event> outputs = update.published().stream()
+                .map(entry -> usage(node, entry, now).causedBy(input))
+                .toList();
+        return update.next().equals(before) ? Effects.publish(outputs) : Effects.state(node, update.next(), outputs);
     }
 
-    @Override
-    public void restore(String key, Message state) {
-        ledger.restore(key, LedgerMapper.ledger((NodeHoldings) state));
-    }
-
-    @Override
-    public void forget(String key) {
-        ledger.forget(key);
-    }
-
-    @Override
-    public List<Outbound> fold(Inbound event, Instant now) {
-        List<LedgerFact> facts = new ArrayList<>();
-        if (event.newMachine()) {
-            facts.add(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.MACHINE_REPLACED));
-        }
-        LedgerFactMapper.of(event).ifPresent(facts::add);
-        return fold(event.key(), facts, now);
-    }
-
-    @Override
-    public List<Outbound> foldTombstone(Topic topic, String key, Instant appendedAt) {
-        return topic == Topic.VERDICTS
-                ? fold(key, List.of(new LedgerFact.TrustChanged(Map.of(), appendedAt)), appendedAt)
-                : List.of();
-    }
-
-    private List<Outbound> fold(String node, List<LedgerFact> facts, Instant now) {
-        NodeLedger before = ledger.ledger(node);
-        List<Outbound> outputs = new ArrayList<>();
-        for (LedgerFact fact : facts) {
-            LedgerUpdate update = ledger.fold(node, fact);
-            update.published().forEach(entry -> outputs.add(usage(node, entry, now)));
-        }
-        NodeLedger after = ledger.ledger(node);
-        if (!after.equals(before)) {
-            outputs.add(Outbound.Event.of(
-                    Topic.HOLDINGS, EventType.HOLDINGS_CHANGED, node, LedgerMapper.state(after), now));
-        }
-        return outputs;
-    }
-
-    private static Outbound usage(String node, UsageEntry entry, Instant now) {
+    private static Outbound.Event usage(String node, UsageEntry entry, Instant now) {
         UsageInterval message = LedgerMapper.usage(entry);
         EventType type = switch (entry) {
             case UsageEntry.Closed _ -> EventType.USAGE_CLOSED;
             case UsageEntry.Adjusted _ -> EventType.USAGE_ADJUSTED;
         };
-        return Outbound.Event.of(Topic.USAGE, type, node, message, now).withSubject(message.getDeviceUuid());
-    }
-
-    @Override
-    public void activated(Instant now) {
-        callbacks.onStartedLeading().run();
-    }
-
-    @Override
-    public void deactivated() {
-        callbacks.onStoppedLeading().run();
+        return Outbound.Event.of(Topic.USAGE, type, node, message, now).about(message.getDeviceUuid());
     }
 }

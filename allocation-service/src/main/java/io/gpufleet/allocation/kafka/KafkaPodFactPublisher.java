@@ -1,16 +1,19 @@
 package io.gpufleet.allocation.kafka;
 
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.app.PodFactPublisher;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.PodFact;
-import io.gpufleet.wire.EventSender;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.wire.EventDraft;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.projection.Outbound;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,17 +23,35 @@ public final class KafkaPodFactPublisher implements PodFactPublisher {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaPodFactPublisher.class);
     private static final int MAX_LABELS = 32;
 
-    private final EventSender sender;
+    private final Function<EventDraft, CompletionStage<Void>> send;
+    private final ActiveLease active;
     private final Clock clock;
 
-    /** Uses the sender and does not close it. */
-    public KafkaPodFactPublisher(EventSender sender, Clock clock) {
-        this.sender = sender;
+    /** Sends while the lease is held; {@code send} completes when the event is on the log. */
+    public KafkaPodFactPublisher(Function<EventDraft, CompletionStage<Void>> send, ActiveLease active, Clock clock) {
+        this.send = send;
+        this.active = active;
         this.clock = clock;
     }
 
     @Override
-    public void publish(ObservedPod pod, boolean deleted) {
+    public boolean publish(ObservedPod pod, boolean deleted) {
+        EventDraft event = event(pod, deleted);
+        if (!active.held()) {
+            return false;
+        }
+        send.apply(event).whenComplete((_, failure) -> {
+            if (failure != null) {
+                LOG.atWarn()
+                        .addKeyValue("pod", pod.gpuPod().displayName())
+                        .addKeyValue("error", failure.toString())
+                        .log("pod fact not published");
+            }
+        });
+        return true;
+    }
+
+    private EventDraft event(ObservedPod pod, boolean deleted) {
         Instant now = clock.instant();
         var fact = PodFact.newBuilder()
                 .setNamespace(pod.gpuPod().namespace())
@@ -47,19 +68,11 @@ public final class KafkaPodFactPublisher implements PodFactPublisher {
         if (finished != null) {
             fact.setFinishedAt(LedgerMapper.time(finished));
         }
-        var event = Outbound.Event.of(
+        return Outbound.Event.of(
                 Topic.SIGNALS,
                 EventType.KUBERNETES_OBSERVED,
                 pod.gpuPod().constraints().nodeName(),
                 KubernetesFact.newBuilder().setPod(fact).build(),
                 finished == null ? now : finished);
-        sender.send(event).whenComplete((_, failure) -> {
-            if (failure != null) {
-                LOG.atWarn()
-                        .addKeyValue("pod", pod.gpuPod().displayName())
-                        .addKeyValue("error", failure.toString())
-                        .log("pod fact not published");
-            }
-        });
     }
 }

@@ -18,7 +18,8 @@ import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.wire.projection.Inbound;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,11 +28,32 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Maps events of the bus to facts of the ledger; most events have none. */
+/** Maps inputs of the projection to facts of the ledger; most inputs have none. */
 final class LedgerFactMapper {
     private LedgerFactMapper() {}
 
-    static Optional<LedgerFact> of(Inbound event) {
+    /** The facts of an input, in the order in which they happened. */
+    static List<LedgerFact> of(Inbound input) {
+        return switch (input) {
+            case Inbound.Event event -> of(event);
+            case Inbound.Tombstone given ->
+                given.topic() == Topic.VERDICTS
+                        ? List.of(new LedgerFact.TrustChanged(Map.of(), given.appendedAt()))
+                        : List.of();
+            case Inbound.Heartbeat _ -> List.of();
+        };
+    }
+
+    private static List<LedgerFact> of(Inbound.Event event) {
+        List<LedgerFact> facts = new ArrayList<>();
+        if (event.newMachine()) {
+            facts.add(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.MACHINE_REPLACED));
+        }
+        payload(event).ifPresent(facts::add);
+        return facts;
+    }
+
+    private static Optional<LedgerFact> payload(Inbound.Event event) {
         Message payload = event.payload();
         if (payload instanceof DevicesAllocated allocated) {
             return Optional.of(new LedgerFact.Allocated(
@@ -61,7 +83,7 @@ final class LedgerFactMapper {
         return payload instanceof KubernetesFact fact ? kubernetes(fact, event) : Optional.empty();
     }
 
-    private static Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound event) {
+    private static Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound.Event event) {
         return switch (fact.getFactCase()) {
             case POD -> {
                 var pod = fact.getPod();
@@ -125,13 +147,13 @@ final class LedgerFactMapper {
         return new LedgerFact.GpusAnnounced(new AnnouncedGpus(List.copyOf(models.values()), migParents));
     }
 
-    private static EventSequence eventSequence(Inbound event) {
+    private static EventSequence eventSequence(Inbound.Event event) {
         return new EventSequence(
                 event.envelope().id().epoch(), event.envelope().id().sequence());
     }
 
     // The time between sending and appending, a few milliseconds, is taken for a slow clock of the node.
-    private static long clockAhead(Inbound event) {
+    private static long clockAhead(Inbound.Event event) {
         Instant sent = event.envelope().time().plusMillis(event.envelope().ageMillis());
         return Duration.between(event.appendedAt(), sent).toMillis();
     }

@@ -5,6 +5,7 @@ import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import java.io.IOException;
 import java.time.Duration;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -28,12 +28,12 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 public final class UsageReader implements UsageSums {
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-    private final String bootstrap;
+    private final KafkaClients kafka;
     private final Codec codec;
 
     /** Opens a consumer for each request. */
-    public UsageReader(String bootstrap, Codec codec) {
-        this.bootstrap = bootstrap;
+    public UsageReader(KafkaClients kafka, Codec codec) {
+        this.kafka = kafka;
         this.codec = codec;
     }
 
@@ -69,8 +69,7 @@ public final class UsageReader implements UsageSums {
     }
 
     private KafkaConsumer<String, byte[]> open() {
-        var settings = new Properties();
-        settings.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+        var settings = kafka.properties("usage-reader");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
         return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());

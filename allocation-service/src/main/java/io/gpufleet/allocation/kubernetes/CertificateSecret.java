@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.CertificateStore;
 import java.util.Base64;
@@ -14,18 +15,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Store of the webhook's certificate in the Secret {@code gpufleet-webhook}; the first replica to write it wins. */
+/** Store of the webhook's certificate in the Secret {@code gpufleet-webhook}; the active replica writes it. */
 public final class CertificateSecret implements CertificateStore {
     private static final String NAME = "gpufleet-webhook";
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
 
     private final KubernetesClient client;
+    private final ActiveLease active;
     private final String namespace;
 
     /** Secret in the namespace of this service. */
-    public CertificateSecret(KubernetesClient client, String namespace) {
+    public CertificateSecret(KubernetesClient client, ActiveLease active, String namespace) {
         this.client = client;
+        this.active = active;
         this.namespace = namespace;
     }
 
@@ -66,6 +69,9 @@ public final class CertificateSecret implements CertificateStore {
                 .withData(data)
                 .build();
         var secrets = client.secrets().inNamespace(namespace).resource(secret);
+        if (!active.held()) {
+            return false;
+        }
         try {
             if (version.isEmpty()) {
                 secrets.create();
@@ -88,6 +94,7 @@ public final class CertificateSecret implements CertificateStore {
 
     // Without the manifests, as on a laptop, the namespace is missing.
     private void createNamespace() throws ApiServerException {
+        active.require("namespace " + namespace);
         try {
             client.namespaces()
                     .resource(new NamespaceBuilder()

@@ -1,35 +1,39 @@
 package io.gpufleet.allocation.kubernetes;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.QuotaClient;
 import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Clock;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Quotas and pods at the API server, without a cache: a list without resourceVersion is a quorum read. */
+/**
+ * Quotas and pods at the API server, without a cache: a list without resourceVersion is a quorum read. A status
+ * is read before it is written, so the lease is asked in between.
+ */
 public final class KubernetesQuotaClient implements QuotaClient {
     private static final Logger LOG = LoggerFactory.getLogger(KubernetesQuotaClient.class);
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
 
     private final KubernetesClient client;
+    private final ActiveLease active;
     private final Clock clock;
     private boolean missingCrdReported;
 
     /** Uses the client and does not close it. */
-    public KubernetesQuotaClient(KubernetesClient client, Clock clock) {
+    public KubernetesQuotaClient(KubernetesClient client, ActiveLease active, Clock clock) {
         this.client = client;
+        this.active = active;
         this.clock = clock;
     }
 
@@ -77,8 +81,9 @@ public final class KubernetesQuotaClient implements QuotaClient {
             if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
                 return new UpdateResult.Conflict();
             }
-            var written = quotas.resource(GpuQuotaMapper.write(found, quota, clock.instant()))
-                    .updateStatus();
+            var next = quotas.resource(GpuQuotaMapper.write(found, quota, clock.instant()));
+            active.require("status of gpuquota/" + quota.name());
+            var written = next.updateStatus();
             return new UpdateResult.Updated(GpuQuotaMapper.read(written));
         } catch (KubernetesClientException failed) {
             if (failed.getCode() == CONFLICT || failed.getCode() == NOT_FOUND) {
@@ -92,22 +97,10 @@ public final class KubernetesQuotaClient implements QuotaClient {
     @Override
     public void labelNamespace(String namespace, boolean enforced) throws ApiServerException {
         try {
-            client.namespaces().withName(namespace).edit(found -> {
-                Map<String, String> labels = new TreeMap<>(
-                        found.getMetadata().getLabels() == null
-                                ? new HashMap<>()
-                                : found.getMetadata().getLabels());
-                if (enforced) {
-                    labels.put(QuotaLeader.NAMESPACE_LABEL, "enforce");
-                } else {
-                    labels.remove(QuotaLeader.NAMESPACE_LABEL);
-                }
-                return new NamespaceBuilder(found)
-                        .editMetadata()
-                        .withLabels(labels)
-                        .endMetadata()
-                        .build();
-            });
+            String value = enforced ? "\"enforce\"" : "null";
+            String patch = "{\"metadata\":{\"labels\":{\"" + QuotaLeader.NAMESPACE_LABEL + "\":" + value + "}}}";
+            active.require("label of namespace " + namespace);
+            client.namespaces().withName(namespace).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
         } catch (KubernetesClientException failed) {
             if (failed.getCode() != NOT_FOUND) {
                 throw new ApiServerException(

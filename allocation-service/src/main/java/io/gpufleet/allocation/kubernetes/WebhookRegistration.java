@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientCon
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.app.WebhookRegistrar;
 import java.net.URI;
@@ -48,12 +49,14 @@ public final class WebhookRegistration implements WebhookRegistrar {
             + "))";
 
     private final KubernetesClient client;
+    private final ActiveLease active;
     private final String namespace;
     private final String url;
 
     /** Registers {@code url}, or the Service of the namespace where that is empty. */
-    public WebhookRegistration(KubernetesClient client, String namespace, String url) {
+    public WebhookRegistration(KubernetesClient client, ActiveLease active, String namespace, String url) {
         this.client = client;
+        this.active = active;
         this.namespace = namespace;
         this.url = url;
     }
@@ -80,13 +83,17 @@ public final class WebhookRegistration implements WebhookRegistrar {
         var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
         try {
             ValidatingWebhookConfiguration found = configurations.withName(NAME).get();
+            if (found != null && same(found, desired)) {
+                return true;
+            }
+            if (!active.held()) {
+                return false;
+            }
             if (found == null) {
                 configurations.resource(desired).create();
-            } else if (!same(found, desired)) {
+            } else {
                 desired.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
                 configurations.resource(desired).update();
-            } else {
-                return true;
             }
             LOG.atInfo().addKeyValue("configuration", NAME).log("webhook registered");
             return true;

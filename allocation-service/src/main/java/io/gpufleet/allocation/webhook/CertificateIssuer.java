@@ -18,7 +18,8 @@ import java.util.TreeMap;
 
 /**
  * Issues the CA and the certificate of the webhook: once for all replicas, which share them in a {@link
- * CertificateStore}, and again before they expire.
+ * CertificateStore}, and again before they expire. A replica that may not store a new one serves the stored one while it
+ * is valid.
  */
 public final class CertificateIssuer implements CertificateSource {
     private static final String CA = "ca.crt";
@@ -43,8 +44,9 @@ public final class CertificateIssuer implements CertificateSource {
     @Override
     public Optional<ServingCertificate> obtain() throws ApiServerException {
         Optional<CertificateStore.StoredCertificate> stored = store.load();
-        Map<String, String> files = new TreeMap<>(
-                stored.map(CertificateStore.StoredCertificate::files).orElse(Map.of()));
+        Map<String, String> before =
+                stored.map(CertificateStore.StoredCertificate::files).orElse(Map.of());
+        Map<String, String> files = new TreeMap<>(before);
         try {
             boolean changed = renewCa(files);
             changed |= renewCertificate(files, changed);
@@ -53,7 +55,7 @@ public final class CertificateIssuer implements CertificateSource {
                             files,
                             stored.map(CertificateStore.StoredCertificate::resourceVersion)
                                     .orElse(""))) {
-                return Optional.empty();
+                return isValid(before) ? Optional.of(certificate(before)) : Optional.empty();
             }
         } catch (GeneralSecurityException | IOException failed) {
             throw new ApiServerException(
@@ -61,7 +63,21 @@ public final class CertificateIssuer implements CertificateSource {
                             + failed.getMessage(),
                     failed);
         }
-        return Optional.of(new ServingCertificate(file(files, CA), file(files, CERTIFICATE), file(files, KEY)));
+        return Optional.of(certificate(files));
+    }
+
+    private static ServingCertificate certificate(Map<String, String> files) {
+        return new ServingCertificate(file(files, CA), file(files, CERTIFICATE), file(files, KEY));
+    }
+
+    /** True when the stored certificate names the hosts and has not expired. */
+    private boolean isValid(Map<String, String> files) throws GeneralSecurityException, IOException {
+        if (!files.keySet().containsAll(Set.of(CA, CERTIFICATE, KEY))) {
+            return false;
+        }
+        X509Certificate stored = X509.certificate(file(files, CERTIFICATE));
+        return clock.instant().isBefore(stored.getNotAfter().toInstant())
+                && X509.subjectAlternativeNames(stored).containsAll(hosts);
     }
 
     private boolean renewCa(Map<String, String> files) throws GeneralSecurityException, IOException {

@@ -7,12 +7,12 @@ import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.KeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,29 +23,43 @@ public final class WebhookServer implements AutoCloseable {
     private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
 
-    private final BoundHttpServer server;
+    private final Vertx vertx;
+    private final AdmissionReviewHandler handler;
+    private final String host;
+    private final int port;
+    private @Nullable ServingKey key;
+    private @Nullable BoundHttpServer server;
 
-    private WebhookServer(BoundHttpServer server) {
-        this.server = server;
+    /** A server that is not open. */
+    public WebhookServer(Vertx vertx, AdmissionReviewHandler handler, String host, int port) {
+        this.vertx = vertx;
+        this.handler = handler;
+        this.host = host;
+        this.port = port;
     }
 
-    /** Opens the server, which answers POST on every path; port 0 takes a free one. Blocks the caller. */
-    public static WebhookServer open(
-            Vertx vertx, AdmissionReviewHandler handler, ServingCertificate certificate, String host, int port) {
+    /** Opens the server, which answers POST on every path, or replaces the certificate of an open one. Blocks the caller. */
+    public synchronized void serve(ServingCertificate certificate) {
+        ServingKey known = key;
+        if (known == null) {
+            var first = new ServingKey(certificate);
+            server = open(first);
+            key = first;
+            LOG.atInfo().addKeyValue("port", port).log("webhook listening");
+        } else {
+            known.replace(certificate);
+            LOG.atInfo().log("webhook certificate replaced");
+        }
+    }
+
+    private BoundHttpServer open(ServingKey serving) {
         Router router = Router.router(vertx);
         router.post()
                 .handler(BodyHandler.create(false).setBodyLimit(MAX_REVIEW_BYTES))
                 .handler(context -> answer(context, handler));
-        var options = new HttpServerOptions()
-                .setSsl(true)
-                .setUseAlpn(true)
-                .setKeyCertOptions(new PemKeyCertOptions()
-                        .addCertValue(buffer(certificate.certificatePem()))
-                        .addKeyValue(buffer(certificate.keyPem())));
-        var server =
-                new WebhookServer(BoundHttpServer.open(vertx, options, router, host, port, "GPUFLEET_WEBHOOK_PORT"));
-        LOG.atInfo().addKeyValue("port", server.port()).log("webhook listening");
-        return server;
+        var options =
+                new HttpServerOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(KeyCertOptions.wrap(serving));
+        return BoundHttpServer.open(vertx, options, router, host, port, "GPUFLEET_WEBHOOK_PORT");
     }
 
     private static void answer(RoutingContext context, AdmissionReviewHandler handler) {
@@ -73,17 +87,11 @@ public final class WebhookServer implements AutoCloseable {
         }
     }
 
-    private static Buffer buffer(String pem) {
-        return Buffer.buffer(pem.getBytes(StandardCharsets.US_ASCII));
-    }
-
-    /** The port that is served. */
-    public int port() {
-        return server.port();
-    }
-
     @Override
-    public void close() throws Exception {
-        server.close();
+    public synchronized void close() throws Exception {
+        BoundHttpServer opened = server;
+        if (opened != null) {
+            opened.close();
+        }
     }
 }

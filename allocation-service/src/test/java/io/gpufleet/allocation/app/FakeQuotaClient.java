@@ -14,10 +14,15 @@ final class FakeQuotaClient implements QuotaClient {
     private final Map<String, Boolean> labels = new TreeMap<>();
     private long version;
     private boolean unavailable;
+    private Runnable onRead = () -> {};
     private int writes;
 
     synchronized void put(GpuQuota quota) {
         quotas.put(quota.name(), versioned(quota));
+    }
+
+    synchronized void delete(String name) {
+        quotas.remove(name);
     }
 
     synchronized GpuQuota quota(String name) {
@@ -36,6 +41,11 @@ final class FakeQuotaClient implements QuotaClient {
         unavailable = now;
     }
 
+    /** Runs during every list of the quotas. */
+    synchronized void onRead(Runnable action) {
+        onRead = action;
+    }
+
     synchronized int writes() {
         return writes;
     }
@@ -47,6 +57,7 @@ final class FakeQuotaClient implements QuotaClient {
     @Override
     public synchronized List<GpuQuota> quotas() throws ApiServerException {
         failIfUnavailable();
+        onRead.run();
         return List.copyOf(quotas.values());
     }
 

@@ -6,13 +6,8 @@ import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
-import io.gpufleet.allocation.model.quota.QuotaLimit;
-import io.gpufleet.allocation.model.quota.TestQuotas;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,62 +17,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-/** Leadership of the quotas: escrow, lease, succession, reservations. */
-class QuotaLeaderTest {
-    private static final Clock CLOCK = Clock.fixed(Instant.ofEpochMilli(1_000_000), ZoneOffset.UTC);
-
-    private final FakeQuotaClient cluster = new FakeQuotaClient();
-    private long now;
-    private int pods;
-
-    /** A replica that observed the cluster. */
-    private final class Replica {
-        final QuotaLeader leader;
-
-        Replica(String name) {
-            leader = new QuotaLeader(cluster, name, CLOCK, () -> now);
-            leader.observe(TestQuotas.cluster());
-        }
-
-        void observe(QuotaEvent... events) {
-            leader.observe(List.of(events));
-        }
-
-        AdmissionDecision decide(GpuPod pod, boolean dryRun) {
-            var answer = new CompletableFuture<AdmissionDecision>();
-            leader.answer(List.of(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer)));
-            return answer.join();
-        }
-
-        boolean admits(int gpus) {
-            return admits(a100Pod(gpus));
-        }
-
-        boolean admits(GpuPod pod) {
-            return decide(pod, false) instanceof AdmissionDecision.Admitted;
-        }
-    }
-
-    private Replica active(String name) {
-        var replica = new Replica(name);
-        replica.leader.elected();
-        return replica;
-    }
-
-    private GpuPod a100Pod(int gpus) {
-        pods++;
-        return TestQuotas.pod(pods, gpus, TestQuotas.A100);
-    }
-
-    private void enforce(String model, int gpus) {
-        cluster.put(TestQuotas.quota(
-                "q", GpuQuota.Mode.ENFORCE, GpuQuota.AmbiguousModel.DENY, new QuotaLimit(model, gpus)));
-    }
-
-    private void advance(Duration time) {
-        now += time.toNanos();
-    }
-
+/** The leader of the quotas: escrow, reservations, labels. */
+class QuotaLeaderTest extends TestQuotaReplicas {
     @Test
     void escrowIsRaisedBeforeTheAnswerAndCoversIt() {
         enforce("A100", 100);
@@ -124,70 +65,6 @@ class QuotaLeaderTest {
             assertThat(replica.admits(1)).isTrue();
         }
         assertThat(replica.admits(1)).isFalse();
-    }
-
-    @Test
-    void successorCountsWholeEscrowUntilReservationsOfPredecessorExpire() {
-        enforce("A100", 10);
-        Replica old = active("r0");
-        assertThat(old.admits(4)).isTrue();
-        // When the leader crashed before its pod was created
-        Replica next = active("r1");
-        // Then
-        assertThat(next.decide(a100Pod(1), false))
-                .isInstanceOfSatisfying(
-                        AdmissionDecision.Denied.class,
-                        denied -> assertThat(denied.message()).contains("10 carried over from the previous leader"));
-        advance(Duration.ofSeconds(60));
-        next.leader.tick();
-        assertThat(next.admits(1)).isFalse();
-        advance(Duration.ofSeconds(12));
-        next.leader.tick();
-        assertThat(next.admits(10)).isTrue();
-    }
-
-    @Test
-    void resigningLeaderLowersEscrowToWhatIsUsed() {
-        enforce("A100", 10);
-        Replica old = active("r0");
-        assertThat(old.admits(4)).isTrue();
-        // When
-        old.leader.resign();
-        // Then
-        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 4);
-        assertThat(active("r1").admits(6)).isTrue();
-    }
-
-    @Test
-    void replicaWhoseTokenWasReplacedStepsDown() {
-        enforce("A100", 10);
-        Replica old = active("r0");
-        Replica next = active("r1");
-        // When
-        assertThat(old.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
-        // Then
-        assertThat(old.leader.isLeader()).isFalse();
-        assertThat(next.leader.isLeader()).isTrue();
-        assertThat(old.leader.readinessFailures())
-                .singleElement()
-                .asString()
-                .startsWith("r1@")
-                .contains("leads the quotas");
-    }
-
-    @Test
-    void expiredLeaseDecidesNothing() {
-        enforce("A100", 10);
-        Replica replica = active("r0");
-        assertThat(replica.admits(1)).isTrue();
-        cluster.unavailable(true);
-        // When
-        advance(Duration.ofSeconds(9));
-        // Then
-        assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
-        cluster.unavailable(false);
-        replica.leader.tick();
-        assertThat(replica.admits(1)).isTrue();
     }
 
     @Test
@@ -242,6 +119,23 @@ class QuotaLeaderTest {
         assertThat(cluster.labels()).isEqualTo(Map.of("ml", true, "other", false));
     }
 
+    @Test
+    void escrowOfARestoredQuotaIsLoweredAsIfItHadNeverBeenRaised() {
+        enforce("A100", 100);
+        Replica replica = active("r0");
+        assertThat(replica.admits(4)).isTrue();
+        GpuQuota restored = cluster.quota("q");
+        cluster.delete("q");
+        advance(Duration.ofSeconds(3));
+        replica.leader.tick();
+        // When a quota of the same name comes from a backup, with its status
+        cluster.put(restored);
+        advance(Duration.ofSeconds(3));
+        replica.leader.tick();
+        // Then
+        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 4);
+    }
+
     /** Replicas start, crash and resume; API calls fail; pods are created late or never. */
     @Property(tries = 300)
     void admittedGpusNeverExceedTheLimit(@ForAll long seed) {
@@ -254,9 +148,11 @@ class QuotaLeaderTest {
         for (int step = 1; step <= 80; step++) {
             advance(Duration.ofMillis(random.nextInt(2_000)));
             replicas.getLast().leader.tick();
-            switch (random.nextInt(6)) {
+            switch (random.nextInt(8)) {
                 case 0 -> replicas.add(active("r" + step));
                 case 1 -> cluster.unavailable(random.nextInt(3) == 0);
+                case 6 -> replicas.getLast().held = random.nextBoolean();
+                case 7 -> replicas.get(random.nextInt(replicas.size())).renewTerm(random);
                 case 2 -> replicas.get(random.nextInt(replicas.size())).leader.tick();
                 default -> {
                     int gpus = 1 + random.nextInt(20);

@@ -70,6 +70,19 @@ class WebhookReconcilerTest {
     }
 
     @Test
+    void renewedCertificateReachesTheListenerWithinAnHour() {
+        var renewed = new ServingCertificate("ca", "renewed", "key");
+        reconciler.reconcile();
+        certificates.add(() -> Optional.of(renewed));
+        // When
+        for (int round = 0; round < 1_800; round++) {
+            reconciler.reconcile();
+        }
+        // Then
+        assertThat(opened).containsExactly(CERTIFICATE, renewed);
+    }
+
+    @Test
     void onlyTheLeaderRegistersTheWebhook() {
         reconciler.reconcile();
         assertThat(registered).isEmpty();

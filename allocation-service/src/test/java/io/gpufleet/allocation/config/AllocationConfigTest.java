@@ -5,27 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
-import java.time.Duration;
-import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Settings: defaults, and messages of invalid ones. */
 class AllocationConfigTest {
     private static AllocationConfig read(Map<String, String> more) {
-        Map<String, String> environment =
-                new HashMap<>(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_KAFKA", "127.0.0.1:9092"));
-        environment.putAll(more);
-        return AllocationConfig.from(Environment.read(environment, AllocationConfig.SETTINGS));
+        return AllocationConfig.from(Environment.read(more, AllocationConfig.SETTINGS));
     }
 
     @Test
     void defaults() {
         assertThat(read(Map.of()))
                 .isEqualTo(new AllocationConfig(
-                        "c1",
-                        "allocation-service-0",
-                        new AllocationConfig.Kafka("127.0.0.1:9092", "gpu.", Duration.ofSeconds(6)),
                         new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
                         new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system")));
     }

@@ -23,6 +23,7 @@ class CertificateIssuerTest {
     private static final class InMemoryCertificateStore implements CertificateStore {
         private Optional<StoredCertificate> stored = Optional.empty();
         private int saves;
+        private boolean writable = true;
 
         @Override
         public Optional<StoredCertificate> load() {
@@ -31,7 +32,9 @@ class CertificateIssuerTest {
 
         @Override
         public boolean save(Map<String, String> files, String version) {
-            if (!version.equals(stored.map(StoredCertificate::resourceVersion).orElse(""))) {
+            if (!writable
+                    || !version.equals(
+                            stored.map(StoredCertificate::resourceVersion).orElse(""))) {
                 return false;
             }
             saves++;
@@ -41,9 +44,11 @@ class CertificateIssuerTest {
     }
 
     private ServingCertificate at(Instant now, String... hosts) throws Exception {
-        return new CertificateIssuer(store, Set.of(hosts), Clock.fixed(now, ZoneOffset.UTC))
-                .obtain()
-                .orElseThrow();
+        return obtain(now, hosts).orElseThrow();
+    }
+
+    private Optional<ServingCertificate> obtain(Instant now, String... hosts) throws Exception {
+        return new CertificateIssuer(store, Set.of(hosts), Clock.fixed(now, ZoneOffset.UTC)).obtain();
     }
 
     @Test
@@ -69,6 +74,22 @@ class CertificateIssuerTest {
         ServingCertificate next = at(NOW.plus(Duration.ofDays(310)), "a.svc");
         assertThat(next.certificatePem()).isNotEqualTo(first.certificatePem());
         assertThat(next.caPem()).isEqualTo(first.caPem());
+    }
+
+    @Test
+    void replicaThatMayNotStoreACertificateWaitsForTheFirst() throws Exception {
+        store.writable = false;
+        assertThat(obtain(NOW, "a.svc")).isEmpty();
+        assertThat(store.saves).isZero();
+    }
+
+    @Test
+    void replicaThatMayNotStoreACertificateServesTheStoredOneWhileItIsValid() throws Exception {
+        ServingCertificate first = at(NOW, "a.svc");
+        store.writable = false;
+        assertThat(obtain(NOW.plus(Duration.ofDays(310)), "a.svc")).contains(first);
+        assertThat(obtain(NOW.plus(Duration.ofDays(366)), "a.svc")).isEmpty();
+        assertThat(obtain(NOW, "b.svc")).isEmpty();
     }
 
     @Test

@@ -48,24 +48,31 @@ public final class GpuModelIndex {
         if (!nodes.containsKey(name)) {
             return this;
         }
-        Map<String, NodeInfo> rest = new HashMap<>(nodes);
-        rest.remove(name);
-        return new GpuModelIndex(rest, modelsByNode, shortModelByProduct);
+        return new GpuModelIndex(without(nodes, name), modelsByNode, shortModelByProduct);
     }
 
-    /** The index after the daemon of a node announced its models. */
+    /** The index after the daemon of a node announced its models; none when the node is not known any more. */
     GpuModelIndex withModels(String node, List<GpuModel> models) {
-        if (models.equals(modelsByNode.get(node))) {
+        if (models.equals(modelsByNode.getOrDefault(node, List.of()))) {
             return this;
         }
         Map<String, String> products = new HashMap<>(shortModelByProduct);
         models.forEach(model -> products.put(labelValue(model.model()), model.shortModel()));
-        return new GpuModelIndex(nodes, with(modelsByNode, node, List.copyOf(models)), products);
+        return new GpuModelIndex(
+                nodes,
+                models.isEmpty() ? without(modelsByNode, node) : with(modelsByNode, node, List.copyOf(models)),
+                products);
     }
 
     private static <V> Map<String, V> with(Map<String, V> map, String key, V value) {
         Map<String, V> next = new HashMap<>(map);
         next.put(key, value);
+        return next;
+    }
+
+    private static <V> Map<String, V> without(Map<String, V> map, String key) {
+        Map<String, V> next = new HashMap<>(map);
+        next.remove(key);
         return next;
     }
 

@@ -58,6 +58,12 @@ public record LeadershipLease(String token, long term, long renewedNanos) {
         return quota.status().leader().equals(token);
     }
 
+    /** True when no quota has the token of a term that is as new as this one: nobody led since. */
+    public boolean isNewest(Collection<GpuQuota> quotas) {
+        return quotas.stream()
+                .noneMatch(quota -> !leads(quota) && quota.status().term() >= term);
+    }
+
     /** True while the lease is not expired. */
     public boolean isValid(long nanos) {
         return nanos - renewedNanos < DURATION.toNanos();

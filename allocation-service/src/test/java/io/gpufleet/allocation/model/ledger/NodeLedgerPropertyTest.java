@@ -12,7 +12,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** Whatever the order between topics, and whatever is told twice or not at all: the sums are the truth. */
+/** Whatever the order between topics, and whatever is repeated or missing: the sums are exact. */
 class NodeLedgerPropertyTest {
     private record PodRun(String pod, String uid, String device, double from, int to) {}
 
@@ -42,26 +42,26 @@ class NodeLedgerPropertyTest {
         return sums;
     }
 
-    /** What the daemon tells: each Allocate, and a snapshot soon after each change. */
+    /** What the daemon reports: each Allocate, and a snapshot soon after each change. */
     private static List<LedgerFact> daemonFacts(List<PodRun> runs, TestNodeLedger scene) {
-        record Moment(double at, boolean begins, PodRun run) {}
-        List<Moment> moments = new ArrayList<>();
+        record Transition(double at, boolean begins, PodRun run) {}
+        List<Transition> transitions = new ArrayList<>();
         runs.forEach(run -> {
-            moments.add(new Moment(run.from(), true, run));
-            moments.add(new Moment(run.to() + 0.9, false, run));
+            transitions.add(new Transition(run.from(), true, run));
+            transitions.add(new Transition(run.to() + 0.9, false, run));
         });
-        moments.sort((one, two) -> Double.compare(one.at(), two.at()));
+        transitions.sort((one, two) -> Double.compare(one.at(), two.at()));
         List<LedgerFact> facts = new ArrayList<>();
         List<PodRun> held = new ArrayList<>();
-        for (Moment moment : moments) {
-            if (moment.begins()) {
-                facts.add(scene.allocated(moment.at(), moment.run().device()));
-                held.add(moment.run());
+        for (Transition transition : transitions) {
+            if (transition.begins()) {
+                facts.add(scene.allocated(transition.at(), transition.run().device()));
+                held.add(transition.run());
             } else {
-                held.remove(moment.run());
+                held.remove(transition.run());
             }
             facts.add(scene.held(
-                    moment.at() + (moment.begins() ? 0.5 : 0),
+                    transition.at() + (transition.begins() ? 0.5 : 0),
                     held.stream()
                             .map(run -> TestNodeLedger.holding(run.pod(), run.uid(), run.device()))
                             .toArray(Holding[]::new)));
@@ -70,7 +70,7 @@ class NodeLedgerPropertyTest {
         return facts;
     }
 
-    /** One order between the streams, each of them in its own order; some facts of the second are told twice. */
+    /** One order between the streams, each of them in its own order; some facts of the second are repeated. */
     private static List<LedgerFact> interleaved(List<LedgerFact> one, List<LedgerFact> other, Random random) {
         List<LedgerFact> order = new ArrayList<>();
         int i = 0;

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** The cases of a correct ledger; the display names carry the numbers of the README. */
+/** Intervals of a correct ledger, by pods; the display names carry the numbers of the README. */
 class NodeLedgerTest {
     private final TestNodeLedger node = new TestNodeLedger();
 
@@ -130,78 +130,6 @@ class NodeLedgerTest {
     }
 
     @Test
-    @DisplayName("case 7: lost node ends its intervals with estimated end")
-    void lostNodeEndsItsIntervalsWithEstimatedEnd() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(new LedgerFact.MachineGone(at(400), IntervalEndReason.NODE_LOST));
-        // Then
-        assertThat(node.closed()).singleElement().satisfies(closed -> {
-            assertThat(closed.endEstimated()).isTrue();
-            assertThat(closed.reason()).isEqualTo(IntervalEndReason.NODE_LOST);
-            assertThat(closed.gpuMillis()).isEqualTo(400_000);
-        });
-    }
-
-    @Test
-    @DisplayName("case 7: recreated node object loses no second")
-    void recreatedNodeObjectLosesNoSecond() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        node.fold(new LedgerFact.MachineGone(at(400), IntervalEndReason.NODE_LOST));
-        // When
-        node.fold(node.held(430, holding("a", "u1", "g0")), podFinished("a", "u1", 500), node.held(501));
-        // Then
-        assertThat(node.millisByPod()).isEqualTo(Map.of("a", 500_000L));
-    }
-
-    @Test
-    @DisplayName("case 7: reboot ends intervals of former boot")
-    void rebootEndsIntervalsOfFormerBoot() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(node.heldAfterBoot("boot-2", 300, true));
-        // Then
-        assertThat(node.closed().getFirst().reason()).isEqualTo(IntervalEndReason.NODE_REBOOTED);
-        assertThat(node.ledger().open()).isEmpty();
-    }
-
-    @Test
-    @DisplayName("case 8: clock set back gives empty interval instead of negative one")
-    void clockSetBackGivesEmptyIntervalInsteadOfNegativeOne() {
-        // Given
-        node.fold(node.held(7_200, holding("a", "u1", "g0")));
-        // When
-        node.fold(node.held(10));
-        // Then
-        assertThat(node.closed().getFirst().gpuMillis()).isZero();
-        assertThat(node.closed().getFirst().to())
-                .isEqualTo(node.closed().getFirst().from());
-    }
-
-    @Test
-    @DisplayName("case 8: trust change is converted from log clock to node clock")
-    void trustChangeIsConvertedFromLogClockToNodeClock() {
-        // Given a node whose clock is two hours ahead
-        var ahead = new LedgerFact.HoldingsSnapshot(
-                TestNodeLedger.BOOT,
-                List.of(holding("a", "u1", "g0")),
-                true,
-                at(7_200),
-                at(0),
-                7_200_000,
-                new EventSequence(1, 1));
-        node.fold(ahead);
-        // When
-        node.fold(new LedgerFact.TrustChanged(Map.of("g0", at(60)), at(60)), podFinished("a", "u1", 7_300));
-        // Then
-        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(60_000);
-        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(40_000);
-    }
-
-    @Test
     @DisplayName("case 9: allocate without holder within one minute counts zero")
     void allocateWithoutHolderWithinOneMinuteCountsZero() {
         // Given
@@ -243,68 +171,6 @@ class NodeLedgerTest {
     }
 
     @Test
-    @DisplayName("case 12: kubelet restart releases nothing")
-    void kubeletRestartReleasesNothing() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(node.heldAfterBoot(TestNodeLedger.BOOT, 10, false), node.held(12, holding("a", "u1", "g0")));
-        // Then
-        assertThat(node.published()).isEmpty();
-        assertThat(node.ledger().open()).hasSize(1);
-    }
-
-    @Test
-    @DisplayName("case 13: pod returning on another device has two intervals")
-    void podReturningOnAnotherDeviceHasTwoIntervals() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(node.allocated(10, "g1"), node.held(11, holding("a", "u1", "g1")), node.held(20));
-        // Then
-        assertThat(node.closed())
-                .extracting(closed -> closed.holding().device().id() + " " + closed.gpuMillis())
-                .containsExactly("g0 11000", "g1 10000");
-    }
-
-    @Test
-    @DisplayName("case 13: stale PodResources entry does not hide new holder")
-    void stalePodResourcesEntryDoesNotHideNewHolder() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("old", "u1", "g0")));
-        // When
-        node.fold(
-                node.allocated(10, "g0"),
-                node.held(11, holding("old", "u1", "g0"), holding("new", "u2", "g0")),
-                node.held(20));
-        // Then
-        assertThat(node.millisByPod()).isEqualTo(Map.of("old", 10_000L, "new", 10_000L));
-    }
-
-    @Test
-    @DisplayName("case 14: shares of one device add up to one")
-    void sharesOfOneDeviceAddUpToOne() {
-        // Given
-        node.fold(node.held(0, holding("a", "u1", "main", "g0::0", 2), holding("b", "u2", "main", "g0::1", 2)));
-        // When
-        node.fold(node.held(100));
-        // Then
-        assertThat(node.millisByPod()).isEqualTo(Map.of("a", 50_000L, "b", 50_000L));
-    }
-
-    @Test
-    @DisplayName("case 15: changed sharing splits interval")
-    void changedSharingSplitsInterval() {
-        // Given
-        node.fold(node.held(0, holding("a", "u1", "main", "g0", 1)));
-        // When
-        node.fold(node.held(10, holding("a", "u1", "main", "g0", 2)), node.held(20));
-        // Then
-        assertThat(node.closed()).extracting(ClosedUsageInterval::gpuMillis).containsExactly(10_000L, 5_000L);
-        assertThat(node.closed().getFirst().reason()).isEqualTo(IntervalEndReason.DEVICE_CHANGED);
-    }
-
-    @Test
     @DisplayName("case 20: pod shorter than snapshot period counts from allocate to its end")
     void podShorterThanSnapshotPeriodCountsFromAllocateToItsEnd() {
         // Given
@@ -333,77 +199,5 @@ class NodeLedgerTest {
         node.fold(node.allocated(50, "g0"), node.held(70, holding("b", "u2", "g0")), node.held(80));
         // Then
         assertThat(node.millisByPod()).isEqualTo(Map.of("a", 50_000L, "b", 30_000L));
-    }
-
-    @Test
-    void timeOnFaultyDeviceIsSplitOffUntilTheFaultEnds() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(
-                new LedgerFact.TrustChanged(Map.of("g0", at(10)), at(10)),
-                new LedgerFact.TrustChanged(Map.of(), at(25)),
-                podFinished("a", "u1", 30));
-        // Then
-        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(15_000);
-        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(15_000);
-    }
-
-    @Test
-    void faultReportedAfterReleaseSplitsOffFaultyTime() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")), podFinished("a", "u1", 30));
-        // When
-        node.fold(new LedgerFact.TrustChanged(Map.of("g0", at(10)), at(31)));
-        node.fold(new LedgerFact.TrustChanged(Map.of("g0", at(10)), at(32)));
-        // Then
-        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(10_000);
-        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(20_000);
-    }
-
-    @Test
-    void trustChangeReportedBeforeEarlierReleaseAddsNoTime() {
-        // Given trust that was lost and regained, reported before the daemon's snapshot of 30.9 s arrives
-        node.fold(node.allocated(10, "g0"), node.held(10.5, holding("a", "u1", "g0")));
-        node.fold(
-                new LedgerFact.TrustChanged(Map.of("g0", at(20)), at(21)),
-                new LedgerFact.TrustChanged(Map.of(), at(40)));
-        // When
-        node.fold(node.held(30.9));
-        // Then
-        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(10_000);
-        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(10_000);
-        // When the true end is a little earlier
-        node.fold(podFinished("a", "u1", 29));
-        // Then
-        assertThat(node.millisByPod()).isEqualTo(Map.of("a", 19_000L));
-    }
-
-    @Test
-    void faultOfGpuAppliesToItsMigDevices() {
-        // Given
-        node.fold(
-                new LedgerFact.GpusAnnounced(
-                        new AnnouncedGpus(List.of(new GpuModel("NVIDIA A100", "A100", 1)), Map.of("MIG-1", "g0"))),
-                node.held(0, holding("a", "u1", "MIG-1")));
-        // When
-        node.fold(new LedgerFact.TrustChanged(Map.of("g0", at(10)), at(10)), podFinished("a", "u1", 30));
-        // Then
-        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(20_000);
-    }
-
-    @Test
-    void replacementMachineInheritsNoIntervals() {
-        // Given
-        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(
-                new LedgerFact.MachineGone(at(100), IntervalEndReason.MACHINE_REPLACED),
-                node.heldAfterBoot("boot-9", 100, true, holding("a", "u1", "g0")));
-        // Then
-        assertThat(node.closed().getFirst().reason()).isEqualTo(IntervalEndReason.MACHINE_REPLACED);
-        assertThat(node.ledger().open().values())
-                .singleElement()
-                .satisfies(open -> assertThat(open.from()).isEqualTo(at(100)));
     }
 }

@@ -57,6 +57,16 @@ class GpuModelIndexTest {
     }
 
     @Test
+    void nodeThatIsNotKnownAnyMoreHasTheModelOfItsLabel() {
+        GpuModelIndex index = GpuModelIndex.EMPTY
+                .withNode(node("n1", "NVIDIA-H100"))
+                .withModels("n1", List.of(A100))
+                .withModels("n1", List.of());
+        assertThat(index.modelsFor(boundTo("n1"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
+        assertThat(index.withModels("n1", List.of())).isSameAs(index);
+    }
+
+    @Test
     void podBoundToUnknownNodeHasUnknownModel() {
         assertThat(GpuModelIndex.EMPTY.modelsFor(boundTo("n9"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
     }

@@ -24,6 +24,16 @@ class LeadershipLeaseTest {
     }
 
     @Test
+    void leaseIsTheNewestUntilAnotherReplicaLedAQuota() {
+        var lease = new LeadershipLease("r0@9", 9, 0);
+        assertThat(lease.isNewest(List.of())).isTrue();
+        assertThat(lease.isNewest(List.of(ledBy("r0@9", 9), ledBy("r1@8", 8)))).isTrue();
+        assertThat(lease.isNewest(List.of(ledBy("r0@9", 9), ledBy("r1@10", 10))))
+                .isFalse();
+        assertThat(lease.isNewest(List.of(ledBy("r1@9", 9)))).isFalse();
+    }
+
+    @Test
     void quotaWithTheTokenIsHeld() {
         var lease = new LeadershipLease("r0@9", 9, 0);
         assertThat(lease.acquire(ledBy("r0@9", 9))).isEqualTo(new Acquisition.Held());

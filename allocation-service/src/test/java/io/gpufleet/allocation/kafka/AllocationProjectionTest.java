@@ -1,0 +1,248 @@
+package io.gpufleet.allocation.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.Message;
+import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.allocation.v1.HeldDevice;
+import io.gpufleet.proto.allocation.v1.Holder;
+import io.gpufleet.proto.allocation.v1.NodeHoldings;
+import io.gpufleet.proto.allocation.v1.UsageInterval;
+import io.gpufleet.proto.health.v1.DeviceVerdict;
+import io.gpufleet.proto.health.v1.NodeVerdict;
+import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.PodFact;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+
+/** Inputs of the bus become node ledgers and usage, each input as a whole. */
+class AllocationProjectionTest {
+    private static final String NODE = "n1";
+    private static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    private static final Instant START = Instant.parse("2026-11-20T12:00:00Z");
+
+    private final AllocationProjection projection = new AllocationProjection("c1");
+    private final KnownStates states = new KnownStates();
+    private long sequence;
+
+    /** States that a test applies effects to, as the engine does. */
+    private static final class KnownStates implements States<NodeLedger> {
+        private final Map<String, NodeLedger> byKey = new HashMap<>();
+
+        @Override
+        public Optional<NodeLedger> get(String key) {
+            return Optional.ofNullable(byKey.get(key));
+        }
+
+        @Override
+        public int size() {
+            return byKey.size();
+        }
+
+        @Override
+        public void forEach(BiConsumer<String, NodeLedger> each) {
+            byKey.forEach(each);
+        }
+    }
+
+    private static Instant at(int seconds) {
+        return START.plusSeconds(seconds);
+    }
+
+    private Inbound.Event event(Topic topic, EventType type, int seconds, Message payload) {
+        return event(topic, type, at(seconds), false, payload);
+    }
+
+    private Inbound.Event event(Topic topic, EventType type, Instant time, boolean newMachine, Message payload) {
+        var source = new EventSource.Node("c1", NODE);
+        var envelope = new Envelope(
+                new EventId(NODE, 1, topic, ++sequence), source, type, "", NODE, new EventTime(time, time, 0), TRACE);
+        return new Inbound.Event(envelope, payload, time, newMachine);
+    }
+
+    private static DevicesHeld held(String boot, String... pods) {
+        var held = DevicesHeld.newBuilder().setBootId(boot).setComplete(true);
+        for (int i = 0; i < pods.length; i++) {
+            held.addHolders(Holder.newBuilder()
+                    .setNamespace("ml")
+                    .setPod(pods[i])
+                    .setPodUid("uid-" + pods[i])
+                    .setContainer("main")
+                    .setResource("nvidia.com/gpu")
+                    .addDevices(HeldDevice.newBuilder()
+                            .setId("g" + i)
+                            .setDeviceUuid("g" + i)
+                            .setShortModel("A100")
+                            .setShareOf(1)));
+        }
+        return held.build();
+    }
+
+    private Inbound.Event snapshot(int seconds, String... pods) {
+        return event(Topic.ALLOCATION, EventType.DEVICES_HELD, seconds, held("boot-1", pods));
+    }
+
+    private Effects<NodeLedger> apply(Inbound input) {
+        Effects<NodeLedger> effects = projection.on(states, input, at(1_000));
+        states.byKey.putAll(effects.states());
+        return effects;
+    }
+
+    private NodeLedger ledger() {
+        return states.get(NODE).orElseThrow();
+    }
+
+    private static List<UsageInterval> usage(Effects<NodeLedger> effects) {
+        List<UsageInterval> usage = new ArrayList<>();
+        for (Outbound output : effects.outputs()) {
+            usage.add((UsageInterval) ((Outbound.Event) output).payload());
+        }
+        return usage;
+    }
+
+    @Test
+    void closedIntervalIsPublishedWithTheStateThatItLeavesAndTheTraceOfItsCause() {
+        // Given
+        apply(snapshot(0, "a"));
+        // When
+        Effects<NodeLedger> effects = apply(snapshot(10));
+        // Then
+        assertThat(ledger().open()).isEmpty();
+        assertThat(effects.outputs()).singleElement().isInstanceOfSatisfying(Outbound.Event.class, output -> {
+            assertThat(output.topic()).isEqualTo(Topic.USAGE);
+            assertThat(output.type()).isEqualTo(EventType.USAGE_CLOSED);
+            assertThat(output.key()).isEqualTo(NODE);
+            assertThat(output.subject()).isEqualTo("g0");
+            assertThat(output.time()).isEqualTo(at(1_000));
+            assertThat(output.traceparent()).isEqualTo(TRACE);
+        });
+        assertThat(usage(effects).getFirst().getGpuMilliseconds()).isEqualTo(10_000);
+    }
+
+    @Test
+    void everyOutputCarriesTheTraceOfItsCause() {
+        apply(snapshot(0, "a", "b"));
+        apply(snapshot(20));
+        var pod = PodFact.newBuilder()
+                .setNamespace("ml")
+                .setName("a")
+                .setUid("uid-a")
+                .setFinishedAt(LedgerMapper.time(at(15)));
+        // When
+        Effects<NodeLedger> adjusted = apply(event(
+                Topic.SIGNALS,
+                EventType.KUBERNETES_OBSERVED,
+                21,
+                KubernetesFact.newBuilder().setPod(pod).build()));
+        apply(snapshot(30, "a", "b"));
+        Effects<NodeLedger> replaced =
+                apply(event(Topic.ALLOCATION, EventType.DEVICES_HELD, at(40), true, held("boot-2")));
+        // Then
+        List<Outbound> outputs = new ArrayList<>(adjusted.outputs());
+        outputs.addAll(replaced.outputs());
+        assertThat(outputs)
+                .hasSize(2)
+                .allSatisfy(output ->
+                        assertThat(((Outbound.Event) output).traceparent()).isEqualTo(TRACE));
+    }
+
+    @Test
+    void inputWithoutAFactChangesNothing() {
+        apply(snapshot(0, "a"));
+        var departed = NodeDeparted.newBuilder().setBootId("boot-1").build();
+        assertThat(projection
+                        .on(states, event(Topic.INVENTORY, EventType.NODE_DEPARTED, 1, departed), at(1))
+                        .isEmpty())
+                .isTrue();
+        assertThat(projection
+                        .on(states, new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(1)), at(1))
+                        .isEmpty())
+                .isTrue();
+        assertThat(projection
+                        .on(states, new Inbound.Tombstone(Topic.VERDICTS, "unknown", at(1)), at(1))
+                        .isEmpty())
+                .isTrue();
+    }
+
+    @Test
+    void tombstoneOfAVerdictMakesEveryDeviceTrusted() {
+        var distrusted = NodeVerdict.newBuilder()
+                .addDevices(DeviceVerdict.newBuilder().setDeviceUuid("g0").setTrusted(false))
+                .build();
+        apply(event(Topic.VERDICTS, EventType.VERDICT_REACHED, 0, distrusted));
+        assertThat(ledger().untrusted()).containsKey("g0");
+        // When
+        apply(new Inbound.Tombstone(Topic.VERDICTS, NODE, at(5)));
+        // Then
+        assertThat(ledger().untrusted()).isEmpty();
+    }
+
+    @Test
+    void replacedMachineAndTheFactOfItsSuccessorAreOneUpdate() {
+        apply(snapshot(0, "a"));
+        // When
+        Effects<NodeLedger> effects =
+                apply(event(Topic.ALLOCATION, EventType.DEVICES_HELD, at(40), true, held("boot-2", "b")));
+        // Then
+        assertThat(usage(effects)).singleElement().satisfies(closed -> {
+            assertThat(closed.getPod()).isEqualTo("a");
+            assertThat(closed.getReason()).isEqualTo("machine-replaced");
+        });
+        assertThat(ledger().open().values())
+                .singleElement()
+                .satisfies(open -> assertThat(open.holding().holder().pod()).isEqualTo("b"));
+    }
+
+    @Test
+    void inputThatThrowsAfterItsMachineWasReplacedLosesNoUsage() {
+        apply(snapshot(0, "a"));
+        NodeLedger before = ledger();
+        Inbound.Event broken = event(Topic.ALLOCATION, EventType.DEVICES_HELD, Instant.MAX, true, held("boot-2", "b"));
+        var appended = new Inbound.Event(broken.envelope(), broken.payload(), at(40), true);
+        // When
+        assertThatThrownBy(() -> apply(appended)).isInstanceOf(RuntimeException.class);
+        // Then
+        assertThat(states.byKey).isEqualTo(Map.of(NODE, before));
+        assertThat(usage(apply(event(Topic.ALLOCATION, EventType.DEVICES_HELD, 41, held("boot-2", "b")))))
+                .singleElement()
+                .satisfies(closed -> {
+                    assertThat(closed.getPod()).isEqualTo("a");
+                    assertThat(closed.getGpuMilliseconds()).isEqualTo(41_000);
+                });
+    }
+
+    @Test
+    void writtenStateIsReadAsAnEqualOne() throws Exception {
+        apply(snapshot(0, "a", "b"));
+        NodeLedger ledger = ledger();
+        byte[] json = Codec.toJson(projection.write(NODE, ledger));
+        assertThat(projection.read(NODE, Codec.fromJson(json, NodeHoldings.getDefaultInstance())))
+                .isEqualTo(ledger);
+    }
+
+    @Test
+    void changelogIsNoOutput() {
+        assertThat(projection.spec().outputs()).containsExactly(Topic.USAGE);
+        assertThat(projection.spec().changelog()).isEqualTo(Topic.HOLDINGS);
+    }
+}

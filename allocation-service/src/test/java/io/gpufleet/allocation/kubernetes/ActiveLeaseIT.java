@@ -1,0 +1,134 @@
+package io.gpufleet.allocation.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.ApiServerException;
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaStatus;
+import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
+import io.gpufleet.testbed.testkit.TestKubernetes;
+import java.io.FileInputStream;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every write to the API server asks the lease after the reads that precede it. */
+@NullMarked
+class ActiveLeaseIT {
+    private static final String NAMESPACE = "gpufleet-system";
+
+    @TempDir
+    private Path dir;
+
+    private final AtomicInteger asked = new AtomicInteger();
+    private final ActiveLease active = new ActiveLease();
+    private boolean held;
+    private FakeApiServer api;
+    private KubernetesClient client;
+
+    @BeforeEach
+    void open() throws Exception {
+        api = FakeApiServer.start("127.0.0.1", 0);
+        client = TestKubernetes.client(api.kubeconfig(dir.resolve("kubeconfig")));
+        active.begin(() -> {
+            asked.incrementAndGet();
+            return held;
+        });
+        client.resource(new NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName(NAMESPACE)
+                        .endMetadata()
+                        .build())
+                .create();
+        try (var crd = new FileInputStream("../k8s/base/crds/gpuquotas.yaml")) {
+            client.load(crd).serverSideApply();
+        }
+        var quota = new GenericKubernetesResource();
+        quota.setApiVersion("gpufleet.io/v1alpha1");
+        quota.setKind("GpuQuota");
+        quota.setMetadata(new ObjectMetaBuilder().withName("q").build());
+        quota.setAdditionalProperty(
+                "spec", Map.of("namespaces", List.of("ml"), "limits", List.of(Map.of("model", "A100", "gpus", 8))));
+        client.resource(quota).create();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        api.close();
+    }
+
+    @Test
+    void statusOfAQuotaIsWrittenUnderTheLeaseOnly() throws Exception {
+        var quotas = new KubernetesQuotaClient(client, active, Clock.systemUTC());
+        GpuQuota led = quotas.quotas().getFirst().withStatus(new QuotaStatus("r0@1", 1, Map.of(), Map.of()));
+        // When
+        assertThatThrownBy(() -> quotas.updateStatus(led))
+                .isInstanceOf(ApiServerException.class)
+                .hasMessage("status of gpuquota/q not written: this replica is not active now");
+        // Then
+        assertThat(quotas.quotas().getFirst().status().leader()).isEmpty();
+        held = true;
+        quotas.updateStatus(led);
+        assertThat(quotas.quotas().getFirst().status().leader()).isEqualTo("r0@1");
+        assertThat(asked).hasValue(2);
+    }
+
+    @Test
+    void namespaceIsLabelledUnderTheLeaseOnly() throws Exception {
+        var quotas = new KubernetesQuotaClient(client, active, Clock.systemUTC());
+        assertThatThrownBy(() -> quotas.labelNamespace(NAMESPACE, true)).isInstanceOf(ApiServerException.class);
+        assertThat(label()).isEmpty();
+        held = true;
+        quotas.labelNamespace(NAMESPACE, true);
+        assertThat(label()).isEqualTo("enforce");
+        quotas.labelNamespace(NAMESPACE, false);
+        assertThat(label()).isEmpty();
+        quotas.labelNamespace("gone", true);
+    }
+
+    private String label() {
+        Map<String, String> labels =
+                client.namespaces().withName(NAMESPACE).get().getMetadata().getLabels();
+        return labels == null ? "" : labels.getOrDefault("gpufleet.io/quota", "");
+    }
+
+    @Test
+    void webhookIsRegisteredUnderTheLeaseOnly() {
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "");
+        var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
+        assertThat(registration.ensure("ca")).isFalse();
+        assertThat(configurations.withName(WebhookRegistration.NAME).get()).isNull();
+        held = true;
+        assertThat(registration.ensure("ca")).isTrue();
+        assertThat(configurations.withName(WebhookRegistration.NAME).get()).isNotNull();
+        // When nothing differs, nothing is written
+        held = false;
+        assertThat(registration.ensure("ca")).isTrue();
+        assertThat(registration.ensure("other ca")).isFalse();
+    }
+
+    @Test
+    void certificateIsStoredUnderTheLeaseOnly() throws Exception {
+        var secret = new CertificateSecret(client, active, NAMESPACE);
+        assertThat(secret.save(Map.of("tls.crt", "pem"), "")).isFalse();
+        assertThat(secret.load()).isEmpty();
+        held = true;
+        assertThat(secret.save(Map.of("tls.crt", "pem"), "")).isTrue();
+        assertThat(secret.load())
+                .hasValueSatisfying(stored -> assertThat(stored.files()).isEqualTo(Map.of("tls.crt", "pem")));
+    }
+}
