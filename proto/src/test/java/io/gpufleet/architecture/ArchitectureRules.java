@@ -182,7 +182,7 @@ public final class ArchitectureRules {
             .that()
             .resideOutsideOfPackage("io.gpufleet.proto..")
             .should(new RefusedNameParts())
-            .because("type names use the terms of Kubernetes, Kafka and NVML; proto/decisions/0005 lists replacements");
+            .because("type names use the terms of Kubernetes, Kafka and NVML; proto/decisions/0002 lists replacements");
 
     @ArchTest
     static final ArchRule recordsHaveAtMostEightComponents = classes()

@@ -46,7 +46,7 @@ final class Election implements AutoCloseable {
         this.parts = parts;
         this.topic = topic;
         this.leadership = leadership;
-        // A platform thread: the selector of Kafka's clients pins a virtual one (proto decision 0001).
+        // A platform thread: the selector of Kafka's clients pins a virtual one (decision 0002).
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-election")
                 .unstarted(this::run);

@@ -57,7 +57,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         this.onFailure = onFailure;
         this.probe = BrokerProbe.start(parts);
         this.context = new TermContext(parts, probe);
-        // A platform thread: the selector of Kafka's clients pins a virtual one (proto decision 0001).
+        // A platform thread: the selector of Kafka's clients pins a virtual one (decision 0002).
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-projection")
                 .unstarted(this::run);
