@@ -1,0 +1,122 @@
+package io.gpufleet.cli.local;
+
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
+
+/** The table of rights in TOPICS.md: read, granted on a broker, and compared with what the broker was asked for. */
+record BrokerRights(List<Right> rights) {
+    private static final String PASSWORD = "of-a-test";
+    private static final Pattern ROW = Pattern.compile(
+            "\\| ([a-z-]+) \\| (topic|topic prefix|group|transactional id) \\| (.*) \\| ([A-Z_ ]+) \\|");
+    /** A decision in the log of the broker's authorizer. */
+    private static final Pattern DECISION = Pattern.compile("Principal = User:(\\S+) is (Allowed|Denied) operation ="
+            + " (\\S+) from host = \\S+ on resource = (\\w+):LITERAL:(\\S+) for request.*");
+
+    /** One operation of a principal on one name. */
+    record Right(String principal, String resource, String name, AclOperation operation) {
+        AclBinding binding() {
+            ResourceType type = switch (resource) {
+                case "group" -> ResourceType.GROUP;
+                case "transactional id" -> ResourceType.TRANSACTIONAL_ID;
+                default -> ResourceType.TOPIC;
+            };
+            PatternType pattern = resource.endsWith("prefix") ? PatternType.PREFIXED : PatternType.LITERAL;
+            return new AclBinding(
+                    new ResourcePattern(type, name, pattern),
+                    new AccessControlEntry("User:" + principal, "*", operation, AclPermissionType.ALLOW));
+        }
+
+        @Override
+        public String toString() {
+            return principal + " " + operation + " " + name;
+        }
+    }
+
+    static BrokerRights ofTheDocument() throws IOException {
+        var rights = new ArrayList<Right>();
+        for (String line : Files.readAllLines(Repository.module("proto").resolve("TOPICS.md"))) {
+            Matcher row = ROW.matcher(line);
+            if (row.matches()) {
+                for (String name : row.group(3).replace("`", "").split(" ")) {
+                    for (String operation : row.group(4).split(" ")) {
+                        rights.add(new Right(row.group(1), row.group(2), name, AclOperation.valueOf(operation)));
+                    }
+                }
+            }
+        }
+        return new BrokerRights(List.copyOf(rights));
+    }
+
+    /** Makes a user for each principal, with these rights. */
+    void grant(BrokerProcess broker) throws Exception {
+        var plain = new Properties();
+        plain.put("bootstrap.servers", broker.bootstrap());
+        try (Admin admin = Admin.create(plain)) {
+            var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
+            admin.alterUserScramCredentials(rights.stream()
+                            .map(Right::principal)
+                            .distinct()
+                            .map(user -> new UserScramCredentialUpsertion(user, credentials, PASSWORD))
+                            .map(org.apache.kafka.clients.admin.UserScramCredentialAlteration.class::cast)
+                            .toList())
+                    .all()
+                    .get();
+            admin.createAcls(rights.stream().map(Right::binding).toList()).all().get();
+        }
+    }
+
+    /** Contents of GPUFLEET_KAFKA_CONFIG of a principal. */
+    static String clientProperties(BrokerProcess broker, String principal) {
+        return broker.clientProperties(principal, PASSWORD);
+    }
+
+    /** Rights to one name that no program has made use of so far. */
+    Set<String> unused(BrokerProcess broker) throws IOException {
+        Set<String> used = decisions(broker, "Allowed");
+        Set<String> unused = new TreeSet<>();
+        rights.stream()
+                .filter(right -> !right.resource().endsWith("prefix"))
+                .map(Right::toString)
+                .filter(right -> !used.contains(right))
+                .forEach(unused::add);
+        return unused;
+    }
+
+    /** What the programs asked for and were refused. */
+    Set<String> denied(BrokerProcess broker) throws IOException {
+        return decisions(broker, "Denied");
+    }
+
+    private static Set<String> decisions(BrokerProcess broker, String outcome) throws IOException {
+        Set<String> found = new TreeSet<>();
+        try (Stream<String> lines = Files.lines(broker.output())) {
+            lines.map(DECISION::matcher).forEach(line -> {
+                if (line.find() && line.group(2).equals(outcome)) {
+                    found.add(line.group(1) + " " + line.group(3) + " " + line.group(5));
+                }
+            });
+        }
+        return found;
+    }
+}
