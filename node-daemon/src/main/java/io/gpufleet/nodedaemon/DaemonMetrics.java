@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon;
 
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
@@ -24,6 +25,7 @@ record DaemonMetrics(
         IgnoreVerdictsFile ignoreVerdictsFile,
         DevicePluginEndpoints devicePlugins,
         LongSupplier kernelLogOverruns) {
+    private static final BuildInfo BUILD = BuildInfo.current();
 
     String text() {
         NodeLoop.LoopStatus status = loop.status();
@@ -32,6 +34,7 @@ record DaemonMetrics(
                 + GpuHealthMetricsPage.render(status.snapshot(), counters.faultCounters(), nanos)
                 + ProcessMetricsPage.render(status.snapshot(), nanos)
                 + new DaemonMetricsPage()
+                        .build(BUILD)
                         .counters(counters)
                         .node(status, nanos)
                         .gauges(gauges())

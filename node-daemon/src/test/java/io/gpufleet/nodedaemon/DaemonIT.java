@@ -15,7 +15,6 @@ import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
@@ -379,10 +378,6 @@ class DaemonIT {
             assertThat(daemon.terminate()).isZero();
         }
 
-        assertThat(read().stream()
-                        .map(read -> read.event().envelope().id())
-                        .filter(id -> id.topic() == Topic.INVENTORY))
-                .isNotEmpty();
         assertThat(count(EventType.NODE_DEPARTED)).isEqualTo(1);
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.metrics;
 
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.NodeSnapshot;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
@@ -25,6 +26,19 @@ public final class DaemonMetricsPage {
             Map.entry("kubelet_streams", "Open ListAndWatch streams."));
 
     private final PrometheusTextWriter writer = new PrometheusTextWriter(8192);
+
+    /** Adds version and revision of the running build. */
+    public DaemonMetricsPage build(BuildInfo build) {
+        writer.family(BuildInfo.METRIC, "gauge", "1, with the version and the revision of this build.");
+        writer.sample(
+                BuildInfo.METRIC,
+                MetricLabels.none()
+                        .with("revision", build.revision())
+                        .with("version", build.version())
+                        .text(),
+                1);
+        return this;
+    }
 
     /** Adds the daemon's counters and histograms. */
     public DaemonMetricsPage counters(DaemonCounters counters) {

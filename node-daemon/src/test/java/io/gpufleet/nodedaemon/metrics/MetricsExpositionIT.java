@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.NodeSnapshot;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
@@ -125,6 +126,7 @@ class MetricsExpositionIT {
                     + GpuHealthMetricsPage.render(readout, counters.faultCounters(), now.nanos())
                     + ProcessMetricsPage.render(readout, now.nanos())
                     + new DaemonMetricsPage()
+                            .build(BuildInfo.current())
                             .counters(counters)
                             .node(new NodeLoop.LoopStatus(readout, 8, 8, true), now.nanos())
                             .gauges(Map.of("gpufleet_daemon_outbox_bytes", 0L))
@@ -141,6 +143,14 @@ class MetricsExpositionIT {
         DCGM.forEach((name, type) -> {
             assertThat(of(name)).as(name).hasSize(8);
             assertThat(of(name)).as(name).allMatch(sample -> sample.type().equals(type));
+        });
+    }
+
+    @Test
+    void buildIsExported() {
+        assertThat(of("gpufleet_build_info")).singleElement().satisfies(sample -> {
+            assertThat(sample.value()).isEqualTo(1);
+            assertThat(sample.labels()).containsOnlyKeys("revision", "version");
         });
     }
 
