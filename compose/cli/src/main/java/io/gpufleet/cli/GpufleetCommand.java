@@ -25,6 +25,9 @@ import picocli.CommandLine.ScopeType;
         subcommands = {
             UpCommand.class,
             DownCommand.class,
+            PartCommand.StartPart.class,
+            PartCommand.StopPart.class,
+            PartCommand.RestartPart.class,
             StatusCommand.class,
             FaultCommand.class,
             ClearCommand.class,

@@ -2,6 +2,7 @@ package io.gpufleet.cli;
 
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetParts;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessIdentity;
 import io.gpufleet.cli.fleet.StateDirectory;
@@ -10,6 +11,7 @@ import io.gpufleet.kit.config.ConfigurationException;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
@@ -56,8 +58,14 @@ final class UpCommand implements Runnable {
         var fleet = new LocalFleet(GpufleetCommand.tree(), directory, progress);
         Optional<FleetState> before = fleet.running();
         if (before.isPresent()) {
-            progress.print("The fleet already runs:");
-            progress.print(StatusReport.render(before.get()));
+            FleetParts parts = fleet.parts();
+            List<String> started = parts.startDead();
+            progress.print(
+                    started.isEmpty()
+                            ? "The fleet already runs:"
+                            : "The fleet already runs, these parts were dead and are started again: "
+                                    + String.join(", ", started));
+            progress.print(StatusReport.render(parts.state()));
             return;
         }
         var options = new FleetOptions(nodes, gpus, model, replicas, chosenKubeconfig(), recoveryDwell);

@@ -57,6 +57,31 @@ class LocalFleetIT {
     }
 
     @Test
+    void secondUpStartsDeadPartsAgain() {
+        // Given
+        FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        ProcessHandle service = state.process("inventory-service-0")
+                .flatMap(part -> part.identity().find())
+                .orElseThrow();
+        service.destroyForcibly();
+        service.onExit().join();
+
+        // When
+        String said = run("up", "--detach", "--kubeconfig=");
+
+        // Then
+        assertThat(said).contains("were dead and are started again: inventory-service-0");
+        assertThat(run("up", "--detach", "--kubeconfig=")).contains("The fleet already runs:");
+    }
+
+    @Test
+    void onePartIsStoppedAndStarted() {
+        assertThat(run("stop", "inventory-service-0")).contains("inventory-service-0 stopped");
+        assertThat(run("start", "inventory-service-0")).contains("inventory-service-0 started");
+        assertThat(run("restart", "inventory-service-0")).contains("inventory-service-0 restarted");
+    }
+
+    @Test
     void jsonStatusHasAllAddresses() throws IOException {
         JsonNode status = new ObjectMapper().readTree(run("status", "--json"));
         assertThat(status.at("/kafka/bootstrap").asText()).startsWith("127.0.0.1:");

@@ -1,7 +1,7 @@
 package io.gpufleet.cli.fleet;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import java.util.regex.Pattern;
+import java.util.List;
 
 /**
  * Options of a local fleet.
@@ -14,16 +14,17 @@ import java.util.regex.Pattern;
  * @param recoveryDwell time without a fault before a GPU is offered again, for example {@code 2s}
  */
 public record FleetOptions(int nodes, int gpus, String model, int replicas, String kubeconfig, String recoveryDwell) {
-    private static final Pattern MODEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+    /** The models that the daemon simulates. */
+    static final List<String> MODELS = List.of("V100", "T4", "A100", "L40S", "H100", "H200", "B200");
 
     /** Checks the bounds. */
     public FleetOptions {
         within("--nodes", nodes, 0, 200);
         within("--gpus", gpus, 1, 16);
         within("--replicas", replicas, 1, 5);
-        if (!MODEL.matcher(model).matches()) {
+        if (!MODELS.contains(model)) {
             throw new ConfigurationException(
-                    "--model '" + model + "' is no model name; for example H100, A100 or V100");
+                    "--model '" + model + "' cannot be simulated: it takes " + String.join(", ", MODELS));
         }
     }
 

@@ -122,7 +122,7 @@ public final class FleetStarter {
         BrokerProcess broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
         fleet.add(new FleetState.FleetProcess(
                 "kafka",
-                "KAFKA",
+                RunningFleet.KAFKA,
                 ProcessHandle.of(broker.pid()).map(ProcessIdentity::of).orElseThrow(),
                 directory.broker().resolve("broker.out").toString(),
                 List.of(),

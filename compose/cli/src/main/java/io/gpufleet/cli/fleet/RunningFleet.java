@@ -8,13 +8,16 @@ import java.util.Set;
 
 /** Keeps the state file of a fleet up to date. Safe for use by several threads. */
 public final class RunningFleet {
+    /** Program name of the broker, which is no program of this repository. */
+    static final String KAFKA = "KAFKA";
+
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
     /** Programs in stop order: a program stops before those that it uses. */
     private static final List<Set<String>> STOP_ORDER = List.of(
             Set.of(Program.NODE_DAEMON.name()),
             Set.of(Program.INVENTORY.name(), Program.HEALTH.name(), Program.ALLOCATION.name()),
             Set.of(Program.FAKE_KUBELETS.name()),
-            Set.of(Program.FAKE_API_SERVER.name(), "KAFKA"));
+            Set.of(Program.FAKE_API_SERVER.name(), KAFKA));
 
     private final StateDirectory directory;
     private FleetState state;

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetParts;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetStarter;
 import io.gpufleet.cli.fleet.FleetState;
@@ -48,6 +49,13 @@ public final class LocalFleet {
     /** The running fleet, if there is one. */
     public Optional<FleetState> running() {
         return FleetState.read(directory.stateFile()).filter(FleetState::alive);
+    }
+
+    /** The parts of the fleet of this directory. */
+    public FleetParts parts() {
+        FleetState state = FleetState.read(directory.stateFile())
+                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+        return new FleetParts(directory, new ProcessLauncher(tree, directory), state);
     }
 
     /**

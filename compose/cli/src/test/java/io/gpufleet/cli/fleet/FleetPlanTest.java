@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class FleetPlanTest {
@@ -93,5 +97,19 @@ class FleetPlanTest {
                 "/s/kubeconfig",
                 "127.0.0.1",
                 new PortAllocator(port -> !taken.contains(port), messages::add));
+    }
+
+    @Test
+    void modelsAreThoseThatTheDaemonSimulates() throws IOException {
+        String source = Files.readString(Repository.module("node-daemon")
+                .resolve("src/main/java/io/gpufleet/nodedaemon/simulated/SimulatedModel.java"));
+
+        assertThat(Pattern.compile("^    ([A-Z0-9]+)\\(\"", Pattern.MULTILINE)
+                        .matcher(source)
+                        .results()
+                        .map(constant -> constant.group(1)))
+                .containsExactlyElementsOf(FleetOptions.MODELS);
+        assertThatThrownBy(() -> new FleetOptions(1, 1, "FOO", 1, "", "2s"))
+                .hasMessage("--model 'FOO' cannot be simulated: it takes V100, T4, A100, L40S, H100, H200, B200");
     }
 }

@@ -1,0 +1,92 @@
+package io.gpufleet.cli.fleet;
+
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Starts and stops single parts of a fleet that was started before, with the command and settings that they had. */
+public final class FleetParts {
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration READY_TIMEOUT = Duration.ofSeconds(60);
+    /** A part is started after those that it uses. */
+    private static final List<String> START_ORDER = List.of(
+            RunningFleet.KAFKA,
+            Program.FAKE_API_SERVER.name(),
+            Program.FAKE_KUBELETS.name(),
+            Program.INVENTORY.name(),
+            Program.HEALTH.name(),
+            Program.ALLOCATION.name(),
+            Program.NODE_DAEMON.name());
+
+    private final StateDirectory directory;
+    private final ProcessLauncher launcher;
+    private final RunningFleet fleet;
+
+    /** The parts of a state, running or not. */
+    public FleetParts(StateDirectory directory, ProcessLauncher launcher, FleetState state) {
+        this.directory = directory;
+        this.launcher = launcher;
+        this.fleet = new RunningFleet(directory, state);
+    }
+
+    /** The state now. */
+    public FleetState state() {
+        return fleet.state();
+    }
+
+    /** Starts every part that does not run; returns their names. */
+    public List<String> startDead() {
+        return START_ORDER.stream()
+                .flatMap(program -> fleet.state().processes().stream()
+                        .filter(each -> each.program().equals(program))
+                        .map(FleetState.FleetProcess::name))
+                .filter(this::start)
+                .toList();
+    }
+
+    /** Starts a part and waits until it is ready; false when it runs already. */
+    public boolean start(String name) {
+        FleetState.FleetProcess part = part(name);
+        if (part.identity().find().isPresent()) {
+            return false;
+        }
+        if (part.program().equals(RunningFleet.KAFKA)) {
+            startBroker(part);
+        } else {
+            ReadinessProbe.await(fleet.add(launcher.restart(part)), READY_TIMEOUT);
+        }
+        return true;
+    }
+
+    /** Stops a part; false when it does not run. */
+    public boolean stop(String name) {
+        Optional<ProcessHandle> running = part(name).identity().find();
+        running.ifPresent(process -> Processes.terminate(List.of(process), STOP_TIMEOUT));
+        return running.isPresent();
+    }
+
+    private FleetState.FleetProcess part(String name) {
+        return fleet.state()
+                .process(name)
+                .orElseThrow(() -> new ConfigurationException("'" + name + "' is no part of this fleet; it has "
+                        + fleet.state().processes().stream()
+                                .map(FleetState.FleetProcess::name)
+                                .collect(Collectors.joining(", "))));
+    }
+
+    private void startBroker(FleetState.FleetProcess part) {
+        BrokerProcess broker =
+                BrokerProcess.start(directory.broker(), part.ports().getOrDefault("kafka", 0));
+        fleet.add(new FleetState.FleetProcess(
+                part.name(),
+                part.program(),
+                ProcessHandle.of(broker.pid()).map(ProcessIdentity::of).orElseThrow(),
+                part.log(),
+                part.command(),
+                part.environment(),
+                part.ports()));
+    }
+}
