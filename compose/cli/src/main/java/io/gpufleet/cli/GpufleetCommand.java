@@ -6,6 +6,7 @@ import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topics;
+import io.gpufleet.wire.TopicsException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
@@ -68,6 +69,7 @@ public final class GpufleetCommand implements Runnable {
                         case IllegalStateException wrong -> printError(commandLine, wrong, 1);
                         case IllegalArgumentException wrong -> printError(commandLine, wrong, INVALID_INPUT);
                         case KafkaException wrong -> printError(commandLine, wrong, 1);
+                        case TopicsException wrong -> printError(commandLine, wrong, 1);
                         default -> throw failure;
                     };
                 });

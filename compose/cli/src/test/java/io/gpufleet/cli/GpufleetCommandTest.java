@@ -7,8 +7,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessIdentity;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +42,25 @@ class GpufleetCommandTest {
     void missingKubeconfigIsNamed() {
         assertThat(run("up --kubeconfig /nowhere/config")).isEqualTo(2);
         assertThat(errors.toString()).contains("kubeconfig '/nowhere/config' cannot be read");
+    }
+
+    @Test
+    void whatCannotBeReachedOrReadIsReportedInOneLine() throws IOException {
+        assertThat(run("topics apply --kafka nonsense")).isEqualTo(1);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: GPUFLEET_KAFKA: 'nonsense' is no Kafka server")
+                .doesNotContain("\n");
+
+        Path file = Files.writeString(state.resolve("no-kubeconfig"), "x\n");
+        assertThat(run("up --kubeconfig " + file)).isEqualTo(2);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: '" + file + "' is no kubeconfig")
+                .doesNotContain("\n");
+
+        assertThat(run("up --kubeconfig= --state /proc/nope")).isEqualTo(2);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: the state directory /proc/nope cannot be used")
+                .doesNotContain("\n");
     }
 
     @Test
@@ -84,8 +105,9 @@ class GpufleetCommandTest {
         errors.getBuffer().setLength(0);
         CommandLine commandLine = GpufleetCommand.commandLine().setErr(new PrintWriter(errors, true));
         var arguments = new java.util.ArrayList<>(List.of(line.split(" ")));
-        arguments.add("--state");
-        arguments.add(state.toString());
+        if (!arguments.contains("--state")) {
+            arguments.addAll(List.of("--state", state.toString()));
+        }
         return commandLine.execute(arguments.toArray(String[]::new));
     }
 }

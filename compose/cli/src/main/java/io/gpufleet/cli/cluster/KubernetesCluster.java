@@ -51,7 +51,9 @@ public final class KubernetesCluster implements AutoCloseable {
             return new KubernetesCluster(
                     new KubernetesClientBuilder().withConfig(config).build(), kubeconfig);
         } catch (KubernetesClientException | IllegalArgumentException wrong) {
-            throw new ConfigurationException("kubeconfig '" + kubeconfig + "' is not usable: " + wrong.getMessage());
+            throw new ConfigurationException("'" + kubeconfig + "' is no kubeconfig: "
+                    + String.valueOf(wrong.getMessage()).lines().findFirst().orElse("it cannot be parsed")
+                    + "; name another file with --kubeconfig");
         }
     }
 

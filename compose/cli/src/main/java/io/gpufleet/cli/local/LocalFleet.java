@@ -19,7 +19,6 @@ import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
@@ -78,7 +77,8 @@ public final class LocalFleet {
                 return startLocked(options, supervisor);
             }
         } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
+            throw new ConfigurationException("the state directory " + directory.root() + " cannot be used (" + failed
+                    + "): name a directory that can be written with --state");
         }
     }
 
