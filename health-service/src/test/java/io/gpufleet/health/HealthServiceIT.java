@@ -165,11 +165,15 @@ class HealthServiceIT {
         int unknownToken = service.post(path + "/quarantine", "wrong", "{\"reason\":\"noise\"}")
                 .status();
         int withoutReason = service.post(path + "/quarantine", "admin", "{}").status();
+        int array = service.post(path + "/quarantine", "admin", "[1]").status();
+        int number =
+                service.post(path + "/quarantine", "admin", "{\"reason\":5}").status();
         int accepted = service.post(path + "/quarantine", "admin", "{\"reason\":\"noise\"}")
                 .status();
 
         // Then
-        assertThat(List.of(withoutToken, unknownToken, withoutReason, accepted)).containsExactly(401, 401, 400, 202);
+        assertThat(List.of(withoutToken, unknownToken, withoutReason, array, number, accepted))
+                .containsExactly(401, 401, 400, 400, 400, 202);
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())

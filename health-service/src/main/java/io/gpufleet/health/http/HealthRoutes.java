@@ -9,7 +9,9 @@ import io.gpufleet.health.model.NodeState;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -151,10 +153,15 @@ public final class HealthRoutes {
         }
     }
 
+    /** The text of the field; empty where the body is no object or the field no text. */
     private static String reason(RoutingContext context) {
+        Buffer body = context.body().buffer();
         try {
-            JsonObject body = context.body().asJsonObject();
-            return body == null ? "" : String.valueOf(body.getValue("reason", ""));
+            return body != null
+                            && Json.decodeValue(body) instanceof JsonObject object
+                            && object.getValue("reason") instanceof String reason
+                    ? reason
+                    : "";
         } catch (DecodeException notJson) {
             return "";
         }
