@@ -1,9 +1,13 @@
 package io.gpufleet.cli.local;
 
+import static org.awaitility.Awaitility.await;
+
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
+import java.io.StringReader;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
@@ -84,6 +88,19 @@ record BrokerRights(List<Right> rights) {
                     .get();
             admin.createAcls(rights.stream().map(Right::binding).toList()).all().get();
         }
+        awaitKnown(broker, rights.getLast().principal());
+    }
+
+    /** A broker that has just created many topics takes seconds until it knows its users. */
+    private static void awaitKnown(BrokerProcess broker, String user) throws IOException {
+        var client = new Properties();
+        client.load(new StringReader(clientProperties(broker, user)));
+        client.put("bootstrap.servers", broker.securedBootstrap());
+        await().atMost(Duration.ofSeconds(60)).ignoreExceptions().until(() -> {
+            try (Admin admin = Admin.create(client)) {
+                return !admin.describeCluster().nodes().get().isEmpty();
+            }
+        });
     }
 
     /** Contents of GPUFLEET_KAFKA_CONFIG of a principal. */

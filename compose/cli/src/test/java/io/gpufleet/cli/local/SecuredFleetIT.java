@@ -36,6 +36,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** All programs on a broker that asks for TLS, SCRAM and ACLs, each with the rights that TOPICS.md lists. */
@@ -44,7 +45,7 @@ class SecuredFleetIT {
     private static final String GPU = "nvidia.com/gpu";
     private static final String NODE = "node-1";
 
-    @TempDir
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     private Path directory;
 
     private final Vertx vertx = Vertx.vertx();

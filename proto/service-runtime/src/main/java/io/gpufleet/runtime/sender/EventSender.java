@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -30,22 +31,25 @@ public final class EventSender implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
     private static final String WRITER_KEY = "@writer/";
 
-    private final KafkaProducer<String, byte[]> producer;
+    private final Properties settings;
     private final Codec codec;
     private final EventSource.Service source;
     private final Topic changelog;
     private final CompletableFuture<Long> incarnation;
     private final Clock clock;
     private @Nullable EventSequencer sequencer;
+    private KafkaProducer<String, byte[]> producer;
+    private volatile boolean failed;
 
     private EventSender(
-            KafkaProducer<String, byte[]> producer,
+            Properties settings,
             Codec codec,
             EventSource.Service source,
             Topic changelog,
             CompletableFuture<Long> incarnation,
             Clock clock) {
-        this.producer = producer;
+        this.settings = settings;
+        this.producer = producer(settings);
         this.codec = codec;
         this.source = source;
         this.changelog = changelog;
@@ -72,8 +76,11 @@ public final class EventSender implements AutoCloseable {
         settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
         settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "5000");
         settings.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Integer.toString(4 * 1024 * 1024));
-        var producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
-        return new EventSender(producer, codec, source, changelog, incarnation, clock);
+        return new EventSender(settings, codec, source, changelog, incarnation, clock);
+    }
+
+    private static KafkaProducer<String, byte[]> producer(Properties settings) {
+        return new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
     }
 
     /**
@@ -85,19 +92,42 @@ public final class EventSender implements AutoCloseable {
         var acknowledged = new CompletableFuture<Void>();
         try {
             synchronized (this) {
-                ProducerRecord<String, byte[]> rec = sequencer().next(event);
+                renewProducer();
+                ProducerRecord<String, byte[]> rec = numbers().next(event);
                 producer.send(rec, (_, failure) -> {
                     if (failure == null) {
                         acknowledged.complete(null);
                     } else {
+                        failed = true;
                         acknowledged.completeExceptionally(failure);
                     }
                 });
             }
         } catch (KafkaException | IllegalStateException notTaken) {
+            failed = true;
             acknowledged.completeExceptionally(notTaken);
         }
         return acknowledged;
+    }
+
+    /** An idempotent producer that was refused once, for example while its password was not known, refuses for ever. */
+    private void renewProducer() {
+        if (failed) {
+            producer.close(Duration.ZERO);
+            producer = producer(settings);
+            failed = false;
+        }
+    }
+
+    /** A producer that was refused before its first event is replaced at once: an observation is not made twice. */
+    private EventSequencer numbers() {
+        try {
+            return sequencer();
+        } catch (KafkaException refused) {
+            failed = true;
+            renewProducer();
+            return sequencer();
+        }
     }
 
     /** The incarnation is on the changelog before its first event, in the order of one producer. */
@@ -112,15 +142,18 @@ public final class EventSender implements AutoCloseable {
         long number = incarnation.join();
         var fresh = new EventSequencer(codec, source, number, clock);
         var message = WriterIncarnation.newBuilder().setIncarnation(number).build();
-        producer.send(fresh.next(Outbound.Event.of(
+        var written = producer.send(fresh.next(Outbound.Event.of(
                 changelog, EventType.WRITER_STARTED, WRITER_KEY + source.name(), message, clock.instant())));
         producer.flush();
+        if (written.state() != Future.State.SUCCESS) {
+            throw new KafkaException("the incarnation of " + source.name() + " was not written");
+        }
         sequencer = fresh;
         return fresh;
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         producer.close(CLOSE_TIMEOUT);
     }
 }
