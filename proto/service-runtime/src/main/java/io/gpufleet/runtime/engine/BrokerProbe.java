@@ -229,13 +229,21 @@ final class BrokerProbe implements AutoCloseable {
         }
     }
 
+    /**
+     * Told that the broker answered just now, to whichever client; thread-safe. A leader's commit is such an answer, and
+     * comes up to five seconds before the probe's own.
+     */
+    void answered() {
+        answeredNanos = System.nanoTime();
+        if (silent) {
+            silent = false;
+            LOG.atInfo().addKeyValue("kafka", parts.kafka().bootstrap()).log("Kafka answers again");
+        }
+    }
+
     private void judge(boolean answered) {
         if (answered) {
-            answeredNanos = System.nanoTime();
-            if (silent) {
-                LOG.atInfo().addKeyValue("kafka", parts.kafka().bootstrap()).log("Kafka answers again");
-            }
-            silent = false;
+            answered();
         } else if (!silent && System.nanoTime() - answeredNanos > silence.toNanos()) {
             silent = true;
             LOG.atWarn()

@@ -218,6 +218,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         sendInTransaction(records, withOffsets);
         producer.commitTransaction();
         context.lease().renew(begun);
+        context.probe().answered();
         lastCommit = begun;
         commitsInTerm++;
         context.counting().commits.incrementAndGet();
