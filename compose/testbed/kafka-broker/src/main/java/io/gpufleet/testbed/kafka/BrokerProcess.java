@@ -25,12 +25,14 @@ public final class BrokerProcess implements AutoCloseable {
     private static final int ATTEMPTS = 3;
 
     private final ServerProperties properties;
-    private final String classPath;
+    private final BrokerJvm jvm;
+    private final List<String> flags;
     private Process process;
 
-    private BrokerProcess(ServerProperties properties, String classPath) throws IOException {
+    private BrokerProcess(ServerProperties properties, BrokerJvm jvm, List<String> flags) throws IOException {
         this.properties = properties;
-        this.classPath = classPath;
+        this.jvm = jvm;
+        this.flags = flags;
         this.process = launch();
     }
 
@@ -50,7 +52,7 @@ public final class BrokerProcess implements AutoCloseable {
     private static BrokerProcess start(Path dir, boolean secured) {
         for (int attempt = 1; ; attempt++) {
             try {
-                BrokerProcess broker = start(dir, anyPort(), secured);
+                BrokerProcess broker = start(dir, anyPort(), secured, List.of());
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.process.destroyForcibly(), "broker-end"));
                 return broker;
             } catch (IllegalStateException portWasTakenMeanwhile) {
@@ -63,22 +65,29 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on the given port and returns when the broker answers; it outlives this JVM. */
     public static BrokerProcess start(Path dir, int port) {
-        return start(dir, port, false);
+        return start(dir, port, false, List.of());
     }
 
-    private static BrokerProcess start(Path dir, int port, boolean secured) {
+    /** Starts a broker and stops it; its JVM writes the classes that it loaded to the archive. */
+    static void recordClassData(Path dir, Path archive) {
+        BrokerProcess broker = start(dir, anyPort(), false, List.of("-XX:ArchiveClassesAtExit=" + archive));
+        broker.process.destroy();
+        await(broker.process);
+    }
+
+    private static BrokerProcess start(Path dir, int port, boolean secured, List<String> flags) {
         try {
             Files.createDirectories(dir);
             Path absolute = dir.toAbsolutePath();
             ListenerSecurity security =
                     secured ? ListenerSecurity.TlsAndScram.create(absolute, freePort()) : new ListenerSecurity.Open();
             var properties = new ServerProperties(absolute, port, freePort(), security);
-            String classPath = KafkaJars.classPath();
+            var jvm = new BrokerJvm(properties, KafkaJars.classPath());
             properties.write();
             if (!Files.exists(properties.logDir().resolve("meta.properties"))) {
-                format(properties, classPath);
+                jvm.format();
             }
-            var broker = new BrokerProcess(properties, classPath);
+            var broker = new BrokerProcess(properties, jvm, flags);
             broker.awaitResponding();
             return broker;
         } catch (IOException unusable) {
@@ -125,7 +134,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Output of the broker: its warnings, and with {@link #startSecured} each decision of the authorizer. */
     public Path output() {
-        return out(properties);
+        return properties.output();
     }
 
     /** Process id of the broker. */
@@ -171,55 +180,9 @@ public final class BrokerProcess implements AutoCloseable {
     }
 
     private Process launch() throws IOException {
-        return java(properties, classPath, "-Xmx384m", "kafka.Kafka", properties.dir() + "/server.properties");
-    }
-
-    private static void format(ServerProperties properties, String classPath) throws IOException {
-        String id = java.util.Base64.getUrlEncoder().withoutPadding().encodeToString(random());
-        Process tool = java(
-                properties,
-                classPath,
-                "-Xmx64m",
-                "kafka.tools.StorageTool",
-                "format",
-                "-t",
-                id,
-                "-c",
-                properties.dir() + "/server.properties");
-        if (await(tool) != 0) {
-            throw new IllegalStateException("the broker's storage could not be formatted: see " + out(properties));
-        }
-    }
-
-    /** A cluster id is 16 random bytes; one that starts with a dash would be read as an option. */
-    private static byte[] random() {
-        var bytes = new byte[16];
-        new java.security.SecureRandom().nextBytes(bytes);
-        bytes[0] &= 0x3f;
-        return bytes;
-    }
-
-    private static Process java(ServerProperties properties, String classPath, String heap, String... arguments)
-            throws IOException {
-        var command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                heap,
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "--enable-native-access=ALL-UNNAMED",
-                "-Dlog4j2.configurationFile=" + properties.log4j(),
-                "-cp",
-                classPath));
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(out(properties).toFile()))
-                .start();
-    }
-
-    private static Path out(ServerProperties properties) {
-        return properties.dir().resolve("broker.out");
+        var all = new ArrayList<>(List.of("-Xmx384m"));
+        all.addAll(flags);
+        return jvm.start(all, List.of("kafka.Kafka", properties.dir() + "/server.properties"));
     }
 
     private void awaitResponding() {
@@ -227,12 +190,12 @@ public final class BrokerProcess implements AutoCloseable {
         while (!isResponding()) {
             if (exitedWithin(process, Duration.ofMillis(50))) {
                 throw new IllegalStateException("the broker on port " + properties.port()
-                        + " exited while starting (is the port in use?): see " + out(properties));
+                        + " exited while starting (is the port in use?): see " + properties.output());
             }
             if (System.nanoTime() > deadline) {
                 kill();
                 throw new IllegalStateException("the broker on port " + properties.port() + " did not answer within "
-                        + START_TIMEOUT.toSeconds() + " s: see " + out(properties));
+                        + START_TIMEOUT.toSeconds() + " s: see " + properties.output());
             }
         }
     }
@@ -271,7 +234,8 @@ public final class BrokerProcess implements AutoCloseable {
         }
     }
 
-    private static int await(Process process) {
+    /** Waits for its end; the exit status. */
+    static int await(Process process) {
         try {
             return process.waitFor();
         } catch (InterruptedException interrupted) {

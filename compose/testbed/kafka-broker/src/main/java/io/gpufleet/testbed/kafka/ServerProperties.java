@@ -11,6 +11,11 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
         return dir.resolve("log");
     }
 
+    /** Output of broker and StorageTool. */
+    Path output() {
+        return dir.resolve("broker.out");
+    }
+
     /** Writes the configuration of StorageTool and broker, and that of its log library. */
     Path write() throws IOException {
         Path file = dir.resolve("server.properties");

@@ -1,0 +1,51 @@
+package io.gpufleet.testbed.kafka;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+/** Starts JVMs with the broker's class path; they write to {@link ServerProperties#output()}. */
+record BrokerJvm(ServerProperties properties, String classPath) {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    /** Starts a program of Kafka: main class, then its arguments. */
+    Process start(List<String> flags, List<String> arguments) throws IOException {
+        var command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dlog4j2.configurationFile=" + properties.log4j()));
+        command.addAll(flags);
+        command.addAll(ClassDataArchive.flags(classPath));
+        command.addAll(List.of("-cp", classPath));
+        command.addAll(arguments);
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(
+                        ProcessBuilder.Redirect.appendTo(properties.output().toFile()))
+                .start();
+    }
+
+    /** Formats the log directory with a new cluster id; returns when that is done. */
+    void format() throws IOException {
+        String id = Base64.getUrlEncoder().withoutPadding().encodeToString(random());
+        Process tool = start(
+                List.of("-Xmx64m"),
+                List.of("kafka.tools.StorageTool", "format", "-t", id, "-c", properties.dir() + "/server.properties"));
+        if (BrokerProcess.await(tool) != 0) {
+            throw new IllegalStateException("the broker's storage could not be formatted: see " + properties.output());
+        }
+    }
+
+    /** A cluster id is 16 random bytes; one that starts with a dash would be read as an option. */
+    private static byte[] random() {
+        var bytes = new byte[16];
+        RANDOM.nextBytes(bytes);
+        bytes[0] &= 0x3f;
+        return bytes;
+    }
+}
