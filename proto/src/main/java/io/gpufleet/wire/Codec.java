@@ -4,10 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
 import com.google.protobuf.util.JsonFormat;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -16,7 +21,8 @@ import org.apache.kafka.common.header.Headers;
 /**
  * Encodes and decodes events as CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the
  * payload as proto3 JSON. One codec for every topic. It refuses a type that is not allowed on its topic, a record of
- * another cluster, a type that its writer may not write, and a node's event under the key of another node.
+ * another cluster, a type that its writer may not write, and a node's event under the key of another node. An event of a
+ * type that is not in the catalogue is no error: a later release may have more.
  *
  * <p>Headers, all UTF-8 text, in the order in which they are written:
  *
@@ -48,13 +54,22 @@ public final class Codec {
     private static final String JSON = "application/json";
     private static final int MAX_KEY_BYTES = 512;
 
+    private static final Pattern CE_TYPE = Pattern.compile("io\\.gpufleet\\.[a-z0-9-]+\\.[a-z0-9-]+\\.v[1-9][0-9]*");
+
     private final String cluster;
     private final Topics topics;
+    private final Function<String, Optional<EventType>> types;
 
     /** Creates a codec for one fleet. */
     public Codec(String cluster, Topics topics) {
+        this(cluster, topics, EventType::byName);
+    }
+
+    /** Creates a codec that reads with the types of another release, by their CloudEvents names. */
+    public Codec(String cluster, Topics topics, Function<String, Optional<EventType>> types) {
         this.cluster = cluster;
         this.topics = topics;
+        this.types = types;
     }
 
     /** Returns the topics that this codec writes and reads. */
@@ -162,42 +177,72 @@ public final class Codec {
                 }
                 return new DecodedRecord.Tombstone(key, appendedAt);
             }
-            Envelope envelope = envelope(rec.headers(), topic, key);
-            EnvelopeBounds.check(envelope, appendedAt);
-            Message payload = parse(rec.value(), envelope.type().prototype(), parser);
-            EnvelopeBounds.check(payload);
-            return new DecodedRecord.Event(envelope, payload, appendedAt);
+            return event(rec, new Writing(topic, key, appendedAt), parser);
         } catch (IllegalArgumentException | DateTimeException | InvalidProtocolBufferException unreadable) {
             return new DecodedRecord.Poison(String.valueOf(unreadable.getMessage()));
         }
     }
 
-    private Envelope envelope(Headers headers, Topic topic, String key) {
+    /** Where an event was found. */
+    private record Writing(Topic topic, String key, Instant appendedAt) {}
+
+    private DecodedRecord event(ConsumerRecord<String, byte[]> rec, Writing found, JsonFormat.Parser parser)
+            throws InvalidProtocolBufferException {
+        Headers headers = rec.headers();
         require(headers, "ce_specversion", "1.0");
         require(headers, "content-type", JSON);
         String typeName = get(headers, "ce_type");
-        EventType type = EventType.byName(typeName)
-                .orElseThrow(() -> new IllegalArgumentException("ce_type '" + typeName + "' is not in the catalogue"));
         EventId id = EventId.parse(get(headers, "ce_id"));
         EventSource source = EventSource.parse(get(headers, "ce_source"));
-        if (id.topic() != topic || !type.topics().contains(topic)) {
-            throw new IllegalArgumentException(typeName + " with id " + id + " is not allowed on this topic");
+        if (id.topic() != found.topic()) {
+            throw new IllegalArgumentException(notAllowed(typeName, id));
         }
-        checkWriter(source, type, id, key);
-        return new Envelope(
-                id,
-                source,
-                type,
-                optional(headers, "ce_subject"),
-                key,
-                new EventTime(
-                        Instant.parse(get(headers, "ce_time")),
-                        Instant.parse(get(headers, "ce_recordedtime")),
-                        age(headers)),
-                EnvelopeBounds.traceparent(trace(headers)));
+        checkSource(source, id, found.key());
+        EventTime time = time(headers);
+        EnvelopeBounds.check(id, time, found.appendedAt());
+        Optional<EventType> known = types.apply(typeName);
+        if (known.isEmpty()) {
+            return unknown(rec, id, source, typeName);
+        }
+        EventType type = known.get();
+        if (!type.topics().contains(found.topic())) {
+            throw new IllegalArgumentException(notAllowed(typeName, id));
+        }
+        checkWriter(source, type);
+        Message payload = parse(rec.value(), type.prototype(), parser);
+        EnvelopeBounds.check(payload);
+        String trace = EnvelopeBounds.traceparent(trace(headers));
+        return new DecodedRecord.Event(
+                new Envelope(id, source, type, optional(headers, "ce_subject"), found.key(), time, trace),
+                payload,
+                found.appendedAt());
     }
 
-    private void checkWriter(EventSource source, EventType type, EventId id, String key) {
+    private static String notAllowed(String type, EventId id) {
+        return type + " with id " + id + " is not allowed on this topic";
+    }
+
+    /** Every payload of a daemon has its boot id in the field of that name, also in types that come later. */
+    private static DecodedRecord unknown(
+            ConsumerRecord<String, byte[]> rec, EventId id, EventSource source, String typeName)
+            throws InvalidProtocolBufferException {
+        if (!CE_TYPE.matcher(typeName).matches()) {
+            throw new IllegalArgumentException("ce_type '" + typeName + "' is not io.gpufleet.<subject>.<verb>.v<n>");
+        }
+        var payload = (Struct) parse(rec.value(), Struct.getDefaultInstance(), PARSER);
+        String boot = source instanceof EventSource.Node
+                ? payload.getFieldsOrDefault("bootId", Value.getDefaultInstance())
+                        .getStringValue()
+                : "";
+        return new DecodedRecord.UnknownType(id, source, rec.key(), typeName, boot);
+    }
+
+    private static EventTime time(Headers headers) {
+        return new EventTime(
+                Instant.parse(get(headers, "ce_time")), Instant.parse(get(headers, "ce_recordedtime")), age(headers));
+    }
+
+    private void checkSource(EventSource source, EventId id, String key) {
         if (!source.cluster().equals(cluster)) {
             throw new IllegalArgumentException("record of cluster '" + source.cluster() + "', this is '" + cluster
                     + "': two clusters on one Kafka need different GPUFLEET_TOPIC_PREFIX");
@@ -205,13 +250,16 @@ public final class Codec {
         if (!id.writer().equals(source.name())) {
             throw new IllegalArgumentException("ce_id names writer '" + id.writer() + "', ce_source " + source);
         }
+        if (source instanceof EventSource.Node && !source.name().equals(key)) {
+            throw new IllegalArgumentException("key '" + key + "' is not the node of " + source);
+        }
+    }
+
+    private static void checkWriter(EventSource source, EventType type) {
         switch (source) {
-            case EventSource.Node node -> {
+            case EventSource.Node _ -> {
                 if (type.writer() != EventType.Writer.DAEMON) {
                     throw new IllegalArgumentException(type.ceType() + " may not be written by a node");
-                }
-                if (!node.name().equals(key)) {
-                    throw new IllegalArgumentException("key '" + key + "' is not the node of " + source);
                 }
             }
             case EventSource.Service service -> {

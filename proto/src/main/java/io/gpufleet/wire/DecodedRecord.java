@@ -12,6 +12,16 @@ public sealed interface DecodedRecord {
      */
     record Event(Envelope envelope, Message payload, Instant appendedAt) implements DecodedRecord {}
 
+    /**
+     * An event of a type that this release does not know, from a writer that may write on its topic: a later release has
+     * more types. A reader skips it and counts its sequence as met.
+     *
+     * @param ceType its type
+     * @param bootId boot of the writing machine; empty for a service
+     */
+    record UnknownType(EventId id, EventSource source, String key, String ceType, String bootId)
+            implements DecodedRecord {}
+
     /** Deletion of a key of a compacted topic. */
     record Tombstone(String key, Instant appendedAt) implements DecodedRecord {}
 

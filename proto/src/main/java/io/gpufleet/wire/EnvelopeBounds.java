@@ -25,12 +25,12 @@ final class EnvelopeBounds {
 
     private EnvelopeBounds() {}
 
-    static void check(Envelope envelope, Instant appendedAt) {
-        time("ce_time", envelope.time());
-        time("ce_recordedtime", envelope.recordedTime());
+    static void check(EventId id, EventTime time, Instant appendedAt) {
+        time("ce_time", time.occurred());
+        time("ce_recordedtime", time.recorded());
         long latest = appendedAt.plus(MAX_AHEAD).toEpochMilli();
-        if (envelope.id().epoch() > latest) {
-            throw new IllegalArgumentException("incarnation " + envelope.id().epoch()
+        if (id.epoch() > latest) {
+            throw new IllegalArgumentException("incarnation " + id.epoch()
                     + " is more than a day ahead of the append time " + appendedAt + ": the writer's clock is wrong");
         }
     }

@@ -63,7 +63,7 @@ class CodecTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            ce_type         | io.gpufleet.fault.guessed.v1  | is not in the catalogue
+            ce_type         | com.example.fault.observed.v1 | is not io.gpufleet.<subject>.<verb>.v<n>
             ce_type         | io.gpufleet.node.announced.v1 | is not allowed on this topic
             ce_type         | io.gpufleet.verdict.reached.v1| is not allowed on this topic
             ce_source       | /clusters/c2/nodes/n1         | different GPUFLEET_TOPIC_PREFIX
@@ -87,6 +87,41 @@ class CodecTest {
                 .isInstanceOfSatisfying(
                         DecodedRecord.Poison.class,
                         poison -> assertThat(poison.reason()).contains(reason));
+    }
+
+    @Test
+    void typeOfALaterReleaseIsUnknownAndKeepsItsIdentity() {
+        ProducerRecord<String, byte[]> rec = ofLaterRelease("{\"bootId\":\"b1\",\"faults\":[{\"mood\":[1,{}]}]}");
+
+        assertThat(codec.decode(received(rec)))
+                .isEqualTo(new DecodedRecord.UnknownType(
+                        EventId.parse("n1/1000/health/12"),
+                        new EventSource.Node("c1", "n1"),
+                        "n1",
+                        "io.gpufleet.fault.observed.v2",
+                        "b1"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            ce_source | /clusters/c2/nodes/n1 | different GPUFLEET_TOPIC_PREFIX
+            ce_source | /clusters/c1/nodes/n2 | ce_id names writer 'n1'
+            ce_id     | n1/1000/inventory/12  | is not allowed on this topic
+            ce_time   | yesterday             | could not be parsed
+            """)
+    void typeOfALaterReleaseWithWrongHeaderIsPoison(String header, String value, String reason) {
+        ProducerRecord<String, byte[]> rec = ofLaterRelease("{}");
+        rec.headers().remove(header).add(header, value.getBytes(UTF_8));
+
+        assertThat(codec.decode(received(rec)))
+                .isInstanceOfSatisfying(
+                        DecodedRecord.Poison.class,
+                        poison -> assertThat(poison.reason()).contains(reason));
+    }
+
+    @Test
+    void typeOfALaterReleaseThatIsNotJsonIsPoison() {
+        assertThat(codec.decode(received(ofLaterRelease("{")))).isInstanceOf(DecodedRecord.Poison.class);
     }
 
     @ParameterizedTest
@@ -142,6 +177,12 @@ class CodecTest {
         assertThatThrownBy(() -> codec.encode(
                         envelope(EventType.FAULT_OBSERVED, Topic.INVENTORY, "n1"), FaultObserved.getDefaultInstance()))
                 .hasMessage("io.gpufleet.fault.observed.v1 is not allowed on topic gpu.inventory");
+    }
+
+    private ProducerRecord<String, byte[]> ofLaterRelease(String json) {
+        ProducerRecord<String, byte[]> rec = fault();
+        rec.headers().remove("ce_type").add("ce_type", "io.gpufleet.fault.observed.v2".getBytes(UTF_8));
+        return new ProducerRecord<>(rec.topic(), null, rec.key(), json.getBytes(UTF_8), rec.headers());
     }
 
     private ProducerRecord<String, byte[]> fault() {

@@ -96,6 +96,10 @@ final class NodeKeyReader<M extends Message> {
             when type.isInstance(event.payload()) -> Optional.of(type.cast(event.payload()));
             case DecodedRecord.Event event ->
                 unreadable(rec, "a " + event.envelope().type());
+            case DecodedRecord.UnknownType unknown -> {
+                LOG.atDebug().addKeyValue("type", unknown.ceType()).log("record of an unknown type is skipped");
+                yield Optional.empty();
+            }
             case DecodedRecord.Poison(String reason) -> unreadable(rec, reason);
         };
     }

@@ -39,6 +39,8 @@ public final class EventFormatter {
                         + payload(event));
             case DecodedRecord.Tombstone tombstone ->
                 prefix(tombstone.appendedAt(), topic, tombstone.key()) + "(given up)";
+            case DecodedRecord.UnknownType unknown ->
+                "             " + topic + "  " + unknown.key() + " of a later release: " + unknown.ceType();
             case DecodedRecord.Poison poison -> "             " + topic + "  unreadable: " + poison.reason();
         };
     }

@@ -114,6 +114,8 @@ final class Changelog<S> implements AutoCloseable {
                 restore(event.envelope().key(), event.payload());
             }
             case DecodedRecord.Tombstone given -> store.unload(given.key());
+            case DecodedRecord.UnknownType unknown ->
+                throw new IllegalArgumentException("ce_type '" + unknown.ceType() + "' is not in the catalogue");
             case DecodedRecord.Poison(String reason) -> throw new IllegalArgumentException(reason);
         }
     }

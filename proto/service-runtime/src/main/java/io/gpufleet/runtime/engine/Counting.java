@@ -7,6 +7,7 @@ final class Counting {
     final AtomicLong applied = new AtomicLong();
     final AtomicLong duplicates = new AtomicLong();
     final AtomicLong missed = new AtomicLong();
+    final AtomicLong unknownTypes = new AtomicLong();
     final AtomicLong deadLetters = new AtomicLong();
     final AtomicLong newMachines = new AtomicLong();
     final AtomicLong commits = new AtomicLong();
@@ -22,6 +23,7 @@ final class Counting {
         applied.addAndGet(batch.applied.get());
         duplicates.addAndGet(batch.duplicates.get());
         missed.addAndGet(batch.missed.get());
+        unknownTypes.addAndGet(batch.unknownTypes.get());
         deadLetters.addAndGet(batch.deadLetters.get());
         newMachines.addAndGet(batch.newMachines.get());
         failedTicks.addAndGet(batch.failedTicks.get());

@@ -12,7 +12,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes one input record: applied, dropped as met before, or sent to the dead letters. */
+/** Takes one input record: applied, skipped as unknown, dropped as met before, or sent to the dead letters. */
 final class InputReceiver<S> {
     private static final Logger LOG = LoggerFactory.getLogger(InputReceiver.class);
 
@@ -66,6 +66,7 @@ final class InputReceiver<S> {
         }
         switch (parts.codec().decode(readable)) {
             case DecodedRecord.Event event -> event(event, now, batch);
+            case DecodedRecord.UnknownType unknown -> skip(unknown, batch);
             case DecodedRecord.Tombstone(String key, Instant appendedAt) ->
                 unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
             case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
@@ -76,6 +77,21 @@ final class InputReceiver<S> {
         Effects<S> effects = parts.projection().on(store, input, now);
         store.apply(effects);
         batch.ofUnidentified(effects);
+    }
+
+    /** An event of a later release: the same event of this release's types, or a snapshot, tells what it knows. */
+    private void skip(DecodedRecord.UnknownType unknown, Batch batch) {
+        DedupeResult admission = store.admit(unknown);
+        if (!admission.fresh()) {
+            batch.count.duplicates.incrementAndGet();
+            return;
+        }
+        batch.count.unknownTypes.incrementAndGet();
+        batch.count.missed.addAndGet(admission.missed());
+        LOG.atDebug()
+                .addKeyValue("type", unknown.ceType())
+                .addKeyValue("id", unknown.id())
+                .log("event of a type that this release does not know is skipped");
     }
 
     private void event(DecodedRecord.Event event, Instant now, Batch batch) {

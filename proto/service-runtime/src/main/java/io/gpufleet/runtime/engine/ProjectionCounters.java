@@ -42,6 +42,10 @@ public record ProjectionCounters(List<Long> values) {
                     "events of nodes that never arrived",
                     context -> context.counting().missed.get()),
             counter(
+                    "unknown_types",
+                    "events of types that this release does not know, skipped",
+                    context -> context.counting().unknownTypes.get()),
+            counter(
                     "dead_letters",
                     "records sent to the dead letters",
                     context -> context.counting().deadLetters.get()),

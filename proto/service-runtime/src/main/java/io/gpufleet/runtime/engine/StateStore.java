@@ -64,9 +64,17 @@ final class StateStore<S> implements States<S> {
 
     /** Whether an event is to be applied; remembers it when it is. */
     DedupeResult admit(DecodedRecord.Event event) {
-        String key = event.envelope().key();
+        return EventAdmission.admit(sequencesToChange(event.envelope().key()), event);
+    }
+
+    /** Remembers an event that this release does not know. */
+    DedupeResult admit(DecodedRecord.UnknownType unknown) {
+        return EventAdmission.admit(sequencesToChange(unknown.key()), unknown);
+    }
+
+    private KeySequences sequencesToChange(String key) {
         remember(key);
-        return EventAdmission.admit(sequences.computeIfAbsent(key, _ -> new KeySequences()), event);
+        return sequences.computeIfAbsent(key, _ -> new KeySequences());
     }
 
     /** Applies effects; the caller has checked them. */

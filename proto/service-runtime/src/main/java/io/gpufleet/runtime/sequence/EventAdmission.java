@@ -26,6 +26,11 @@ public final class EventAdmission {
         return admission;
     }
 
+    /** An event that this release does not know is met all the same: a later one reveals no gap. */
+    public static DedupeResult admit(KeySequences sequences, DecodedRecord.UnknownType unknown) {
+        return sequences.deduplicate(unknown.source(), unknown.id(), unknown.bootId());
+    }
+
     /** Every payload of a daemon has its boot id in the field of that name. */
     private static String bootId(DecodedRecord.Event event) {
         if (event.envelope().source() instanceof EventSource.Service) {

@@ -42,7 +42,7 @@ class ProjectionEngineDeadLetterIT {
             byte[] notText = {(byte) 0xff, 0, (byte) 0x80};
             put(Topic.HEALTH, "n1", "not json".getBytes(UTF_8), _ -> {});
             put(pen, headers -> headers.remove("ce_type"));
-            put(pen, headers -> replace(headers, "ce_type", "io.gpufleet.fault.guessed.v1"));
+            put(pen, headers -> replace(headers, "ce_type", "com.example.fault.observed.v1"));
             put(pen, headers -> replace(headers, "ce_source", "/clusters/other/nodes/n1"));
             put(pen, headers -> replace(headers, "ce_source", "/clusters/c1/nodes/n2"));
             put(pen, headers -> replace(headers, "ce_id", "n1/1000/inventory/1"));
@@ -70,10 +70,10 @@ class ProjectionEngineDeadLetterIT {
                         assertThat(letter.value()).isEqualTo(notText);
                     })
                     .anySatisfy(letter -> assertThat(headers(letter))
-                            .containsEntry("ce_type", "io.gpufleet.fault.guessed.v1")
+                            .containsEntry("ce_type", "com.example.fault.observed.v1")
                             .extractingByKey("dlq.reason")
                             .asString()
-                            .contains("not in the catalogue"))
+                            .contains("is not io.gpufleet.<subject>"))
                     .anySatisfy(letter ->
                             assertThat(headers(letter).get("dlq.reason")).contains(CountingProjection.REFUSED));
         }

@@ -66,7 +66,7 @@ public final class EventReader implements AutoCloseable {
             switch (codec.decode(record)) {
                 case DecodedRecord.Event event ->
                     events.add(new ReadEvent(event, new String(record.value(), StandardCharsets.UTF_8)));
-                case DecodedRecord.Tombstone _, DecodedRecord.Poison _ ->
+                case DecodedRecord.Tombstone _, DecodedRecord.UnknownType _, DecodedRecord.Poison _ ->
                     throw new AssertionError("unreadable record at " + record.topic() + "/" + record.offset());
             }
         });
