@@ -106,7 +106,7 @@ public final class Codec {
 
     /**
      * Encodes an event; throws {@link IllegalArgumentException} where the catalogue does not allow the type on the
-     * topic.
+     * topic, or not to the writer.
      */
     public ProducerRecord<String, byte[]> encode(Envelope envelope, Message payload) {
         return encode(envelope, toJson(payload));
@@ -119,6 +119,7 @@ public final class Codec {
             throw new IllegalArgumentException(
                     envelope.type().ceType() + " is not allowed on topic " + topics.name(topic));
         }
+        WriterCheck.check(envelope.source(), envelope.type(), topic);
         var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), json);
         Headers headers = rec.headers();
         put(headers, "content-type", JSON);
@@ -202,13 +203,14 @@ public final class Codec {
         EnvelopeBounds.check(id, time, found.appendedAt());
         Optional<EventType> known = types.apply(typeName);
         if (known.isEmpty()) {
+            WriterCheck.check(source, typeName, found.topic());
             return unknown(rec, id, source, typeName);
         }
         EventType type = known.get();
         if (!type.topics().contains(found.topic())) {
             throw new IllegalArgumentException(notAllowed(typeName, id));
         }
-        checkWriter(source, type);
+        WriterCheck.check(source, type, found.topic());
         Message payload = parse(rec.value(), type.prototype(), parser);
         EnvelopeBounds.check(payload);
         String trace = EnvelopeBounds.traceparent(trace(headers));
@@ -252,21 +254,6 @@ public final class Codec {
         }
         if (source instanceof EventSource.Node && !source.name().equals(key)) {
             throw new IllegalArgumentException("key '" + key + "' is not the node of " + source);
-        }
-    }
-
-    private static void checkWriter(EventSource source, EventType type) {
-        switch (source) {
-            case EventSource.Node _ -> {
-                if (type.writer() != EventType.Writer.DAEMON) {
-                    throw new IllegalArgumentException(type.ceType() + " may not be written by a node");
-                }
-            }
-            case EventSource.Service service -> {
-                if (type.writer() == EventType.Writer.DAEMON) {
-                    throw new IllegalArgumentException(type.ceType() + " may not be written by " + service);
-                }
-            }
         }
     }
 

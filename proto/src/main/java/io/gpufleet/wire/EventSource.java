@@ -18,6 +18,11 @@ public sealed interface EventSource {
 
     /** One replica of a service, by its instance name, for example {@code health-service-0}. */
     record Service(String cluster, String name) implements EventSource {
+        /** True when the instance name contains the service's name between dashes, as the name of its pod does. */
+        public boolean isReplicaOf(String service) {
+            return ("-" + name + "-").contains("-" + service + "-");
+        }
+
         @Override
         public String toString() {
             return "/clusters/" + cluster + "/services/" + name;

@@ -111,15 +111,26 @@ public enum EventType {
     /** Programs that may write an event. */
     public enum Writer {
         /** The node-daemon of the node whose name is the key. */
-        DAEMON,
+        DAEMON(""),
         /** Any of the three services. */
-        ANY_SERVICE,
+        ANY_SERVICE(""),
         /** The health-service. */
-        HEALTH_SERVICE,
+        HEALTH_SERVICE("health-service"),
         /** The inventory-service. */
-        INVENTORY_SERVICE,
+        INVENTORY_SERVICE("inventory-service"),
         /** The allocation-service. */
-        ALLOCATION_SERVICE
+        ALLOCATION_SERVICE("allocation-service");
+
+        private final String service;
+
+        Writer(String service) {
+            this.service = service;
+        }
+
+        /** Returns the name of the one service that may write; empty where it is not one service. */
+        public String service() {
+            return service;
+        }
     }
 
     private static final Map<String, EventType> BY_NAME =

@@ -179,6 +179,59 @@ class CodecTest {
                 .hasMessage("io.gpufleet.fault.observed.v1 is not allowed on topic gpu.inventory");
     }
 
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            VERDICT_REACHED     | VERDICTS     | services/inventory-service-0     | only by the health-service
+            VERDICT_REACHED     | VERDICTS     | services/x-health-servicex-0     | only by the health-service
+            NODE_VIEWED         | NODES        | services/health-service-0        | only by the inventory-service
+            USAGE_CLOSED        | USAGE        | services/replica                 | only by the allocation-service
+            OFFSETS_COMMITTED   | HEALTH_STATE | services/allocation-service-0    | only by the health-service
+            WRITER_STARTED      | NODES        | services/health-service-0        | only by the inventory-service
+            VERDICT_REACHED     | VERDICTS     | nodes/n1                         | only by the health-service
+            COMMAND_ISSUED      | SIGNALS      | nodes/n1                         | only by a service
+            FAULT_OBSERVED      | HEALTH       | services/health-service-0        | only by the node-daemon
+            """)
+    void typeOfAnotherWriterIsNeitherWrittenNorRead(EventType type, Topic topic, String writer, String reason) {
+        // Given
+        EventSource source = EventSource.parse("/clusters/c1/" + writer);
+        Envelope rightful = envelope(type, topic, "n1");
+        var wrongful = new Envelope(
+                new EventId(source.name(), 1000, topic, 12), source, type, "", "n1", rightful.eventTime(), "");
+        // Then
+        assertThatThrownBy(() -> codec.encode(wrongful, type.prototype())).hasMessageContaining(reason);
+        // When
+        ProducerRecord<String, byte[]> forged = codec.encode(rightful, type.prototype());
+        replace(forged, "ce_source", source.toString());
+        replace(forged, "ce_id", wrongful.id().toString());
+        // Then
+        assertThat(codec.decode(received(forged)))
+                .isEqualTo(
+                        new DecodedRecord.Poison(type.ceType() + " may not be written by " + source + ", " + reason));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"health-service", "health-service-0", "blue-health-service-1", "health-service-blue-0"})
+    void replicaOfAServiceHasItsNameBetweenDashes(String instance) {
+        assertThat(new EventSource.Service("c1", instance).isReplicaOf("health-service"))
+                .isTrue();
+    }
+
+    @Test
+    void typeOfALaterReleaseOnTheTopicOfAnotherWriterIsPoison() {
+        ProducerRecord<String, byte[]> rec = codec.encode(
+                envelope(EventType.VERDICT_REACHED, Topic.VERDICTS, "n1"), EventType.VERDICT_REACHED.prototype());
+        replace(rec, "ce_type", "io.gpufleet.verdict.reached.v2");
+        assertThat(codec.decode(received(rec))).isInstanceOf(DecodedRecord.UnknownType.class);
+
+        replace(rec, "ce_source", "/clusters/c1/nodes/n1");
+        replace(rec, "ce_id", "n1/1000/verdicts/12");
+        assertThat(codec.decode(received(rec))).isInstanceOf(DecodedRecord.Poison.class);
+    }
+
+    private static void replace(ProducerRecord<String, byte[]> rec, String header, String value) {
+        rec.headers().remove(header).add(header, value.getBytes(UTF_8));
+    }
+
     private ProducerRecord<String, byte[]> ofLaterRelease(String json) {
         ProducerRecord<String, byte[]> rec = fault();
         rec.headers().remove("ce_type").add("ce_type", "io.gpufleet.fault.observed.v2".getBytes(UTF_8));
@@ -196,7 +249,7 @@ class CodecTest {
     private static Envelope envelope(EventType type, Topic topic, String node) {
         EventSource source = type.writer() == EventType.Writer.DAEMON
                 ? new EventSource.Node("c1", node)
-                : new EventSource.Service("c1", "some-service-0");
+                : new EventSource.Service("c1", service(type, topic));
         return new Envelope(
                 new EventId(source.name(), 1000, topic, 12),
                 source,
@@ -205,6 +258,18 @@ class CodecTest {
                 node,
                 new EventTime(Instant.parse("2026-11-20T22:00:00Z"), Instant.parse("2026-11-20T22:00:01Z"), 1000),
                 "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    }
+
+    private static String service(EventType type, Topic topic) {
+        return switch (topic) {
+            case HEALTH_STATE -> "health-service-0";
+            case NODES -> "inventory-service-0";
+            case HOLDINGS -> "allocation-service-0";
+            default ->
+                type.writer() == EventType.Writer.ANY_SERVICE
+                        ? "any-service-0"
+                        : type.writer().service() + "-0";
+        };
     }
 
     private static ConsumerRecord<String, byte[]> received(ProducerRecord<String, byte[]> rec) {

@@ -59,7 +59,7 @@ public final class ProjectionBenchmark implements Benchmark {
             var codec = new Codec("bench", new Topics("bench."));
             TopicAdmin.apply(broker.bootstrap(), codec.topics());
             EventMix.produce(broker.bootstrap(), codec, EVENTS, NODES);
-            var settings = new ProjectionSettings(SERVICE, "fold-0", "", ProjectionSettings.SESSION);
+            var settings = new ProjectionSettings(SERVICE, "health-service-0", "", ProjectionSettings.SESSION);
             var config = new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC());
             var projection = new MeasuredProjection(EVENTS);
             try (var engine = ProjectionEngine.start(config, projection, Actor.none(), projection, log)) {

@@ -33,7 +33,10 @@ public record BusConfig(String cluster, String instance, KafkaClients kafka, Top
                         "",
                         "Kafka client properties file with security.*, sasl.* and ssl.* settings"),
                 Setting.optional("GPUFLEET_TOPIC_PREFIX", "gpu.", "what every topic name begins with"),
-                Setting.optional("GPUFLEET_INSTANCE", defaultInstance, "name of this replica, stable over restarts"),
+                Setting.optional(
+                        "GPUFLEET_INSTANCE",
+                        defaultInstance,
+                        "name of this replica with its service in it, stable over restarts"),
                 Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead leader keeps its role"));
     }
 
@@ -78,8 +81,12 @@ public record BusConfig(String cluster, String instance, KafkaClients kafka, Top
         return new EventSource.Service(cluster, instance);
     }
 
-    /** Where this service's projection runs. */
+    /** Where this service's projection runs. What a replica writes is refused when its name is not one of its service. */
     public EngineConfig engine(String service, String grpcAddress, Clock clock) {
+        if (!source().isReplicaOf(service)) {
+            throw new ConfigurationException("GPUFLEET_INSTANCE '" + instance + "' does not contain '" + service
+                    + "': readers know the writer by it, for example '" + service + "-0'");
+        }
         var settings = new ProjectionSettings(service, instance, grpcAddress, sessionTimeout);
         return new EngineConfig(settings, codec(), kafka, clock);
     }

@@ -51,7 +51,7 @@ class LeadershipLeaseIT {
     void leaseEndsWhenTheBrokerIsGoneAndComesBackWithIt(@TempDir Path dir) throws Exception {
         try (var broker = BrokerProcess.start(dir)) {
             TestBus bus = TestBus.onBroker(broker);
-            try (var engine = bus.start("s-0", projection)) {
+            try (var engine = bus.start("health-service-0", projection)) {
                 // Given an idle leader, which commits nothing but its own proof
                 await().until(() -> engine.active() && lease.get().held());
 
@@ -73,7 +73,7 @@ class LeadershipLeaseIT {
     @Test
     void idleLeaderKeepsItsLeaseByCommitting() {
         TestBus bus = TestBus.withNewPrefix();
-        try (var engine = bus.start("s-0", projection)) {
+        try (var engine = bus.start("health-service-0", projection)) {
             await().until(engine::active);
             long commits = engine.counters().get("commits");
 
@@ -88,7 +88,7 @@ class LeadershipLeaseIT {
     void recreatedInputIsReadFromItsBeginning() throws Exception {
         TestBus bus = TestBus.withNewPrefix();
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given
             for (int i = 0; i < 5; i++) {
                 node.send(node.fault("GPU-1", 79, ""));
@@ -117,7 +117,7 @@ class LeadershipLeaseIT {
     void missingOutputTopicMakesTheLeaderResignAndSaySo() throws Exception {
         TestBus bus = TestBus.withNewPrefix();
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             await().until(engine::active);
 
             // When
@@ -138,7 +138,7 @@ class LeadershipLeaseIT {
     void changelogOfALaterSchemaStopsTheStartWithOneLine() throws Exception {
         TestBus bus = TestBus.withNewPrefix();
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             node.send(node.fault("GPU-1", 79, ""));
             await().until(() -> engine.counters().get("events") == 1);
         }
@@ -154,7 +154,7 @@ class LeadershipLeaseIT {
         }
 
         // When
-        try (var older = bus.start("s-0", new CountingProjection())) {
+        try (var older = bus.start("health-service-0", new CountingProjection())) {
             await().until(() -> older.failure().isPresent());
 
             // Then
@@ -168,7 +168,7 @@ class LeadershipLeaseIT {
     void unknownEnumOfAStateIsRefusedInsteadOfReadAsItsDefault() throws Exception {
         TestBus bus = TestBus.withNewPrefix();
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             node.send(node.fault("GPU-1", 79, ""));
             await().until(() -> engine.counters().get("events") == 1);
         }
@@ -182,7 +182,7 @@ class LeadershipLeaseIT {
                     .get();
         }
 
-        try (var older = bus.start("s-0", new CountingProjection())) {
+        try (var older = bus.start("health-service-0", new CountingProjection())) {
             await().until(() -> older.failure().isPresent());
             assertThat(older.failure().orElseThrow()).contains("cannot be read").contains("HEALTH_STATE_FROM_LATER");
         }
@@ -194,7 +194,7 @@ class LeadershipLeaseIT {
         // Given a service whose clock is 11 minutes ahead
         Clock ahead = Clock.offset(Clock.systemUTC(), Duration.ofMinutes(11));
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection, ahead)) {
+                var engine = bus.start("health-service-0", projection, ahead)) {
             await().until(engine::active);
 
             // When
@@ -215,12 +215,12 @@ class LeadershipLeaseIT {
     void senderOfOneInstanceNeverGoesBack() {
         TestBus bus = TestBus.withNewPrefix();
         long first;
-        try (var engine = bus.start("s-0", projection)) {
+        try (var engine = bus.start("health-service-0", projection)) {
             first = engine.writerIncarnation().join();
             try (var sender = io.gpufleet.runtime.sender.EventSender.open(
                     io.gpufleet.wire.KafkaClients.plain(bus.broker.bootstrap()),
                     bus.codec,
-                    new io.gpufleet.wire.EventSource.Service(TestBus.CLUSTER, "s-0"),
+                    new io.gpufleet.wire.EventSource.Service(TestBus.CLUSTER, "health-service-0"),
                     Topic.HEALTH_STATE,
                     engine.writerIncarnation(),
                     Clock.systemUTC())) {
@@ -236,7 +236,7 @@ class LeadershipLeaseIT {
         }
         // When it restarts on a slower clock
         Clock behind = Clock.offset(Clock.systemUTC(), Duration.ofMinutes(-30));
-        try (var engine = bus.start("s-0", new CountingProjection(), behind)) {
+        try (var engine = bus.start("health-service-0", new CountingProjection(), behind)) {
             assertThat(engine.writerIncarnation().join()).isGreaterThan(first);
             await().until(() -> engine.role() == ReplicaRole.ACTIVE);
         }

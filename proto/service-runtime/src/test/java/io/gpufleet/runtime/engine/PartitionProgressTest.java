@@ -24,7 +24,7 @@ class PartitionProgressTest {
     private final CountingProjection projection = new CountingProjection();
     private final EngineParts<?> parts = new EngineParts<>(
             new EngineConfig(
-                    new ProjectionSettings("counting", "s-0", "", ProjectionSettings.SESSION),
+                    new ProjectionSettings("counting", "health-service-0", "", ProjectionSettings.SESSION),
                     new Codec("c1", new Topics("gpu.")),
                     KafkaClients.plain("127.0.0.1:1"),
                     Clock.systemUTC()),

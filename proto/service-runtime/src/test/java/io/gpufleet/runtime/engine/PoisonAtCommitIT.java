@@ -40,7 +40,7 @@ class PoisonAtCommitIT {
     @Test
     void timeBeyondTheYear9999IsDeadLettered() {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             var rec = node.announced();
             rec.headers().remove("ce_time").add("ce_time", "+12345-01-01T00:00:00Z".getBytes(UTF_8));
@@ -57,7 +57,7 @@ class PoisonAtCommitIT {
     @Test
     void traceOfManyBytesIsIgnoredAndTheFaultCounts() {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             byte[] random = new byte[784_500];
             new Random(1).nextBytes(random);
@@ -83,7 +83,7 @@ class PoisonAtCommitIT {
             other.send(other.fault("GPU-4", 79, ""));
 
             // When
-            try (var engine = bus.start("s-0", projection)) {
+            try (var engine = bus.start("health-service-0", projection)) {
                 await().until(() -> engine.counters().get("events") == 3);
 
                 // Then
@@ -108,7 +108,7 @@ class PoisonAtCommitIT {
             node.send(node.fault("GPU-3", 79, ""));
 
             // When
-            try (var engine = bus.start("s-0", projection)) {
+            try (var engine = bus.start("health-service-0", projection)) {
                 await().until(() -> engine.counters().get("events") == 2);
             }
 
@@ -131,7 +131,7 @@ class PoisonAtCommitIT {
     @Test
     void poisonThatIsLargerThanTheDeadLetterTopicIsCut() throws Exception {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given a broker that takes what we would not
             raiseLimit(Topic.HEALTH, 8 * 1024 * 1024);
             byte[] large = new byte[3 * 1024 * 1024];
@@ -155,7 +155,7 @@ class PoisonAtCommitIT {
     void incarnationFarAheadIsRefusedAndTheNodeIsStillHeard() {
         try (var forged = new NodeEventProducer(bus, "n1", 4_102_444_800_000L, "b1");
                 var node = new NodeEventProducer(bus, "n1", System.currentTimeMillis(), "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             forged.send(forged.fault("GPU-1", 79, ""));
             node.send(node.fault("GPU-2", 79, ""));
@@ -171,7 +171,7 @@ class PoisonAtCommitIT {
     void nodeWhoseEveryEventIsStaleIsReported() {
         try (var ahead = new NodeEventProducer(bus, "n1", System.currentTimeMillis() + 3_600_000, "b1");
                 var node = new NodeEventProducer(bus, "n1", System.currentTimeMillis(), "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             ahead.send(ahead.fault("GPU-1", 79, ""));
             for (int i = 0; i < 20; i++) {
@@ -189,7 +189,7 @@ class PoisonAtCommitIT {
     void tickThatFailsHarmsItsKeyAlone() {
         try (var broken = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var node = new NodeEventProducer(bus, "n2", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             broken.send(broken.fault("GPU-1", 79, CountingProjection.BROKEN_TICK));
             node.send(node.fault("GPU-2", 79, ""));

@@ -28,7 +28,7 @@ class ProjectionEngineBrokerOutageIT {
         try (var broker = BrokerProcess.start(dir)) {
             TestBus bus = TestBus.onBroker(broker);
             try (var producer = new NodeEventProducer(bus, "n1", 1000, "b1");
-                    var engine = bus.start("s-0", projection)) {
+                    var engine = bus.start("health-service-0", projection)) {
                 // Given
                 await().until(() -> engine.role() == ReplicaRole.ACTIVE);
                 Thread writer = Thread.ofPlatform().start(() -> {
@@ -58,7 +58,7 @@ class ProjectionEngineBrokerOutageIT {
         try (var broker = BrokerProcess.start(dir)) {
             TestBus bus = TestBus.onBroker(broker);
             broker.stop();
-            try (var engine = bus.start("s-0", projection)) {
+            try (var engine = bus.start("health-service-0", projection)) {
                 // Given
                 await().until(() -> engine.readinessFailures().toString().contains(": "));
                 assertThat(engine.role()).isEqualTo(ReplicaRole.STARTING);

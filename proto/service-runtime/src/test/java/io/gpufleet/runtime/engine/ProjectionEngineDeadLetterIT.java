@@ -37,7 +37,7 @@ class ProjectionEngineDeadLetterIT {
     @Test
     void everyKindOfPoisonIsDeadLetteredWholeAndTheNextEventIsFolded() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             byte[] notText = {(byte) 0xff, 0, (byte) 0x80};
             put(Topic.HEALTH, "n1", "not json".getBytes(UTF_8), _ -> {});
@@ -81,12 +81,12 @@ class ProjectionEngineDeadLetterIT {
 
     @Test
     void poisonIsDeadLetteredOnceAcrossRestarts() {
-        try (var engine = bus.start("s-0", projection)) {
+        try (var engine = bus.start("health-service-0", projection)) {
             put(Topic.HEALTH, "n1", "not json".getBytes(UTF_8), _ -> {});
             await().until(() -> engine.counters().get("dead_letters") == 1);
         }
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", new CountingProjection())) {
+                var engine = bus.start("health-service-0", new CountingProjection())) {
             pen.send(pen.announced());
             await().until(() -> engine.counters().get("events") == 1);
             assertThat(bus.read(Topic.DEADLETTER, true)).hasSize(1);
@@ -98,7 +98,7 @@ class ProjectionEngineDeadLetterIT {
         // Given
         put(Topic.HEALTH_STATE, "n1", "not json".getBytes(UTF_8), _ -> {});
 
-        try (var engine = bus.start("s-0", projection)) {
+        try (var engine = bus.start("health-service-0", projection)) {
             // Then
             await().until(() -> engine.role() == ReplicaRole.STOPPED);
             assertThat(engine.failure().orElseThrow())

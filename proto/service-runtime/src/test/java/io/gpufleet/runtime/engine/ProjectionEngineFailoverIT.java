@@ -24,11 +24,11 @@ class ProjectionEngineFailoverIT {
     @Test
     void standbyTakesOverFromAReplicaKilledInsideItsTransaction() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var active = ReplicaProcess.start(bus, "s-0")) {
+                var active = ReplicaProcess.start(bus, "health-service-0")) {
             await().until(() -> active.output.contains("ACTIVE"));
             pen.send(pen.fault("GPU-1", 79, ""));
             await().until(() -> bus.decisionEvidence(true).size() == 1);
-            try (var standby = bus.start("s-1", projection)) {
+            try (var standby = bus.start("health-service-1", projection)) {
                 await().until(() -> standby.role() == ReplicaRole.STANDBY);
 
                 // Given a transaction that is open: written, not committed
@@ -57,9 +57,9 @@ class ProjectionEngineFailoverIT {
     @Test
     void zombieThatWakesInsideItsTransactionCommitsNothing() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var zombie = ReplicaProcess.start(bus, "s-0")) {
+                var zombie = ReplicaProcess.start(bus, "health-service-0")) {
             await().until(() -> zombie.output.contains("ACTIVE"));
-            try (var standby = bus.start("s-1", projection)) {
+            try (var standby = bus.start("health-service-1", projection)) {
                 await().until(() -> standby.role() == ReplicaRole.STANDBY);
                 pen.send(pen.fault(ReplicaMain.HANG, 79, ""));
                 await().until(() -> zombie.output.contains("IN TRANSACTION"));
@@ -91,16 +91,16 @@ class ProjectionEngineFailoverIT {
     void standbyFollowsAndTakesOverWhenTheActiveReplicaStopsGracefully() {
         var follower = new CountingProjection();
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1")) {
-            var active = bus.start("s-0", projection);
+            var active = bus.start("health-service-0", projection);
             await().until(() -> active.role() == ReplicaRole.ACTIVE);
-            try (var standby = bus.start("s-1", follower)) {
+            try (var standby = bus.start("health-service-1", follower)) {
                 await().until(() -> standby.role() == ReplicaRole.STANDBY);
 
                 // Given a standby that shows what the active one decided
                 pen.send(pen.fault("GPU-1", 79, ""));
                 await().until(() -> ProjectionEngineIT.canonical(standby).equals(ProjectionEngineIT.canonical(active))
                         && standby.states().size() > 0);
-                await().until(() -> standby.activeAddress().equals("s-0:9090"));
+                await().until(() -> standby.activeAddress().equals("health-service-0:9090"));
                 assertThat(follower.applied).isEmpty();
 
                 // When
@@ -120,13 +120,13 @@ class ProjectionEngineFailoverIT {
     @Test
     void killedReplicaActsAgainUnderItsOldName() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1")) {
-            try (var first = ReplicaProcess.start(bus, "s-0")) {
+            try (var first = ReplicaProcess.start(bus, "health-service-0")) {
                 await().until(() -> first.output.contains("ACTIVE"));
                 pen.send(pen.fault("GPU-1", 79, ""));
                 await().until(() -> bus.decisionEvidence(true).size() == 1);
                 first.signal("KILL");
             }
-            try (var again = bus.start("s-0", projection)) {
+            try (var again = bus.start("health-service-0", projection)) {
                 await().until(() -> again.role() == ReplicaRole.ACTIVE);
                 pen.send(pen.fault("GPU-2", 79, ""));
                 await().until(() -> again.counters().get("events") == 1);

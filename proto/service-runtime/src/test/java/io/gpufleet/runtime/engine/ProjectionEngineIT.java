@@ -37,7 +37,7 @@ class ProjectionEngineIT {
     @Test
     void duplicatesAreFoldedOnceAndCounted() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given
             var first = pen.send(pen.fault("GPU-1", 79, ""));
             pen.send(pen.fault("GPU-2", 31, ""));
@@ -53,7 +53,7 @@ class ProjectionEngineIT {
                     .containsExactly("n1/1000/health/1", "n1/1000/health/2", "n1/1000/inventory/1");
             assertThat(engine.role()).isEqualTo(ReplicaRole.ACTIVE);
             assertThat(engine.readinessFailures()).isEmpty();
-            assertThat(engine.activeAddress()).isEqualTo("s-0:9090");
+            assertThat(engine.activeAddress()).isEqualTo("health-service-0:9090");
             assertThat(projection.acted).contains("n1");
         }
         assertThat(projection.lifecycle).containsExactly("activated", "deactivated");
@@ -62,7 +62,7 @@ class ProjectionEngineIT {
     @Test
     void traceOfAFactIsCarriedToItsOutputsAndTheState() {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             String trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
             var fault = node.fault("GPU-1", 79, "");
@@ -87,7 +87,7 @@ class ProjectionEngineIT {
     void orderBetweenTopicsDoesNotMatter() {
         try (var one = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var other = new NodeEventProducer(bus, "n2", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When the same facts of two nodes arrive in opposite order of the topics
             one.send(one.announced());
             one.send(one.fault("GPU-1", 79, ""));
@@ -107,7 +107,7 @@ class ProjectionEngineIT {
         Map<String, String> inMemory;
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var second = new NodeEventProducer(bus, "n2", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given
             for (int i = 0; i < 50; i++) {
                 pen.send(pen.fault("GPU-" + i % 8, 13 + i, ""));
@@ -117,7 +117,7 @@ class ProjectionEngineIT {
             inMemory = canonical(engine);
         }
         var loaded = new CountingProjection();
-        try (var engine = bus.start("s-0", loaded)) {
+        try (var engine = bus.start("health-service-0", loaded)) {
             // When
             await().until(() -> engine.role() == ReplicaRole.ACTIVE);
 
@@ -132,7 +132,7 @@ class ProjectionEngineIT {
     @Test
     void stateRecordCarriesItsAppliedSequences() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             pen.send(pen.announced());
             pen.send(pen.fault("GPU-1", 79, ""));
             await().until(() -> engine.counters().get("events") == 2);
@@ -154,7 +154,7 @@ class ProjectionEngineIT {
     void newMachineUnderAnOldNameIsAcceptedThoughItsEpochIsLower() {
         try (var old = new NodeEventProducer(bus, "n1", 2_000_000, "boot-old");
                 var fresh = new NodeEventProducer(bus, "n1", 1_000_000, "boot-new");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given
             old.send(old.announced());
             var late = old.send(old.fault("GPU-1", 79, ""));
@@ -181,7 +181,7 @@ class ProjectionEngineIT {
     void ageDoesNotUseTheClockOfTheNode() {
         try (var ahead = new NodeEventProducer(bus, "n1", 1000, "b1").withClockOffset(Duration.ofHours(2));
                 var behind = new NodeEventProducer(bus, "n2", 1000, "b1").withClockOffset(Duration.ofHours(-2));
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             ahead.send(ahead.announced());
             behind.send(behind.next(
@@ -206,7 +206,7 @@ class ProjectionEngineIT {
     @Test
     void gapsAreCountedOnceAlsoWhenTheWriterReportsThem() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             pen.send(pen.fault("GPU-1", 79, ""));
             pen.send(pen.lost(2, 6));
             await().until(() -> engine.counters().get("events") == 2);
@@ -218,7 +218,7 @@ class ProjectionEngineIT {
     @Test
     void heartbeatIsReadWithoutDecoding() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             pen.send(pen.next(Topic.TELEMETRY, EventType.TELEMETRY_SAMPLED, TelemetrySampled.getDefaultInstance(), 0));
 
             await().until(() -> projection.heartbeats.contains("n1"));
@@ -229,11 +229,11 @@ class ProjectionEngineIT {
     @Test
     void outputCarriesItsCauseAndEngineRecordsAreOnTheChangelog() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             pen.send(pen.announced());
             await().until(() -> engine.counters().get("events") == 1);
             var decision = bus.event(bus.read(Topic.DECISIONS, true).getFirst());
-            assertThat(decision.envelope().source()).hasToString("/clusters/c1/services/s-0");
+            assertThat(decision.envelope().source()).hasToString("/clusters/c1/services/health-service-0");
             assertThat(((DecisionTaken) decision.payload()).getEvidenceList())
                     .isEqualTo(List.of("n1/1000/inventory/1"));
         }

@@ -36,12 +36,12 @@ class ProjectionEngineMisconfigurationIT {
     @Test
     void olderOfTwoProcessesWithTheSameInstanceNameStops() {
         TestBus bus = TestBus.withNewPrefix();
-        try (var older = bus.start("s-0", new CountingProjection())) {
+        try (var older = bus.start("health-service-0", new CountingProjection())) {
             await().until(() -> older.role() == ReplicaRole.ACTIVE);
-            try (var newer = bus.start("s-0", new CountingProjection())) {
+            try (var newer = bus.start("health-service-0", new CountingProjection())) {
                 await().until(() -> older.failure().isPresent());
                 assertThat(older.failure().orElseThrow())
-                        .contains("instance 's-0'")
+                        .contains("instance 'health-service-0'")
                         .contains("GPUFLEET_INSTANCE");
                 await().until(() -> newer.role() == ReplicaRole.ACTIVE);
             }
@@ -52,7 +52,7 @@ class ProjectionEngineMisconfigurationIT {
     void missingTopicsAreWaitedForAndAWrongPartitionCountIsFatal(@TempDir Path dir) throws Exception {
         try (var broker = BrokerProcess.start(dir)) {
             var topics = new Topics("gpu.");
-            var settings = new ProjectionSettings("counting", "s-0", "", TestBus.SESSION);
+            var settings = new ProjectionSettings("counting", "health-service-0", "", TestBus.SESSION);
             var projection = new CountingProjection();
             try (var engine = ProjectionEngine.start(
                     new EngineConfig(

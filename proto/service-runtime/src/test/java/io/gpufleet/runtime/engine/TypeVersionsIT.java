@@ -37,7 +37,7 @@ class TypeVersionsIT {
     @Test
     void readerOfTheOldReleaseFoldsV1AndSkipsV2() {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             sendBothVersions(node, "GPU-1");
             sendBothVersions(node, "GPU-2");
@@ -76,7 +76,7 @@ class TypeVersionsIT {
     void skippedEventOfARebootedNodeRevealsNoGap() {
         try (var before = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var after = new NodeEventProducer(bus, "n1", 2000, "b2");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             before.send(before.fault("GPU-1", 79, ""));
             after.send(ofType(V2, after.fault("GPU-1", 79, "")));
@@ -92,7 +92,7 @@ class TypeVersionsIT {
     @Test
     void skippedEventThatIsSentAgainIsADuplicate() {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // When
             var rec = ofType(V2, node.fault("GPU-1", 79, ""));
             node.send(rec);
@@ -119,7 +119,10 @@ class TypeVersionsIT {
         var codec = new Codec(TestBus.CLUSTER, bus.topics, TypeVersionsIT::ofNewRelease);
         return ProjectionEngine.start(
                 new EngineConfig(
-                        bus.settings("s-0"), codec, KafkaClients.plain(bus.broker.bootstrap()), Clock.systemUTC()),
+                        bus.settings("health-service-0"),
+                        codec,
+                        KafkaClients.plain(bus.broker.bootstrap()),
+                        Clock.systemUTC()),
                 projection,
                 projection,
                 StateListener.none(),
