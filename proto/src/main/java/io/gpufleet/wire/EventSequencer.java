@@ -23,15 +23,28 @@ public final class EventSequencer {
 
     /** Encodes an event with the next id of its topic. */
     public ProducerRecord<String, byte[]> next(EventDraft draft) {
-        long sequence = sequences.merge(draft.topic(), 1L, Long::sum);
+        return encode(nextId(draft), draft, draft.traceparent());
+    }
+
+    /** Encodes a fact from outside the bus with the next id of its topic; it begins a trace, unless it carries one. */
+    public ProducerRecord<String, byte[]> nextFact(EventDraft draft) {
+        EventId id = nextId(draft);
+        return encode(id, draft, draft.traceparent().isEmpty() ? TraceParent.of(id) : draft.traceparent());
+    }
+
+    private EventId nextId(EventDraft draft) {
+        return new EventId(source.name(), epoch, draft.topic(), sequences.merge(draft.topic(), 1L, Long::sum));
+    }
+
+    private ProducerRecord<String, byte[]> encode(EventId id, EventDraft draft, String traceparent) {
         var envelope = new Envelope(
-                new EventId(source.name(), epoch, draft.topic(), sequence),
+                id,
                 source,
                 draft.type(),
                 draft.subject(),
                 draft.key(),
                 new EventTime(draft.time(), clock.instant(), 0),
-                draft.traceparent());
+                traceparent);
         return codec.encode(envelope, draft.payload());
     }
 

@@ -24,7 +24,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends single events of a service at once, outside any transaction: what it observed and what operators commanded. Not
+ * Sends single events of a service at once, outside any transaction: what it observed and what operators commanded. Each
+ * begins a trace, which the engine carries on to what the event causes. Not
  * for topics that the same instance writes by its projection: their sequences would meet.
  */
 public final class EventSender implements AutoCloseable {
@@ -93,7 +94,7 @@ public final class EventSender implements AutoCloseable {
         try {
             synchronized (this) {
                 renewProducer();
-                ProducerRecord<String, byte[]> rec = numbers().next(event);
+                ProducerRecord<String, byte[]> rec = numbers().nextFact(event);
                 producer.send(rec, (_, failure) -> {
                     if (failure == null) {
                         acknowledged.complete(null);
