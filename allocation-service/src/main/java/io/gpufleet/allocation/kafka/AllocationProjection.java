@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Message;
+import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.LedgerUpdate;
@@ -62,6 +63,26 @@ public final class AllocationProjection implements Projection<NodeLedger> {
                 .map(entry -> usage(node, entry, now).causedBy(input))
                 .toList();
         return update.next().equals(before) ? Effects.publish(outputs) : Effects.state(node, update.next(), outputs);
+    }
+
+    @Override
+    public Instant wakeAt(NodeLedger ledger) {
+        return ledger.forgettableAt().orElse(Instant.MAX);
+    }
+
+    /** Forgets a node that is gone for long; what its daemon still reported as held ends with it. */
+    @Override
+    public Effects<NodeLedger> tick(String node, States<NodeLedger> states, Instant now) {
+        NodeLedger before = states.get(node).orElse(NodeLedger.EMPTY);
+        Instant goneSince = before.goneSince();
+        if (goneSince == null || wakeAt(before).isAfter(now)) {
+            return Effects.none();
+        }
+        LedgerUpdate last = LedgerReducer.fold(
+                cluster, node, before, new LedgerFact.MachineGone(goneSince, IntervalEndReason.NODE_LOST));
+        return Effects.forget(
+                node,
+                last.published().stream().map(entry -> usage(node, entry, now)).toList());
     }
 
     private static Outbound.Event usage(String node, UsageEntry entry, Instant now) {

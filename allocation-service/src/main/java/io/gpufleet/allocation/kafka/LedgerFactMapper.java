@@ -19,6 +19,7 @@ import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,6 +47,9 @@ final class LedgerFactMapper {
 
     private static List<LedgerFact> of(Inbound.Event event) {
         List<LedgerFact> facts = new ArrayList<>();
+        if (event.envelope().source() instanceof EventSource.Node) {
+            facts.add(new LedgerFact.DaemonHeard(event.appendedAt()));
+        }
         if (event.newMachine()) {
             facts.add(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.MACHINE_REPLACED));
         }
@@ -97,7 +101,8 @@ final class LedgerFactMapper {
             }
             case NODE_DELETED ->
                 Optional.of(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.NODE_LOST));
-            case NODE, PATCH, OVERRIDE, FACT_NOT_SET -> Optional.empty();
+            case NODE -> Optional.of(new LedgerFact.NodeObserved());
+            case PATCH, OVERRIDE, FACT_NOT_SET -> Optional.empty();
         };
     }
 

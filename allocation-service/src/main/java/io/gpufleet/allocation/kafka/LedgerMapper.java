@@ -63,6 +63,10 @@ final class LedgerMapper {
                         .setPod(pod.pod())
                         .setPodUid(pod.podUid())
                         .setFinishedAt(time(pod.finishedAt()))));
+        Instant goneSince = ledger.goneSince();
+        if (goneSince != null) {
+            state.setGoneSince(time(goneSince));
+        }
         return state.build();
     }
 
@@ -100,7 +104,8 @@ final class LedgerMapper {
                         state.getModelsList().stream()
                                 .map(model -> new GpuModel(model.getModel(), model.getShortModel(), model.getGpus()))
                                 .toList(),
-                        state.getMigParentsMap()));
+                        state.getMigParentsMap()),
+                state.hasGoneSince() ? time(state.getGoneSince()) : null);
     }
 
     static UsageInterval usage(UsageEntry entry) {

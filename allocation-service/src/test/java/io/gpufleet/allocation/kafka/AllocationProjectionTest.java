@@ -14,6 +14,8 @@ import io.gpufleet.proto.health.v1.DeviceVerdict;
 import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeDeleted;
+import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.PodFact;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
@@ -26,6 +28,7 @@ import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -198,6 +201,75 @@ class AllocationProjectionTest {
     }
 
     @Test
+    void nodeThatIsGoneIsForgottenAfterThirtyDays() {
+        apply(snapshot(0, "a"));
+        assertThat(projection.wakeAt(ledger())).isEqualTo(Instant.MAX);
+        // When
+        apply(nodeDeleted(10));
+        // Then
+        Instant forgotten = at(10).plus(Duration.ofDays(30));
+        assertThat(projection.wakeAt(ledger())).isEqualTo(forgotten);
+        assertThat(projection.tick(NODE, states, forgotten.minusMillis(1)).isEmpty())
+                .isTrue();
+        assertThat(projection.tick(NODE, states, forgotten)).isEqualTo(Effects.forget(NODE, List.of()));
+    }
+
+    @Test
+    void nodeThatIsHeardAfterItsDeletionIsKeptLongerAndWhatItHoldsEndsWithIt() {
+        apply(nodeDeleted(0));
+        assertThat(states.byKey).isEmpty();
+        apply(snapshot(5, "a"));
+        apply(nodeDeleted(10));
+        // When
+        apply(snapshot(20, "b"));
+        // Then
+        Instant forgotten = at(20).plus(Duration.ofDays(30));
+        assertThat(projection.wakeAt(ledger())).isEqualTo(forgotten);
+        Effects<NodeLedger> effects = projection.tick(NODE, states, forgotten);
+        assertThat(effects.forgotten()).containsExactly(NODE);
+        assertThat(usage(effects)).singleElement().satisfies(closed -> {
+            assertThat(closed.getPod()).isEqualTo("b");
+            assertThat(closed.getReason()).isEqualTo("node-lost");
+        });
+    }
+
+    @Test
+    void nodeThatComesBackIsNotForgotten() {
+        apply(snapshot(0, "a"));
+        apply(nodeDeleted(10));
+        // When
+        apply(event(
+                Topic.SIGNALS,
+                EventType.KUBERNETES_OBSERVED,
+                20,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder().setUid("uid-2"))
+                        .build()));
+        // Then
+        assertThat(projection.wakeAt(ledger())).isEqualTo(Instant.MAX);
+        assertThat(projection
+                        .tick(NODE, states, at(10).plus(Duration.ofDays(31)))
+                        .isEmpty())
+                .isTrue();
+    }
+
+    private Inbound.Event nodeDeleted(int seconds) {
+        var fact = KubernetesFact.newBuilder()
+                .setNodeDeleted(NodeDeleted.newBuilder().setUid("uid-1"))
+                .build();
+        var service = new EventSource.Service("c1", "health-service-0");
+        var envelope = new Envelope(
+                new EventId(service.name(), 1, Topic.SIGNALS, ++sequence),
+                service,
+                EventType.KUBERNETES_OBSERVED,
+                "",
+                NODE,
+                new EventTime(at(seconds), at(seconds), 0),
+                TRACE);
+        return new Inbound.Event(envelope, fact, at(seconds), false);
+    }
+
+    @Test
     void replacedMachineAndTheFactOfItsSuccessorAreOneUpdate() {
         apply(snapshot(0, "a"));
         // When
@@ -234,6 +306,7 @@ class AllocationProjectionTest {
     @Test
     void writtenStateIsReadAsAnEqualOne() throws Exception {
         apply(snapshot(0, "a", "b"));
+        apply(nodeDeleted(10));
         NodeLedger ledger = ledger();
         byte[] json = Codec.toJson(projection.write(NODE, ledger));
         assertThat(projection.read(NODE, Codec.fromJson(json, NodeHoldings.getDefaultInstance())))

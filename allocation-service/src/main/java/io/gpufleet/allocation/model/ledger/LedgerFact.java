@@ -42,6 +42,12 @@ public sealed interface LedgerFact {
     /** The daemon announced the GPUs of the node. */
     record GpusAnnounced(AnnouncedGpus gpus) implements LedgerFact {}
 
+    /** The daemon of the node sent an event; it is still there. */
+    record DaemonHeard(Instant appendedAt) implements LedgerFact {}
+
+    /** The Node object exists. */
+    record NodeObserved() implements LedgerFact {}
+
     /** The machine is gone: every open interval ends, at an append time. */
     record MachineGone(Instant appendedAt, IntervalEndReason reason) implements LedgerFact {
         private static final Set<IntervalEndReason> REASONS =

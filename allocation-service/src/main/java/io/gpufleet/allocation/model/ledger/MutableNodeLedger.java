@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Working copy of a {@link NodeLedger} while one fact is folded. */
 final class MutableNodeLedger {
@@ -24,6 +25,8 @@ final class MutableNodeLedger {
     private final ClosedUsageHistory closed;
     private NodeClock clock;
     private AnnouncedGpus gpus;
+    private @Nullable Instant goneSince;
+    private final boolean known;
 
     MutableNodeLedger(String cluster, String node, NodeLedger before) {
         this.cluster = cluster;
@@ -35,6 +38,8 @@ final class MutableNodeLedger {
         this.closed = new ClosedUsageHistory(before.closed());
         this.clock = before.clock();
         this.gpus = before.gpus();
+        this.goneSince = before.goneSince();
+        this.known = !before.equals(NodeLedger.EMPTY);
     }
 
     LedgerUpdate fold(LedgerFact fact) {
@@ -44,11 +49,25 @@ final class MutableNodeLedger {
             case LedgerFact.PodFinished(FinishedPod pod) -> podFinished(pod);
             case LedgerFact.TrustChanged trust -> trustChanged(trust);
             case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> gpus = announced;
+            case LedgerFact.DaemonHeard(Instant appendedAt) -> {
+                if (goneSince != null && goneSince.isBefore(appendedAt)) {
+                    goneSince = appendedAt;
+                }
+            }
+            case LedgerFact.NodeObserved _ -> goneSince = null;
             case LedgerFact.MachineGone(Instant appendedAt, IntervalEndReason reason) ->
-                closeAll(clock.at(appendedAt), reason);
+                machineGone(appendedAt, reason);
         }
-        var next = new NodeLedger(bootId, open, pending, untrusted, clock, closed.toClosedUsage(), gpus);
+        var next = new NodeLedger(bootId, open, pending, untrusted, clock, closed.toClosedUsage(), gpus, goneSince);
         return new LedgerUpdate(next, closed.published());
+    }
+
+    private void machineGone(Instant appendedAt, IntervalEndReason reason) {
+        closeAll(clock.at(appendedAt), reason);
+        // A replaced machine has a successor; of a node that was never known nothing needs to be forgotten.
+        if (reason == IntervalEndReason.NODE_LOST && known && goneSince == null) {
+            goneSince = appendedAt;
+        }
     }
 
     private void allocated(LedgerFact.Allocated fact) {

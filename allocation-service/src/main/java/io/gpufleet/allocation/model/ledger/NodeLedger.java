@@ -1,10 +1,13 @@
 package io.gpufleet.allocation.model.ledger;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ledger of one node. Equal facts give equal states. {@link LedgerReducer} makes the next state.
@@ -13,6 +16,8 @@ import java.util.TreeMap;
  * @param open intervals that have not ended; one slot has one holder
  * @param pending answered Allocate calls whose holder is not known yet, oldest first
  * @param untrusted append time by UUID of the device since which it is not trusted
+ * @param goneSince set while the Node object is deleted: append time of its deletion, or of the newest event of the
+ *     daemon after it
  */
 public record NodeLedger(
         String bootId,
@@ -21,15 +26,24 @@ public record NodeLedger(
         Map<String, Instant> untrusted,
         NodeClock clock,
         ClosedUsage closed,
-        AnnouncedGpus gpus) {
+        AnnouncedGpus gpus,
+        @Nullable Instant goneSince) {
+    /** How long the ledger of a node is kept after the node is gone. */
+    public static final Duration FORGET_AFTER = Duration.ofDays(30);
+
     /** A node without facts. */
-    public static final NodeLedger EMPTY =
-            new NodeLedger("", Map.of(), List.of(), Map.of(), NodeClock.UNKNOWN, ClosedUsage.NONE, AnnouncedGpus.NONE);
+    public static final NodeLedger EMPTY = new NodeLedger(
+            "", Map.of(), List.of(), Map.of(), NodeClock.UNKNOWN, ClosedUsage.NONE, AnnouncedGpus.NONE, null);
 
     /** Copies, and sorts what has no order of its own, so that equal states are written as equal bytes. */
     public NodeLedger {
         open = Collections.unmodifiableMap(new TreeMap<>(open));
         pending = List.copyOf(pending);
         untrusted = Collections.unmodifiableMap(new TreeMap<>(untrusted));
+    }
+
+    /** When the ledger may be forgotten: {@link #FORGET_AFTER} after its Node object was deleted and its daemon heard last. */
+    public Optional<Instant> forgettableAt() {
+        return Optional.ofNullable(goneSince).map(since -> since.plus(FORGET_AFTER));
     }
 }
