@@ -8,6 +8,7 @@ import io.gpufleet.proto.allocation.v1.UsageDay;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
+import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.EventsLost;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
 import io.gpufleet.proto.health.v1.DecisionTaken;
@@ -103,6 +104,14 @@ public enum EventType {
     WRITER_STARTED(
             "writer.started",
             WriterIncarnation.getDefaultInstance(),
+            Writer.ANY_SERVICE,
+            Topic.HEALTH_STATE,
+            Topic.NODES,
+            Topic.HOLDINGS),
+    /** A dead letter was applied after a replay. */
+    DEADLETTER_REPLAYED(
+            "deadletter.replayed",
+            DeadLetterReplayed.getDefaultInstance(),
             Writer.ANY_SERVICE,
             Topic.HEALTH_STATE,
             Topic.NODES,

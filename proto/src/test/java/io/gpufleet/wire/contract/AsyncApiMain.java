@@ -60,7 +60,12 @@ public final class AsyncApiMain {
             new Header("dlq.offset", true, "its offset", "1234"),
             new Header("dlq.timestamp", true, "its append time, Unix milliseconds", "1795305600000"),
             new Header("dlq.consumer", true, "the service that could not read it", "health-service"),
-            new Header("dlq.truncated", false, "size in bytes before it was cut to fit", "3145803"));
+            new Header("dlq.truncated", false, "size in bytes before it was cut to fit", "3145803"),
+            new Header(
+                    "dlq.replayed",
+                    false,
+                    "on the note that a dead letter was applied after a replay: the time",
+                    "2026-11-22T10:15:30Z"));
     private static final List<String> BINDING_SETTINGS =
             List.of("cleanup.policy", "retention.ms", "delete.retention.ms", "max.message.bytes");
 

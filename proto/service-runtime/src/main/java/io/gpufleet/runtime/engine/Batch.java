@@ -3,8 +3,10 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -16,6 +18,7 @@ final class Batch {
     /** What was counted; it counts for all once the batch is committed. */
     final Counting count = new Counting();
 
+    private final Map<String, Instant> replayed = new LinkedHashMap<>();
     private final Map<String, String> traces = new HashMap<>();
     private boolean needsOffsets;
 
@@ -52,6 +55,18 @@ final class Batch {
         deadLetters.add(letter);
         count.deadLetters.incrementAndGet();
         needsOffsets = true;
+    }
+
+    /** A dead letter was applied after a replay; {@code note} says so in the dead letters. */
+    void replayed(String key, Instant at, ProducerRecord<byte[], byte[]> note) {
+        replayed.put(key, at);
+        deadLetters.add(note);
+        count.replayed.incrementAndGet();
+        needsOffsets = true;
+    }
+
+    Map<String, Instant> replayed() {
+        return replayed;
     }
 
     /** True when only offsets in the same transaction keep a second reading from causing it again. */

@@ -42,6 +42,9 @@ final class BatchEncoder<S> {
             store.changed()
                     .forEach((key, state) ->
                             records.add(state(key, state, store.sequences(key), now, batch.trace(key))));
+            batch.replayed()
+                    .forEach((key, at) ->
+                            records.add(own(EventType.DEADLETTER_REPLAYED, key, ReplayedRecords.toMessage(at), now)));
             records.addAll(batch.deadLetters());
             return records;
         } catch (RuntimeException unwritable) {
@@ -79,6 +82,11 @@ final class BatchEncoder<S> {
     ProducerRecord<byte[], byte[]> own(EventType type, String key, Message payload, Instant now) {
         return RecordConverter.withByteKey(
                 sequencer.next(Outbound.Event.of(parts.spec().changelog(), type, key, payload, now)));
+    }
+
+    /** Gives up a record of the engine itself. */
+    ProducerRecord<byte[], byte[]> forgetOwn(String key) {
+        return tombstone(parts.spec().changelog(), key);
     }
 
     private ProducerRecord<byte[], byte[]> tombstone(Topic topic, String key) {

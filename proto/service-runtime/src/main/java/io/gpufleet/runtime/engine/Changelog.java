@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
+import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.sequence.AppliedField;
@@ -39,6 +40,7 @@ final class Changelog<S> implements AutoCloseable {
     private final StateStore<S> store;
     private final InputOffsets offsets;
     private final AppliedField applied;
+    private final ReplayedRecords replayed = new ReplayedRecords();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
     private long ownWriterIncarnation;
@@ -113,6 +115,8 @@ final class Changelog<S> implements AutoCloseable {
                         Math.max(newestIncarnation, event.envelope().id().epoch());
                 restore(event.envelope().key(), event.payload());
             }
+            case DecodedRecord.Tombstone given
+            when given.key().startsWith(ReplayedRecords.KEY) -> replayed.remove(given.key());
             case DecodedRecord.Tombstone given -> store.unload(given.key());
             case DecodedRecord.UnknownType unknown ->
                 throw new IllegalArgumentException("ce_type '" + unknown.ceType() + "' is not in the catalogue");
@@ -129,6 +133,7 @@ final class Changelog<S> implements AutoCloseable {
                     ownWriterIncarnation = Math.max(ownWriterIncarnation, writer.getIncarnation());
                 }
             }
+            case DeadLetterReplayed letter -> replayed.load(key, letter);
             default -> store.load(key, payload, applied);
         }
     }
@@ -139,6 +144,11 @@ final class Changelog<S> implements AutoCloseable {
 
     InputOffsets offsets() {
         return offsets;
+    }
+
+    /** Dead letters that were applied after a replay. */
+    ReplayedRecords replayed() {
+        return replayed;
     }
 
     /** The newest leader that the log knows; empty where there was none. */

@@ -7,8 +7,10 @@ final class Counting {
     final AtomicLong applied = new AtomicLong();
     final AtomicLong duplicates = new AtomicLong();
     final AtomicLong missed = new AtomicLong();
+    final AtomicLong missedFromServices = new AtomicLong();
     final AtomicLong unknownTypes = new AtomicLong();
     final AtomicLong deadLetters = new AtomicLong();
+    final AtomicLong replayed = new AtomicLong();
     final AtomicLong newMachines = new AtomicLong();
     final AtomicLong commits = new AtomicLong();
     final AtomicLong terms = new AtomicLong();
@@ -23,8 +25,10 @@ final class Counting {
         applied.addAndGet(batch.applied.get());
         duplicates.addAndGet(batch.duplicates.get());
         missed.addAndGet(batch.missed.get());
+        missedFromServices.addAndGet(batch.missedFromServices.get());
         unknownTypes.addAndGet(batch.unknownTypes.get());
         deadLetters.addAndGet(batch.deadLetters.get());
+        replayed.addAndGet(batch.replayed.get());
         newMachines.addAndGet(batch.newMachines.get());
         failedTicks.addAndGet(batch.failedTicks.get());
     }

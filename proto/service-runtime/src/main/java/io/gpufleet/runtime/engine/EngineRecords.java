@@ -12,6 +12,7 @@ final class EngineRecords {
         EventType type = event.envelope().type();
         return type == EventType.OFFSETS_COMMITTED
                 || type == EventType.ACTIVE_CHANGED
-                || type == EventType.WRITER_STARTED;
+                || type == EventType.WRITER_STARTED
+                || type == EventType.DEADLETTER_REPLAYED;
     }
 }

@@ -2,8 +2,14 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.proto.bus.v1.CommittedOffset;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
+import io.gpufleet.runtime.sequence.WriterSequences;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -11,13 +17,17 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
-/** Next offset of every input partition; by full topic name in memory, by suffix on the log. */
+/**
+ * Next offset of every input partition, by full topic name in memory and by suffix on the log, and the sequences of the
+ * services that were read before it.
+ */
 final class InputOffsets {
     private record Next(long offset, int leaderEpoch) {}
 
     private final Topics topics;
     private final Map<TopicPartition, Next> next = new HashMap<>();
     private final Map<String, String> topicIds = new TreeMap<>();
+    private final WriterSequences writers = new WriterSequences();
     private boolean changed;
 
     InputOffsets(Topics topics) {
@@ -30,6 +40,18 @@ final class InputOffsets {
                 new TopicPartition(rec.topic(), rec.partition()),
                 new Next(rec.offset() + 1, rec.leaderEpoch().orElse(-1)));
         changed = true;
+    }
+
+    /** An event was read. */
+    void read(EventSource source, EventId id) {
+        writers.read(source, id);
+    }
+
+    /** Gaps in the sequences of services that nothing fills any more. */
+    List<WriterSequences.Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
+        List<WriterSequences.Gap> gaps = writers.gaps(caughtUp, wait, now);
+        changed |= !gaps.isEmpty();
+        return gaps;
     }
 
     /** Where to read on; empty for a partition that was never read. */
@@ -62,6 +84,7 @@ final class InputOffsets {
         var message = CommittedOffsets.newBuilder();
         new TreeMap<>(byName()).forEach((_, offset) -> message.addOffsets(offset));
         topicIds.forEach((topic, id) -> message.putTopicIds(suffix(topic), id));
+        message.addAllWriters(writers.toMessages());
         return message.build();
     }
 
@@ -90,6 +113,7 @@ final class InputOffsets {
                         new TopicPartition(topics.prefix() + offset.getTopic(), offset.getPartition()),
                         new Next(offset.getNextOffset(), offset.getLeaderEpoch())));
         message.getTopicIdsMap().forEach((topic, id) -> topicIds.put(topics.prefix() + topic, id));
+        writers.load(message.getWritersList());
         changed = false;
     }
 }

@@ -5,9 +5,11 @@ import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.sequence.DedupeResult;
+import io.gpufleet.wire.DeadLetterOrigin;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.Topic;
 import java.time.Instant;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,10 +22,14 @@ final class InputReceiver<S> {
     private final StateStore<S> store;
     private final DeadLetters deadLetters;
     private final StaleWriters staleWriters;
+    private final InputOffsets offsets;
+    private final ReplayedRecords replayed;
 
-    InputReceiver(EngineParts<S> parts, StateStore<S> store, DeadLetters deadLetters, StaleWriters staleWriters) {
+    InputReceiver(EngineParts<S> parts, Changelog<S> changelog, DeadLetters deadLetters, StaleWriters staleWriters) {
         this.parts = parts;
-        this.store = store;
+        this.store = changelog.store();
+        this.offsets = changelog.offsets();
+        this.replayed = changelog.replayed();
         this.deadLetters = deadLetters;
         this.staleWriters = staleWriters;
     }
@@ -44,7 +50,8 @@ final class InputReceiver<S> {
 
     /** Marks the event of a record as applied without applying it. */
     void admitOnly(ConsumerRecord<byte[], byte[]> rec) {
-        if (parts.codec().decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
+        if (rec.headers().lastHeader(DeadLetterOrigin.REPLAYED) == null
+                && parts.codec().decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
             store.admit(event);
         }
     }
@@ -55,6 +62,11 @@ final class InputReceiver<S> {
 
     private void apply(ConsumerRecord<byte[], byte[]> rec, Instant now, Batch batch) {
         Topic topic = parts.codec().topics().byName(rec.topic()).orElseThrow();
+        Optional<DeadLetterOrigin> origin = DeadLetterOrigin.ofReplayed(rec.headers());
+        if (origin.isPresent()) {
+            replay(rec, topic, origin.get(), now, batch);
+            return;
+        }
         ConsumerRecord<String, byte[]> readable = RecordConverter.withTextKey(rec);
         if (parts.spec().heartbeats().contains(topic)) {
             if (readable.key() == null || readable.key().isEmpty()) {
@@ -73,6 +85,47 @@ final class InputReceiver<S> {
         }
     }
 
+    /**
+     * A dead letter that was written again. Its sequence counts as applied since it was found, so that it has a mark of
+     * its own. A heartbeat and a state are of their time and not replayed.
+     */
+    private void replay(
+            ConsumerRecord<byte[], byte[]> rec, Topic topic, DeadLetterOrigin origin, Instant now, Batch batch) {
+        String mark = ReplayedRecords.key(origin);
+        if (!origin.consumer().equals(parts.settings().service())
+                || !parts.spec().inputs().contains(topic)
+                || topic.compacted()
+                || replayed.contains(mark)
+                || batch.replayed().containsKey(mark)) {
+            batch.count.duplicates.incrementAndGet();
+            return;
+        }
+        switch (parts.codec().decode(RecordConverter.appendedAt(rec, origin.appendedAt()))) {
+            case DecodedRecord.Event event -> {
+                requireForeign(event.envelope().key());
+                applied(new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), false), now, batch);
+                batch.replayed(mark, now, deadLetters.replayed(rec, origin, now));
+            }
+            case DecodedRecord.UnknownType _ -> bury(rec, "its type is not in the catalogue", batch);
+            case DecodedRecord.Tombstone _ -> bury(rec, "a tombstone is not replayed", batch);
+            case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
+        }
+    }
+
+    private static void requireForeign(String key) {
+        if (Changelog.reserved(key)) {
+            throw new IllegalArgumentException("keys that begin with '@' are reserved");
+        }
+    }
+
+    private void applied(Inbound.Event inbound, Instant now, Batch batch) {
+        Effects<S> effects = parts.projection().on(store, inbound, now);
+        store.apply(effects);
+        batch.ofEvent(inbound.key(), effects);
+        batch.causedBy(inbound, effects);
+        batch.count.applied.incrementAndGet();
+    }
+
     private void unidentified(Inbound input, Instant now, Batch batch) {
         Effects<S> effects = parts.projection().on(store, input, now);
         store.apply(effects);
@@ -81,11 +134,13 @@ final class InputReceiver<S> {
 
     /** An event of a later release: the same event of this release's types, or a snapshot, tells what it knows. */
     private void skip(DecodedRecord.UnknownType unknown, Batch batch) {
+        offsets.read(unknown.source(), unknown.id());
         DedupeResult admission = store.admit(unknown);
         if (!admission.fresh()) {
             batch.count.duplicates.incrementAndGet();
             return;
         }
+        store.writeSequences(unknown.key());
         batch.count.unknownTypes.incrementAndGet();
         batch.count.missed.addAndGet(admission.missed());
         LOG.atDebug()
@@ -99,9 +154,8 @@ final class InputReceiver<S> {
         if (EngineRecords.housekeeping(event)) {
             return;
         }
-        if (Changelog.reserved(key)) {
-            throw new IllegalArgumentException("keys that begin with '@' are reserved");
-        }
+        requireForeign(key);
+        offsets.read(event.envelope().source(), event.envelope().id());
         DedupeResult admission = store.admit(event);
         staleWriters.seen(event.envelope().source(), key, admission.fresh());
         if (!admission.fresh()) {
@@ -114,10 +168,11 @@ final class InputReceiver<S> {
             LOG.atWarn().addKeyValue("node", key).log("another machine has taken over the name of a node");
         }
         var inbound = new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), admission.newMachine());
-        Effects<S> effects = parts.projection().on(store, inbound, now);
-        store.apply(effects);
-        batch.ofEvent(key, effects);
-        batch.causedBy(inbound, effects);
-        batch.count.applied.incrementAndGet();
+        try {
+            applied(inbound, now, batch);
+        } catch (RuntimeException refused) {
+            store.writeSequences(key);
+            throw refused;
+        }
     }
 }

@@ -4,6 +4,7 @@ import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.DeadLetters;
+import io.gpufleet.runtime.sequence.WriterSequences;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventType;
@@ -18,12 +19,15 @@ import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One term of a leader, from fencing its predecessor to its last commit. Any exception ends it; the states in memory may
  * then be ahead of the log and are restored.
  */
 final class LeaderTerm<S> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LeaderTerm.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long TICK_NANOS = Duration.ofMillis(250).toNanos();
     private static final long COMMIT_NANOS = Duration.ofSeconds(1).toNanos();
@@ -33,6 +37,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final StateStore<S> store;
     private final States<S> committed;
     private final InputOffsets offsets;
+    private final ReplayedRecords replayed;
     private final Producer<byte[], byte[]> producer;
     private final BatchEncoder<S> encoder;
     private final InputReader inputs;
@@ -56,6 +61,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         this.store = changelog.store();
         this.committed = store.committed();
         this.offsets = changelog.offsets();
+        this.replayed = changelog.replayed();
         this.producer = producer;
         this.actNanos = actNanos;
         var source = new EventSource.Service(
@@ -65,7 +71,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         this.inputs = new InputReader(parts, offsets, context.counting());
         var letters = new DeadLetters(
                 parts.codec().topics().name(Topic.DEADLETTER), parts.settings().service());
-        this.receiver = new InputReceiver<>(parts, store, letters, context.staleWriters());
+        this.receiver = new InputReceiver<>(parts, changelog, letters, context.staleWriters());
         this.ticker = new Ticker<>(parts, store, inputs.progress());
     }
 
@@ -151,6 +157,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             lastTick = nanos;
             inputs.measure(context.probe().ends(), nanos, now);
             ticker.tick(now, batch);
+            countGaps(now, batch);
         }
         List<ProducerRecord<byte[], byte[]>> encoded;
         try {
@@ -165,6 +172,10 @@ final class LeaderTerm<S> implements AutoCloseable {
         if (!encoded.isEmpty() || due) {
             List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
             if (due) {
+                replayed.expired(now).forEach(key -> {
+                    all.add(encoder.forgetOwn(key));
+                    replayed.remove(key);
+                });
                 all.add(active(false));
             }
             commit(batch, all, offsets.changed() && (due || batch.needsOffsets()));
@@ -173,6 +184,20 @@ final class LeaderTerm<S> implements AutoCloseable {
             store.commit();
         }
         context.tickFailures(ticker.failures());
+    }
+
+    private void countGaps(Instant now, Batch batch) {
+        boolean caughtUp = inputs.progress().caughtUp(now);
+        for (WriterSequences.Gap gap : offsets.gaps(caughtUp, parts.settings().writerGapWait(), now)) {
+            batch.count.missedFromServices.addAndGet(gap.missed());
+            LOG.atWarn()
+                    .addKeyValue("topic", gap.topic())
+                    .addKeyValue("source", gap.source())
+                    .addKeyValue("epoch", gap.epoch())
+                    .addKeyValue("from", gap.from())
+                    .addKeyValue("to", gap.to())
+                    .log("events of a service never arrived");
+        }
     }
 
     /** Each input and each tick in a transaction of its own: whatever cannot be written goes alone. */
@@ -223,6 +248,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         commitsInTerm++;
         context.counting().commits.incrementAndGet();
         store.commit();
+        batch.replayed().forEach(replayed::add);
         if (acting && !(changed.isEmpty() && forgotten.isEmpty())) {
             parts.actor().changed(changed, forgotten);
         }

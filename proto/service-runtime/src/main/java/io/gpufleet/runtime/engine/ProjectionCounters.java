@@ -42,6 +42,10 @@ public record ProjectionCounters(List<Long> values) {
                     "events of nodes that never arrived",
                     context -> context.counting().missed.get()),
             counter(
+                    "missed_from_services",
+                    "events of services that never arrived",
+                    context -> context.counting().missedFromServices.get()),
+            counter(
                     "unknown_types",
                     "events of types that this release does not know, skipped",
                     context -> context.counting().unknownTypes.get()),
@@ -49,6 +53,10 @@ public record ProjectionCounters(List<Long> values) {
                     "dead_letters",
                     "records sent to the dead letters",
                     context -> context.counting().deadLetters.get()),
+            counter(
+                    "replayed",
+                    "dead letters applied after a replay",
+                    context -> context.counting().replayed.get()),
             counter(
                     "new_machines",
                     "nodes whose name was taken over by another machine",

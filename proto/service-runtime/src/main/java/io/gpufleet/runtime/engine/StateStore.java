@@ -13,6 +13,7 @@ import io.gpufleet.wire.DecodedRecord;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,6 +38,7 @@ final class StateStore<S> implements States<S> {
     private final Map<String, Instant> wakeAt = new HashMap<>();
     private final Map<String, Before<S>> undo = new LinkedHashMap<>();
     private final Set<String> forgotten = new LinkedHashSet<>();
+    private final Set<String> sequencesToWrite = new HashSet<>();
     private final Committed<S> committed;
 
     StateStore(Projection<S> projection, Committed<S> committed) {
@@ -70,6 +72,11 @@ final class StateStore<S> implements States<S> {
     /** Remembers an event that this release does not know. */
     DedupeResult admit(DecodedRecord.UnknownType unknown) {
         return EventAdmission.admit(sequencesToChange(unknown.key()), unknown);
+    }
+
+    /** Writes the sequences of a key with this batch, though its state is the same; without a state there is no record. */
+    void writeSequences(String key) {
+        sequencesToWrite.add(key);
     }
 
     private KeySequences sequencesToChange(String key) {
@@ -134,7 +141,7 @@ final class StateStore<S> implements States<S> {
         Map<String, S> changed = new LinkedHashMap<>();
         undo.forEach((key, before) -> {
             S now = live.get(key);
-            if (now != null && now != before.state()) {
+            if (now != null && (now != before.state() || sequencesToWrite.contains(key))) {
                 changed.put(key, now);
             }
         });
@@ -157,6 +164,7 @@ final class StateStore<S> implements States<S> {
         }
         undo.clear();
         forgotten.clear();
+        sequencesToWrite.clear();
     }
 
     /** The batch never happened. */
@@ -173,6 +181,7 @@ final class StateStore<S> implements States<S> {
         });
         undo.clear();
         forgotten.clear();
+        sequencesToWrite.clear();
     }
 
     private static <V> void restore(Map<String, V> map, String key, @Nullable V value) {

@@ -2,8 +2,11 @@ package io.gpufleet.runtime.record;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.gpufleet.wire.DeadLetterOrigin;
 import io.gpufleet.wire.Topic;
+import java.time.Instant;
 import java.util.Arrays;
+import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -18,6 +21,7 @@ import org.slf4j.LoggerFactory;
  * dlq.topic      full name of its topic      dlq.timestamp  its append time, Unix milliseconds
  * dlq.partition  its partition               dlq.consumer   service that could not read it
  * dlq.truncated  only where value or headers had to be cut to fit: their size in bytes before
+ * dlq.replayed   only on the note that a dead letter was applied after a replay: the time
  * </pre>
  */
 public final class DeadLetters {
@@ -50,23 +54,42 @@ public final class DeadLetters {
                 ? found.key()
                 : Arrays.copyOf(found.key(), 512);
         var letter = new ProducerRecord<>(topic, null, key, value);
-        if (fits) {
-            found.headers().forEach(header -> letter.headers().add(header));
-        } else {
-            for (Header header : found.headers()) {
-                if (header.value() == null || header.value().length <= 512) {
-                    letter.headers().add(header);
-                }
+        for (Header header : found.headers()) {
+            boolean ours = header.key().startsWith(DeadLetterOrigin.PREFIX);
+            if (!ours && (fits || header.value() == null || header.value().length <= 512)) {
+                letter.headers().add(header);
             }
+        }
+        if (!fits) {
             put(letter, "dlq.truncated", Integer.toString(size));
         }
         put(letter, "dlq.reason", cut(reason));
-        put(letter, "dlq.topic", found.topic());
-        put(letter, "dlq.partition", Integer.toString(found.partition()));
-        put(letter, "dlq.offset", Long.toString(found.offset()));
-        put(letter, "dlq.timestamp", Long.toString(found.timestamp()));
-        put(letter, "dlq.consumer", consumer);
+        origin(found).addTo(letter.headers());
         return letter;
+    }
+
+    /** A replay that fails again keeps its origin, by which it is applied at most once. */
+    private DeadLetterOrigin origin(ConsumerRecord<byte[], byte[]> found) {
+        try {
+            Optional<DeadLetterOrigin> first = DeadLetterOrigin.ofReplayed(found.headers());
+            if (first.isPresent() && first.get().consumer().equals(consumer)) {
+                return first.get();
+            }
+        } catch (IllegalArgumentException forged) {
+            LOG.atWarn().addKeyValue("reason", forged.getMessage()).log("a replayed record does not tell its origin");
+        }
+        return new DeadLetterOrigin(
+                consumer, found.topic(), found.partition(), found.offset(), Instant.ofEpochMilli(found.timestamp()));
+    }
+
+    /** The note that a replayed record was applied: its key, no value, its origin. */
+    public ProducerRecord<byte[], byte[]> replayed(
+            ConsumerRecord<byte[], byte[]> found, DeadLetterOrigin origin, Instant at) {
+        var note = new ProducerRecord<byte[], byte[]>(topic, null, found.key(), null);
+        put(note, "dlq.reason", "applied after a replay");
+        origin.addTo(note.headers());
+        put(note, DeadLetterOrigin.REPLAYED, at.toString());
+        return note;
     }
 
     /** With many small headers the value still has half of the room. */

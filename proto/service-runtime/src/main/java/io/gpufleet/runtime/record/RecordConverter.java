@@ -2,6 +2,7 @@ package io.gpufleet.runtime.record;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.time.Instant;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -12,12 +13,17 @@ public final class RecordConverter {
 
     /** The same record with its key read as UTF-8; null stays null. */
     public static ConsumerRecord<String, byte[]> withTextKey(ConsumerRecord<byte[], byte[]> rec) {
+        return appendedAt(rec, Instant.ofEpochMilli(rec.timestamp()));
+    }
+
+    /** The same record with its key read as UTF-8 and another append time. */
+    public static ConsumerRecord<String, byte[]> appendedAt(ConsumerRecord<byte[], byte[]> rec, Instant time) {
         String key = rec.key() == null ? null : new String(rec.key(), UTF_8);
         return new ConsumerRecord<>(
                 rec.topic(),
                 rec.partition(),
                 rec.offset(),
-                rec.timestamp(),
+                time.toEpochMilli(),
                 rec.timestampType(),
                 rec.serializedKeySize(),
                 rec.serializedValueSize(),

@@ -94,6 +94,27 @@ class ProjectionEngineDeadLetterIT {
     }
 
     @Test
+    void refusedEventRevealsNoGapAfterARestart() {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1")) {
+            // Given
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-1", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+                node.send(node.fault("GPU-1", 79, CountingProjection.REFUSED));
+                await().until(() -> engine.counters().get("dead_letters") == 1);
+            }
+            // When
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-2", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+
+                // Then
+                assertThat(engine.counters().get("missed")).isZero();
+            }
+        }
+    }
+
+    @Test
     void unreadableChangelogRecordStopsTheStartWithItsOffset() {
         // Given
         put(Topic.HEALTH_STATE, "n1", "not json".getBytes(UTF_8), _ -> {});

@@ -42,7 +42,8 @@ final class ReplicaMain {
     }
 
     private void run(String bootstrap, String prefix, String instance) throws IOException {
-        var settings = new ProjectionSettings("counting", instance, "", TestBus.SESSION, TestBus.LEASE);
+        var settings =
+                new ProjectionSettings("counting", instance, "", TestBus.SESSION, TestBus.LEASE, TestBus.GAP_WAIT);
         var projection = new CountingProjection() {
             @Override
             public Message write(String key, NodeHealthState state) {

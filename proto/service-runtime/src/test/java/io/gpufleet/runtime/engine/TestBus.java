@@ -39,6 +39,7 @@ final class TestBus {
     static final String CLUSTER = "c1";
     static final Duration SESSION = Duration.ofSeconds(2);
     static final Duration LEASE = Duration.ofSeconds(2);
+    static final Duration GAP_WAIT = Duration.ofSeconds(1);
     private static final Set<Topic> TOPICS = EnumSet.of(
             Topic.HEALTH,
             Topic.INVENTORY,
@@ -111,7 +112,7 @@ final class TestBus {
     }
 
     ProjectionSettings settings(String instance) {
-        return new ProjectionSettings("counting", instance, instance + ":9090", SESSION, LEASE);
+        return new ProjectionSettings("counting", instance, instance + ":9090", SESSION, LEASE, GAP_WAIT);
     }
 
     ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection) {

@@ -104,6 +104,27 @@ class TypeVersionsIT {
         }
     }
 
+    @Test
+    void skippedEventRevealsNoGapAfterARestart() {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1")) {
+            // Given
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-1", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+                node.send(ofType(V2, node.fault("GPU-1", 79, "")));
+                await().until(() -> engine.counters().get("unknown_types") == 1);
+            }
+            // When
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-2", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+
+                // Then
+                assertThat(engine.counters().get("missed")).isZero();
+            }
+        }
+    }
+
     private static void sendBothVersions(NodeEventProducer node, String device) {
         node.send(node.fault(device, 79, ""));
         node.send(ofType(V2, node.fault(device, 79, "")));

@@ -1,0 +1,115 @@
+package io.gpufleet.runtime.sequence;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+@NullMarked
+class WriterSequencesTest {
+    private static final EventSource SERVICE = new EventSource.Service("c1", "health-service-0");
+    private static final Duration WAIT = Duration.ofSeconds(150);
+    private static final Instant START = Instant.parse("2026-11-20T12:00:00Z");
+
+    private final WriterSequences sequences = new WriterSequences();
+
+    @Test
+    void eventsOfSeveralPartitionsInAnyOrderRevealNoGap() {
+        read(1000, 7, 9, 8, 12, 11, 10, 9);
+
+        assertThat(sequences.gaps(true, WAIT, at(0))).isEmpty();
+        assertThat(sequences.gaps(true, WAIT, at(1000))).isEmpty();
+    }
+
+    @Test
+    void missingEventIsAGapOnceEveryPartitionWasReadToItsEndForLong() {
+        read(1000, 1, 4, 6);
+
+        assertThat(sequences.gaps(true, WAIT, at(0))).isEmpty();
+        assertThat(sequences.gaps(true, WAIT, at(149))).isEmpty();
+        assertThat(sequences.gaps(true, WAIT, at(150))).containsExactly(gap(1000, 2, 3));
+        assertThat(sequences.gaps(true, WAIT, at(151))).isEmpty();
+        assertThat(sequences.gaps(true, WAIT, at(301))).containsExactly(gap(1000, 5, 5));
+        assertThat(sequences.gaps(true, WAIT, at(900))).isEmpty();
+    }
+
+    @Test
+    void partitionThatLagsIsWaitedFor() {
+        read(1000, 1, 4);
+        sequences.gaps(true, WAIT, at(0));
+
+        assertThat(sequences.gaps(false, WAIT, at(200))).isEmpty();
+        assertThat(sequences.gaps(true, WAIT, at(201))).isEmpty();
+        read(1000, 2, 3);
+        assertThat(sequences.gaps(true, WAIT, at(900))).isEmpty();
+    }
+
+    @Test
+    void missingStartOfANewIncarnationIsAGapButNotOfAnUnknownWriter() {
+        read(1000, 5);
+        read(2000, 3);
+
+        sequences.gaps(true, WAIT, at(0));
+        assertThat(sequences.gaps(true, WAIT, at(150))).containsExactly(gap(2000, 1, 2));
+    }
+
+    @Test
+    void formerIncarnationThatArrivesLateIsNoGap() {
+        read(2000, 1);
+        read(1000, 9, 8);
+
+        sequences.gaps(true, WAIT, at(0));
+        assertThat(sequences.gaps(true, WAIT, at(150))).isEmpty();
+    }
+
+    @Test
+    void gapIsFoundAfterARestartToo() {
+        read(1000, 1, 4);
+        var restarted = new WriterSequences();
+        restarted.load(sequences.toMessages());
+
+        restarted.gaps(true, WAIT, at(0));
+        assertThat(restarted.gaps(true, WAIT, at(150))).containsExactly(gap(1000, 2, 3));
+        assertThat(restarted.toMessages())
+                .singleElement()
+                .satisfies(message -> assertThat(message.getSequence()).isEqualTo(4));
+    }
+
+    @Test
+    void eventsOfNodesAndOfCompactedTopicsAreNotConsidered() {
+        var node = new EventSource.Node("c1", "n1");
+        sequences.read(node, new EventId("n1", 1000, Topic.HEALTH, 1));
+        sequences.read(SERVICE, new EventId("health-service-0", 1000, Topic.VERDICTS, 1));
+
+        assertThat(sequences.toMessages()).isEmpty();
+    }
+
+    @Test
+    void onlyTheNewestIncarnationsAreKept() {
+        for (int epoch = 1; epoch <= 100; epoch++) {
+            read(epoch, 1);
+            sequences.gaps(true, WAIT, at(epoch));
+        }
+
+        assertThat(sequences.toMessages()).hasSize(2);
+    }
+
+    private void read(long epoch, long... numbers) {
+        for (long number : numbers) {
+            sequences.read(SERVICE, new EventId("health-service-0", epoch, Topic.SIGNALS, number));
+        }
+    }
+
+    private static WriterSequences.Gap gap(long epoch, long from, long to) {
+        return new WriterSequences.Gap("signals", SERVICE.toString(), epoch, from, to);
+    }
+
+    private static Instant at(int seconds) {
+        return START.plusSeconds(seconds);
+    }
+}
