@@ -39,6 +39,14 @@ class GpufleetCommandTest {
     }
 
     @Test
+    void replayOfDeadLettersNamesThem() {
+        assertThat(run("deadletter replay --dry-run --kafka 127.0.0.1:1")).isEqualTo(2);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: deadletter replay names no dead letter: --topic")
+                .doesNotContain("\n");
+    }
+
+    @Test
     void missingKubeconfigIsNamed() {
         assertThat(run("up --kubeconfig /nowhere/config")).isEqualTo(2);
         assertThat(errors.toString()).contains("kubeconfig '/nowhere/config' cannot be read");

@@ -1,4 +1,4 @@
-/** Events and dead letters as text. */
+/** Events and dead letters as text, and the replay of dead letters. */
 @NullMarked
 package io.gpufleet.cli.bus;
 
