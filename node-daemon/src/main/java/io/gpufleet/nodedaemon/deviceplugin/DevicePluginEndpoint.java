@@ -156,6 +156,8 @@ final class DevicePluginEndpoint implements AutoCloseable {
         Registration.Step step = before.handle(event, nanos.getAsLong());
         stateMachine = step.next();
         logTransition(before.phase(), stateMachine.phase());
+        // Before the effects: none of them may stop the clock of the state machine.
+        scheduleTimer();
         step.effects().forEach(effect -> {
             switch (effect) {
                 case REGISTER -> register();
@@ -164,7 +166,6 @@ final class DevicePluginEndpoint implements AutoCloseable {
                 case CHECK_FOREIGN_PLUGINS -> findForeignPlugin();
             }
         });
-        scheduleTimer();
     }
 
     private void scheduleTimer() {
@@ -223,8 +224,8 @@ final class DevicePluginEndpoint implements AutoCloseable {
                     LOG.atWarn()
                             .addKeyValue("plugin", plugin)
                             .addKeyValue("resource", resource)
-                            .log(
-                                    "deferred to another device plugin of the resource, not registered; remove that plugin");
+                            .log("deferred to another device plugin of the resource, not registered; remove that"
+                                    + " plugin");
                 }
             }
             case Phase.Superseded superseded
@@ -232,8 +233,8 @@ final class DevicePluginEndpoint implements AutoCloseable {
                 LOG.atWarn()
                         .addKeyValue("plugin", superseded.plugin())
                         .addKeyValue("resource", resource)
-                        .log(
-                                "superseded by another device plugin, updates to the kubelet are muted; remove one of the two");
+                        .log("superseded by another device plugin, updates to the kubelet are muted; remove one of"
+                                + " the two");
             case Phase.Superseded _ -> {}
             case Phase.BackingOff(int attempt, long _, String reason) ->
                 LOG.atInfo()

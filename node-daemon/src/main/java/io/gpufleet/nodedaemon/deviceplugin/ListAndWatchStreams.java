@@ -4,12 +4,16 @@ import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.grpc.server.GrpcServerRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** The open ListAndWatch streams; each gets every change once. All calls on one context, except {@link #publish}. */
+/**
+ * The open ListAndWatch streams; each gets every change once, and the failure of one stays its own: any process of the node
+ * may watch and cancel. All calls on one context, except {@link #publish}.
+ */
 final class ListAndWatchStreams {
     private final Context context;
     private final Supplier<DeviceList> current;
@@ -42,6 +46,8 @@ final class ListAndWatchStreams {
 
     void accept(GrpcServerRequest<Empty, ListAndWatchResponse> call) {
         var stream = new OpenStream(call);
+        // A reset of the stream is reported as an error, the end of its connection as an exception.
+        call.errorHandler(_ -> closed(stream));
         call.exceptionHandler(_ -> closed(stream));
         call.response().exceptionHandler(_ -> closed(stream));
         open.add(stream);
@@ -62,7 +68,17 @@ final class ListAndWatchStreams {
     private void publish(OpenStream stream, DeviceList list) {
         if (!stream.closed && !stream.muted && stream.publishedVersion < list.version()) {
             stream.publishedVersion = list.version();
-            stream.call.response().write(DevicePluginMessages.list(list)).onFailure(_ -> closed(stream));
+            ListAndWatchResponse response = DevicePluginMessages.list(list);
+            send(stream, () -> stream.call.response().write(response));
+        }
+    }
+
+    /** Vert.x throws where a stream has failed already, and fails the future where it fails now. */
+    private void send(OpenStream stream, Supplier<Future<Void>> message) {
+        try {
+            message.get().onFailure(_ -> closed(stream));
+        } catch (IllegalStateException failedBefore) {
+            closed(stream);
         }
     }
 
@@ -74,7 +90,7 @@ final class ListAndWatchStreams {
     /** Ends every stream; the kubelet closes its connection then. */
     void endAll() {
         for (OpenStream stream : List.copyOf(open)) {
-            stream.call.response().end();
+            send(stream, () -> stream.call.response().end());
             closed(stream);
         }
     }

@@ -104,6 +104,11 @@ public final class FakeKubelet implements AutoCloseable {
         return registry.registrations(resource);
     }
 
+    /** Responds to Register in another way from now on, also after a restart. */
+    public void respondToRegister(RegisterResponse with) {
+        registry.respondToRegister(with);
+    }
+
     /** All allocations, in order. */
     public List<DeviceAllocation> allocations() {
         return inventory.allocations();

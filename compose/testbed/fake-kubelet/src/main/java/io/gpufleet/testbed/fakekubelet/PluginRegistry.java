@@ -5,6 +5,7 @@ import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcService;
 import io.gpufleet.proto.kubelet.deviceplugin.RegistrationService;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.Service;
@@ -35,6 +36,7 @@ final class PluginRegistry extends RegistrationService {
     private final Runnable changed;
     private final Map<String, PluginConnection> plugins = new ConcurrentHashMap<>();
     private final Map<String, Integer> registrationCounts = new ConcurrentHashMap<>();
+    private volatile RegisterResponse response = RegisterResponse.CONNECT;
 
     PluginRegistry(Vertx vertx, Path directory, DeviceInventory book, Duration grace, Runnable changed) {
         this.vertx = vertx;
@@ -60,6 +62,19 @@ final class PluginRegistry extends RegistrationService {
     /** Connects to the plugin and gets its options before it answers, so a plugin must serve before it registers. */
     @Override
     public Future<Empty> register(RegisterRequest request) {
+        return switch (response) {
+            case CONNECT -> connectAndAnswer(request);
+            case CONNECT_LATER -> Future.succeededFuture(Empty.getDefaultInstance());
+            case FAIL -> Future.failedFuture(new StatusException(GrpcStatus.UNKNOWN, "the kubelet is starting"));
+            case NONE -> Promise.<Empty>promise().future();
+        };
+    }
+
+    void respondToRegister(RegisterResponse with) {
+        response = with;
+    }
+
+    private Future<Empty> connectAndAnswer(RegisterRequest request) {
         return connect(request.getResourceName(), directory.resolve(request.getEndpoint()), request.getVersion())
                 .map(Empty.getDefaultInstance())
                 .recover(failure -> Future.failedFuture(
