@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2FrameListener;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -10,8 +11,8 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Accepts calls whose {@code :authority} is the path of the socket, percent-encoded or not, as older kubelets and the
- * plugin watcher send it. Vert.x 5.0.7 resets such streams: its parser reads the two digits after a % at the wrong index.
+ * Accepts calls with any {@code :authority} or {@code host}, or none: older kubelets and the plugin watcher send the path of
+ * the socket, percent-encoded or not. Vert.x 5.0.7 resets such streams: its parser reads the two digits after a % at the wrong index.
  * The authority has no meaning on a unix socket, so it is replaced before Vert.x parses it. This uses an internal type of
  * Vert.x; a test fails when that no longer works.
  */
@@ -40,8 +41,9 @@ final class AuthorityHeaderFix {
     private static Object forward(Http2FrameListener listener, Method method, Object[] arguments) throws Throwable {
         if (method.getName().equals("onHeadersRead")
                 && arguments[2] instanceof Http2Headers headers
-                && headers.authority() != null) {
+                && headers.method() != null) {
             headers.authority(PLAIN);
+            headers.remove(HttpHeaderNames.HOST);
         }
         try {
             return method.invoke(listener, arguments);

@@ -7,9 +7,9 @@ import io.gpufleet.nodedaemon.model.registration.Registration;
 import io.gpufleet.nodedaemon.model.registration.Registration.Event;
 import io.gpufleet.nodedaemon.model.registration.Registration.Phase;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
-import io.vertx.grpc.client.GrpcClient;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +28,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
     private final LongSupplier nanos;
     private final ListAndWatchStreams streams;
     private final PluginSocket socket;
-    private final GrpcClient client;
+    private final UnaryCalls calls;
     private final KubeletRegistrar registrar;
     private final PluginSelfCheck check;
     private volatile Registration stateMachine = Registration.INITIAL;
@@ -63,15 +63,15 @@ final class DevicePluginEndpoint implements AutoCloseable {
                 () -> handle(new Event.StreamEnded()));
         var server = new DevicePluginServer(vertx, resourceHandler, streams);
         this.socket = new PluginSocket(server, shared.socketPaths(), resource);
-        this.client = GrpcClient.client(vertx);
+        this.calls = new UnaryCalls(vertx, context);
         this.registrar = registrar(shared, server);
-        this.check = new PluginSelfCheck(client);
+        this.check = new PluginSelfCheck(calls);
     }
 
     private KubeletRegistrar registrar(DevicePluginContext shared, DevicePluginServer server) {
         return switch (shared.registration().transport()) {
             case DEVICE_PLUGINS ->
-                new RegisterCallRegistrar(client, shared.directory().kubeletSocket(), socket, resource);
+                new RegisterCallRegistrar(calls, shared.directory().kubeletSocket(), socket, resource);
             case PLUGINS_REGISTRY -> {
                 var registry = new PluginWatcherRegistrar(
                         vertx, socket, resource, shared.socketPaths().directory());
@@ -258,7 +258,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     @Override
     public void close() {
-        client.close();
+        calls.close();
         socket.close();
     }
 }

@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.app.ResourceHandler;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerPreferredAllocationResponse;
@@ -32,7 +33,7 @@ final class DevicePluginServer {
     DevicePluginServer(Vertx vertx, ResourceHandler resourceHandler, ListAndWatchStreams streams) {
         this.vertx = vertx;
         this.resourceHandler = resourceHandler;
-        this.grpc = GrpcServer.server(vertx);
+        this.grpc = UnixSocketGrpc.server(vertx);
         grpc.callHandler(
                 DevicePluginGrpcService.GetDevicePluginOptions,
                 call -> call.handler(_ -> call.response()

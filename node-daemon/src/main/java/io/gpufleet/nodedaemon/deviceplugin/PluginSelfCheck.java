@@ -1,23 +1,22 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.Empty;
-import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.client.GrpcClient;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 
 /** Calls our own server periodically like a kubelet. All calls on one context, except {@link #stuck}. */
 final class PluginSelfCheck {
     private static final int STUCK_AFTER = 3;
-    private static final long DEADLINE_SECONDS = 5;
+    private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-    private final GrpcClient client;
+    private final UnaryCalls calls;
     private volatile int failures;
     private boolean inFlight;
 
-    PluginSelfCheck(GrpcClient client) {
-        this.client = client;
+    PluginSelfCheck(UnaryCalls calls) {
+        this.calls = calls;
     }
 
     /** Calls once; counts a failure if the previous call is still in flight. */
@@ -27,14 +26,7 @@ final class PluginSelfCheck {
             return;
         }
         inFlight = true;
-        client.request(
-                        SocketAddress.domainSocketAddress(socket.toString()),
-                        DevicePluginGrpcClient.GetDevicePluginOptions)
-                .compose(call -> {
-                    call.timeout(DEADLINE_SECONDS, TimeUnit.SECONDS);
-                    return call.send(Empty.getDefaultInstance());
-                })
-                .compose(response -> response.last())
+        calls.call(socket, DevicePluginGrpcClient.GetDevicePluginOptions, Empty.getDefaultInstance(), DEADLINE)
                 .onComplete(result -> {
                     inFlight = false;
                     failures = result.succeeded() ? 0 : failures + 1;

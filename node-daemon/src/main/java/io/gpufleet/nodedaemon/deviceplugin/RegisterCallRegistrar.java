@@ -1,27 +1,26 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
 import io.vertx.core.Future;
-import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.client.GrpcClient;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 
 /** Registers by a Register call on kubelet.sock with the name of our socket, which is in the same directory. */
 final class RegisterCallRegistrar implements KubeletRegistrar {
     /** The kubelet connects to our socket before it responds, which may take a while after its start. */
-    private static final long DEADLINE_SECONDS = 15;
+    private static final Duration DEADLINE = Duration.ofSeconds(15);
 
-    private final GrpcClient client;
-    private final SocketAddress kubelet;
+    private final UnaryCalls calls;
+    private final Path kubelet;
     private final PluginSocket socket;
     private final String resource;
 
-    RegisterCallRegistrar(GrpcClient client, Path kubeletSocket, PluginSocket socket, String resource) {
-        this.client = client;
-        this.kubelet = SocketAddress.domainSocketAddress(kubeletSocket.toString());
+    RegisterCallRegistrar(UnaryCalls calls, Path kubeletSocket, PluginSocket socket, String resource) {
+        this.calls = calls;
+        this.kubelet = kubeletSocket;
         this.socket = socket;
         this.resource = resource;
     }
@@ -38,12 +37,7 @@ final class RegisterCallRegistrar implements KubeletRegistrar {
                 .setEndpoint(served.getFileName().toString())
                 .setResourceName(resource)
                 .build();
-        return client.request(kubelet, RegistrationGrpcClient.Register)
-                .compose(call -> {
-                    call.timeout(DEADLINE_SECONDS, TimeUnit.SECONDS);
-                    return call.send(request);
-                })
-                .compose(response -> response.last());
+        return calls.call(kubelet, RegistrationGrpcClient.Register, request, DEADLINE);
     }
 
     @Override

@@ -2,14 +2,13 @@ package io.gpufleet.nodedaemon.podresources;
 
 import io.gpufleet.nodedaemon.app.HolderSource;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcClient;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.InvalidStatusException;
 import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
@@ -19,17 +18,16 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /** Client of the kubelet's podresources v1 API; takes the UIDs of pods from the kubelet's checkpoint. */
 public final class PodResourcesClient implements HolderSource, AutoCloseable {
-    private static final long DEADLINE_SECONDS = 10;
+    private static final Duration DEADLINE = Duration.ofSeconds(10);
     private static final Duration KUBELET_STARTUP = Duration.ofSeconds(15);
 
     private final Vertx vertx;
     private final Context context;
-    private final GrpcClient client;
+    private final UnaryCalls calls;
     private final Path socket;
     private final Path checkpoint;
     private final Predicate<String> resourceFilter;
@@ -40,7 +38,7 @@ public final class PodResourcesClient implements HolderSource, AutoCloseable {
             Vertx vertx, Path socket, Path checkpoint, Predicate<String> resourceFilter, Clock clock) {
         this.vertx = vertx;
         this.context = vertx.getOrCreateContext();
-        this.client = GrpcClient.client(vertx);
+        this.calls = new UnaryCalls(vertx, context);
         this.socket = socket;
         this.checkpoint = checkpoint;
         this.resourceFilter = resourceFilter;
@@ -64,12 +62,8 @@ public final class PodResourcesClient implements HolderSource, AutoCloseable {
     }
 
     private Future<ListPodResourcesResponse> call() {
-        return client.request(SocketAddress.domainSocketAddress(socket.toString()), PodResourcesListerGrpcClient.List)
-                .compose(call -> {
-                    call.timeout(DEADLINE_SECONDS, TimeUnit.SECONDS);
-                    return call.send(ListPodResourcesRequest.getDefaultInstance());
-                })
-                .compose(response -> response.last());
+        return calls.call(
+                socket, PodResourcesListerGrpcClient.List, ListPodResourcesRequest.getDefaultInstance(), DEADLINE);
     }
 
     private static Throwable translate(Throwable failure) {
@@ -95,6 +89,6 @@ public final class PodResourcesClient implements HolderSource, AutoCloseable {
 
     @Override
     public void close() {
-        client.close();
+        calls.close();
     }
 }

@@ -99,6 +99,22 @@ class DevicePluginEndpointsIT {
     }
 
     @Test
+    void eightGpusWithThousandReplicasEachAreListedAndAllocated() throws Exception {
+        try (var node = DevicePluginFixture.with(RegistrationSettings.DEFAULT)) {
+            // Given a list and requests of 376 KB
+            node.publishReplicas(GPUS, 8, 1_000);
+            node.awaitAllocatable(GPUS, 8_000);
+
+            // When a kubelet asks which of all to take, and when it takes all the others
+            var first = node.kubelet().allocate("ns", "a", "main", GPUS, 1);
+            var others = node.kubelet().allocate("ns", "b", "main", GPUS, 7_999);
+
+            assertThat(first.deviceIds()).hasSize(1);
+            assertThat(others.deviceIds()).hasSize(7_999);
+        }
+    }
+
+    @Test
     void endedStreamLeadsToAnotherRegistration() throws Exception {
         try (var node = DevicePluginFixture.with(
                 new RegistrationSettings(RegistrationMode.AUTO, RegistrationTransport.PLUGINS_REGISTRY))) {

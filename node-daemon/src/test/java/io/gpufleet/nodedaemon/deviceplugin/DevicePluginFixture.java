@@ -109,6 +109,27 @@ final class DevicePluginFixture implements AutoCloseable {
         devicePlugins.publish(lists);
     }
 
+    /** Publishes healthy replicas with the ids that a kubelet sees. */
+    void publishReplicas(String resource, int gpus, int replicas) {
+        version++;
+        var offers = new java.util.ArrayList<OfferedDevice>();
+        for (int gpu = 0; gpu < gpus; gpu++) {
+            OfferedDevice device = TestGpus.offer(gpu, true, "");
+            for (int replica = 0; replica < replicas; replica++) {
+                offers.add(new OfferedDevice(
+                        "GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c16" + gpu + "::" + replica,
+                        device.gpu(),
+                        device.partition(),
+                        resource,
+                        replicas,
+                        device.health()));
+            }
+        }
+        Map<String, DeviceList> lists = Map.of(resource, new DeviceList(version, offers));
+        allocationHandler.lists(lists, version);
+        devicePlugins.publish(lists);
+    }
+
     int allocatable(String resource) {
         return kubelet.resource(resource).map(ResourceView::allocatable).orElse(-1);
     }

@@ -24,6 +24,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
@@ -44,6 +45,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -262,14 +264,40 @@ class DevicePluginServerIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"localhost", "%2Fvar%2Flib%2Fkubelet%2Fdevice-plugins%2Fx.sock", "x.sock", "_"})
+    @ValueSource(
+            strings = {
+                "localhost",
+                "%2Fvar%2Flib%2Fkubelet%2Fdevice-plugins%2Fx.sock",
+                "x.sock",
+                "_",
+                "%zz",
+                "[",
+                "a:b:c",
+                "h:99999",
+                " "
+            })
     void unusualAuthoritiesAreAccepted(String authority) throws Exception {
+        assertAnswered(request -> request.authority(HostAndPort.create(authority, -1)));
+    }
+
+    @Test
+    void missingAuthorityIsAccepted() throws Exception {
+        assertAnswered(_ -> {});
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost", "%2Fvar%2Flib%2Fx.sock", "%zz", "[", ""})
+    void hostInPlaceOfTheAuthorityIsAccepted(String host) throws Exception {
+        assertAnswered(request -> request.putHeader("host", host));
+    }
+
+    private void assertAnswered(Consumer<HttpClientRequest> headers) throws Exception {
         var response = get(() -> http.request(new RequestOptions()
                         .setServer(address)
                         .setMethod(HttpMethod.POST)
                         .setURI("/v1beta1.DevicePlugin/GetDevicePluginOptions"))
                 .compose(request -> {
-                    request.authority(HostAndPort.create(authority, -1));
+                    headers.accept(request);
                     request.putHeader("content-type", "application/grpc").putHeader("te", "trailers");
                     return request.send(Buffer.buffer(new byte[] {0, 0, 0, 0, 0}));
                 })

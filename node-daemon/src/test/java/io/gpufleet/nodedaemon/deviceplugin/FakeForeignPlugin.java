@@ -8,15 +8,15 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.client.GrpcClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -25,6 +25,8 @@ import java.util.stream.IntStream;
 public final class FakeForeignPlugin implements AutoCloseable {
     /** Name of the socket of NVIDIA's plugin. */
     public static final String SOCKET = "nvidia-gpu.sock";
+
+    private static final Duration DEADLINE = Duration.ofSeconds(20);
 
     private final Path socket;
     private final HttpServer server;
@@ -51,20 +53,15 @@ public final class FakeForeignPlugin implements AutoCloseable {
         HttpServer server = new DevicePluginServer(vertx, allocationHandler.resource(resource), streams)
                 .listen(socket)
                 .await();
-        GrpcClient client = GrpcClient.client(vertx);
+        var calls = new UnaryCalls(vertx, vertx.getOrCreateContext());
         var request = RegisterRequest.newBuilder()
                 .setVersion(DevicePluginServer.VERSION)
                 .setEndpoint(SOCKET)
                 .setResourceName(resource)
                 .build();
-        client.request(
-                        SocketAddress.domainSocketAddress(
-                                plugins.resolve("kubelet.sock").toString()),
-                        RegistrationGrpcClient.Register)
-                .compose(call -> call.send(request))
-                .compose(response -> response.last())
+        calls.call(plugins.resolve("kubelet.sock"), RegistrationGrpcClient.Register, request, DEADLINE)
                 .await();
-        client.close().await();
+        calls.close();
         return new FakeForeignPlugin(socket, server);
     }
 

@@ -3,12 +3,12 @@ package io.gpufleet.nodedaemon.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcService;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.server.GrpcServer;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class PluginSelfCheckIT {
     private final Vertx vertx = Vertx.vertx();
     private final Context context = vertx.getOrCreateContext();
-    private final PluginSelfCheck check = new PluginSelfCheck(GrpcClient.client(vertx));
+    private final PluginSelfCheck check = new PluginSelfCheck(new UnaryCalls(vertx, context));
     private final AtomicInteger calls = new AtomicInteger();
     private Path socket = Path.of("");
 

@@ -18,8 +18,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,6 +30,8 @@ import org.junit.jupiter.api.Test;
 class PodResourcesClientIT {
     private final Vertx vertx = Vertx.vertx();
     private final AtomicReference<GrpcStatus> status = new AtomicReference<>(GrpcStatus.OK);
+    private final AtomicInteger pods = new AtomicInteger(1);
+    private final List<String> authorities = new CopyOnWriteArrayList<>();
     private Path directory = Path.of("");
     private PodResourcesClient client;
 
@@ -49,7 +53,10 @@ class PodResourcesClientIT {
                     }
                 }));
         vertx.createHttpServer()
-                .requestHandler(grpc)
+                .requestHandler(request -> {
+                    authorities.add(String.valueOf(request.authority()));
+                    grpc.handle(request);
+                })
                 .listen(SocketAddress.domainSocketAddress(socket.toString()))
                 .toCompletionStage()
                 .toCompletableFuture()
@@ -74,17 +81,19 @@ class PodResourcesClientIT {
         Files.delete(directory);
     }
 
-    private static ListPodResourcesResponse answer() {
-        return ListPodResourcesResponse.newBuilder()
-                .addPodResources(io.gpufleet.proto.kubelet.podresources.PodResources.newBuilder()
-                        .setNamespace("team-a")
-                        .setName("train-0")
-                        .addContainers(ContainerResources.newBuilder()
-                                .setName("main")
-                                .addDevices(ContainerDevices.newBuilder()
-                                        .setResourceName("nvidia.com/gpu")
-                                        .addDeviceIds("g0"))))
-                .build();
+    private ListPodResourcesResponse answer() {
+        var response = ListPodResourcesResponse.newBuilder();
+        for (int pod = 0; pod < pods.get(); pod++) {
+            response.addPodResources(io.gpufleet.proto.kubelet.podresources.PodResources.newBuilder()
+                    .setNamespace("team-a")
+                    .setName("train-" + pod)
+                    .addContainers(ContainerResources.newBuilder()
+                            .setName("main")
+                            .addDevices(ContainerDevices.newBuilder()
+                                    .setResourceName("nvidia.com/gpu")
+                                    .addDeviceIds("g" + pod))));
+        }
+        return response.build();
     }
 
     private Holdings list() throws Exception {
@@ -94,13 +103,30 @@ class PodResourcesClientIT {
     @Test
     void responseIsJoinedWithTheCheckpoint() throws Exception {
         Files.writeString(directory.resolve("kubelet_internal_checkpoint"), """
-                {"Data":{"PodDeviceEntries":[{"PodUID":"uid-0","ContainerName":"main",
-                "ResourceName":"nvidia.com/gpu","DeviceIDs":{"0":["g0"]}}]}}""");
+            {"Data":{"PodDeviceEntries":[{"PodUID":"uid-0","ContainerName":"main",
+            "ResourceName":"nvidia.com/gpu","DeviceIDs":{"0":["g0"]}}]}}\
+            """);
 
         assertThat(list())
                 .isEqualTo(new Holdings(
                         List.of(new Holder("team-a", "train-0", "uid-0", "main", "nvidia.com/gpu", List.of("g0"))),
                         true));
+    }
+
+    @Test
+    void listOfManyPodsIsRead() throws Exception {
+        // Given more than the 4 MiB that gRPC's own clients accept
+        pods.set(90_000);
+        assertThat(answer().getSerializedSize()).isGreaterThan(4 << 20);
+
+        assertThat(list()).isEqualTo(new Holdings(List.of(), false));
+    }
+
+    @Test
+    void callsHaveTheAuthorityOfAGoClient() throws Exception {
+        list();
+
+        assertThat(authorities).containsExactly("localhost");
     }
 
     @Test

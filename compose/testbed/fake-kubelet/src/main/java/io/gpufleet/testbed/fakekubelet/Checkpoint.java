@@ -12,6 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -93,14 +94,13 @@ final class Checkpoint {
 
     private static JsonObject byNuma(DeviceAllocation held, Map<String, ResourceView> views) {
         ResourceView view = views.get(held.resource());
+        var numaById = new HashMap<String, List<Long>>();
+        if (view != null) {
+            view.devices().forEach(device -> numaById.put(device.id(), device.numa()));
+        }
         var grouped = new TreeMap<Long, JsonArray>();
         for (String id : held.deviceIds()) {
-            List<Long> numa = view == null
-                    ? List.of()
-                    : view.devices().stream()
-                            .filter(device -> device.id().equals(id))
-                            .flatMap(device -> device.numa().stream())
-                            .toList();
+            List<Long> numa = numaById.getOrDefault(id, List.of());
             (numa.isEmpty() ? List.of(NO_NUMA) : numa)
                     .forEach(node -> grouped.computeIfAbsent(node, none -> new JsonArray())
                             .add(id));

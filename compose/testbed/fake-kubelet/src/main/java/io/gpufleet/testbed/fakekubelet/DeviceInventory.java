@@ -85,7 +85,7 @@ final class DeviceInventory {
 
     /** Ends a reservation. */
     synchronized void unreserve(String resource, List<String> ids) {
-        reserved.getOrDefault(resource, new HashSet<>()).removeAll(ids);
+        ids.forEach(reserved.getOrDefault(resource, new HashSet<>())::remove);
     }
 
     /** The allocation of a container. */

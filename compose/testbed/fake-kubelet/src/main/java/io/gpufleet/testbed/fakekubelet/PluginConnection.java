@@ -1,6 +1,7 @@
 package io.gpufleet.testbed.fakekubelet;
 
 import com.google.protobuf.Message;
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
 import io.gpufleet.proto.kubelet.deviceplugin.Device;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
@@ -11,8 +12,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.GrpcClientResponse;
@@ -25,8 +24,6 @@ import java.util.function.Consumer;
 
 /** The kubelet's connection to one registered plugin. It connects once and never reconnects. */
 final class PluginConnection {
-    private static final int DIAL_TIMEOUT_MILLIS = 10_000;
-
     private final Context context;
     private final GrpcClient client;
     private final SocketAddress address;
@@ -37,14 +34,7 @@ final class PluginConnection {
 
     PluginConnection(Vertx vertx, Path socket) {
         this.context = vertx.getOrCreateContext();
-        this.client = GrpcClient.client(
-                vertx,
-                new HttpClientOptions()
-                        .setProtocolVersion(HttpVersion.HTTP_2)
-                        .setHttp2ClearTextUpgrade(false)
-                        .setConnectTimeout(DIAL_TIMEOUT_MILLIS)
-                        // The authority that the kubelet sends.
-                        .setDefaultHost("localhost"));
+        this.client = UnixSocketGrpc.client(vertx, UnixSocketGrpc.AUTHORITY);
         this.address = SocketAddress.domainSocketAddress(socket.toString());
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.testbed.fakekubelet;
 
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
 import io.gpufleet.proto.kubelet.pluginregistration.InfoRequest;
 import io.gpufleet.proto.kubelet.pluginregistration.PluginInfo;
 import io.gpufleet.proto.kubelet.pluginregistration.RegistrationGrpcClient;
@@ -7,8 +8,6 @@ import io.gpufleet.proto.kubelet.pluginregistration.RegistrationStatus;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import java.io.IOException;
@@ -31,7 +30,6 @@ import org.slf4j.LoggerFactory;
 final class PluginWatcher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PluginWatcher.class);
     private static final long RECONCILE_MILLIS = 1_000;
-    private static final int DIAL_MILLIS = 10_000;
     private static final long INFO_SECONDS = 1;
     private static final long NOTIFY_SECONDS = 5;
 
@@ -98,14 +96,8 @@ final class PluginWatcher implements AutoCloseable {
     }
 
     private Future<Boolean> register(Path socket) {
-        var client = GrpcClient.client(
-                vertx,
-                new HttpClientOptions()
-                        .setProtocolVersion(HttpVersion.HTTP_2)
-                        .setHttp2ClearTextUpgrade(false)
-                        .setConnectTimeout(DIAL_MILLIS)
-                        // The authority of the kubelet's connections to paths.
-                        .setDefaultHost(URLEncoder.encode(socket.toString(), StandardCharsets.UTF_8)));
+        // The authority of the kubelet's connections to paths.
+        var client = UnixSocketGrpc.client(vertx, URLEncoder.encode(socket.toString(), StandardCharsets.UTF_8));
         var address = SocketAddress.domainSocketAddress(socket.toString());
         return client.request(address, RegistrationGrpcClient.GetInfo)
                 .compose(call -> {

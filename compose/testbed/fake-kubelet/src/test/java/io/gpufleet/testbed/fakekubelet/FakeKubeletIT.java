@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
 import io.gpufleet.proto.kubelet.podresources.AllocatableResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcClient;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.InvalidStatusException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -198,6 +198,17 @@ class FakeKubeletIT {
                 .containsExactly("b", "c");
     }
 
+    @Test
+    void callWithoutAuthorityIsRefused() {
+        var sendsNone = PodResourcesListerGrpcClient.create(
+                GrpcClient.client(vertx),
+                SocketAddress.domainSocketAddress(kubelet.podResourcesSocket().toString()));
+
+        assertThatThrownBy(() -> UnixSocketServer.await(sendsNone.list(ListPodResourcesRequest.getDefaultInstance())))
+                .hasRootCauseInstanceOf(InvalidStatusException.class)
+                .hasMessageContaining("INTERNAL");
+    }
+
     private void awaitAllocatable(int count) {
         await().until(() -> kubelet.resource(RESOURCE)
                 .map(ResourceView::allocatable)
@@ -217,11 +228,7 @@ class FakeKubeletIT {
 
     private PodResourcesListerGrpcClient podResources() {
         return PodResourcesListerGrpcClient.create(
-                GrpcClient.client(
-                        vertx,
-                        new HttpClientOptions()
-                                .setProtocolVersion(HttpVersion.HTTP_2)
-                                .setHttp2ClearTextUpgrade(false)),
+                UnixSocketGrpc.client(vertx, UnixSocketGrpc.AUTHORITY),
                 SocketAddress.domainSocketAddress(kubelet.podResourcesSocket().toString()));
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.testbed.fakekubelet;
 
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateResponse;
@@ -16,8 +17,6 @@ import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.streams.WriteStream;
 import io.vertx.grpc.client.GrpcClient;
@@ -53,9 +52,7 @@ final class TestDevicePlugin extends DevicePluginService implements AutoCloseabl
     }
 
     void register(String resource, String version, String endpoint) throws IOException {
-        GrpcClient client = GrpcClient.client(
-                vertx,
-                new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
+        GrpcClient client = UnixSocketGrpc.client(vertx, UnixSocketGrpc.AUTHORITY);
         try {
             UnixSocketServer.await(RegistrationGrpcClient.create(
                             client,
