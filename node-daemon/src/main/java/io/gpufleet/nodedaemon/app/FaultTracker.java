@@ -40,6 +40,7 @@ final class FaultTracker {
     private static final int MAX_PENDING = 256;
 
     private final DaemonCounters counters;
+    private final DeferredLog log;
     private final DriverReloadDetector driverReloads = new DriverReloadDetector();
     private final Map<String, Reading<Long>> energy = new HashMap<>();
     private final List<KernelLogFault> pendingKernelFaults = new ArrayList<>();
@@ -47,10 +48,11 @@ final class FaultTracker {
     private PollHistory polls;
     private boolean needsSave;
 
-    FaultTracker(OpenFaults health, PollHistory polls, DaemonCounters counters) {
+    FaultTracker(OpenFaults health, PollHistory polls, DaemonCounters counters, DeferredLog log) {
         this.health = health;
         this.polls = polls;
         this.counters = counters;
+        this.log = log;
         health.open().forEach(fault -> counters.faultRestored(fault.key()));
     }
 
@@ -268,13 +270,13 @@ final class FaultTracker {
         };
     }
 
-    private static void log(OpenFault fault) {
-        LOG.atWarn()
+    private void log(OpenFault fault) {
+        log.add(() -> LOG.atWarn()
                 .addKeyValue("device", fault.key().gpuUuid())
                 .addKeyValue("fault", fault.key().fault())
                 .addKeyValue("withdraws", fault.withdraws())
                 .addKeyValue("message", fault.message())
-                .log("fault");
+                .log("fault"));
     }
 
     private NodeFact observed(OpenFault fault, Context context) {
@@ -298,11 +300,11 @@ final class FaultTracker {
         health = result.next();
         var facts = new ArrayList<NodeFact>();
         for (OpenFaults.Cleared cleared : result.cleared()) {
-            LOG.atInfo()
+            log.add(() -> LOG.atInfo()
                     .addKeyValue("device", cleared.fault().key().gpuUuid())
                     .addKeyValue("fault", cleared.fault().key().fault())
                     .addKeyValue("proof", cleared.proof())
-                    .log("fault cleared");
+                    .log("fault cleared"));
             facts.add(new NodeFact.FaultCleared(cleared.fault(), cleared.proof()));
         }
         return facts;

@@ -5,11 +5,14 @@ import java.util.TreeSet;
 
 /**
  * Schedules reads of the kubelet's list of holders. A read makes the kubelet rebuild that list, which may lose an allocation in
- * progress, so none is made for a while after each Allocate.
+ * progress, so none is made for a while after each Allocate; steady Allocates postpone one for some seconds at most.
  */
 final class HolderPollSchedule {
     /** Time without reads after an allocation. */
     static final Duration QUIET = Duration.ofMillis(500);
+
+    /** Time by which allocations postpone a read; holders that are older than this are worth its risk. */
+    static final Duration MAX_POSTPONEMENT = Duration.ofSeconds(5);
 
     private static final Duration SECOND_POLL = Duration.ofSeconds(2);
     private static final Duration PERIOD = Duration.ofSeconds(10);
@@ -59,7 +62,8 @@ final class HolderPollSchedule {
         if (requestPending || due.isEmpty()) {
             return horizonNanos;
         }
-        long quiet = Math.max(notBeforeNanos, lastAllocateNanos + QUIET.toNanos());
-        return Math.min(horizonNanos, Math.max(due.first(), quiet));
+        long wanted = Math.max(notBeforeNanos, due.first());
+        long quiet = Math.min(lastAllocateNanos + QUIET.toNanos(), wanted + MAX_POSTPONEMENT.toNanos());
+        return Math.min(horizonNanos, Math.max(wanted, quiet));
     }
 }

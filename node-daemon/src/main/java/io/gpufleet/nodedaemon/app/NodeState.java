@@ -49,6 +49,7 @@ final class NodeState {
     private final NodeOutputs outputs;
     private final NodeTimers timers;
     private final boolean obeyVerdicts;
+    private final DeferredLog log = new DeferredLog();
     private final FaultTracker faults;
     private DeviceInventory devices;
     private PluginSettings settings;
@@ -65,6 +66,7 @@ final class NodeState {
     private NodeFact.Announced announced;
     private long listVersion;
     private boolean verdictsIgnored;
+    private boolean optionsChanged;
     private boolean scanned;
     private boolean announcedOnce;
 
@@ -81,7 +83,8 @@ final class NodeState {
         this.faults = new FaultTracker(
                 OpenFaults.restored(policy.with(settings.xids()), remembered.faults(), now),
                 PollHistory.empty(now.nanos() + BOOT_GRACE.minus(host.uptime()).toNanos()),
-                outputs.counters());
+                outputs.counters(),
+                log);
         this.announced = announcement(NodeFact.Reason.START);
         if (!remembered.bootId().isEmpty() && !remembered.bootId().equals(host.bootId())) {
             cleared(faults.afterReboot(host.bootId()), now);
@@ -161,6 +164,7 @@ final class NodeState {
         if (scanned && faults.takeNeedsSave()) {
             save();
         }
+        log.write();
     }
 
     private List<String> strategies() {
@@ -174,10 +178,10 @@ final class NodeState {
         if (scan instanceof DeviceScan.ScanFailed(DeviceScan.DriverProblem problem, String reason)
                 && problem != DeviceScan.DriverProblem.HELD
                 && (!scanned || !scan.equals(devices.lastScan()))) {
-            LOG.atWarn()
+            log.add(() -> LOG.atWarn()
                     .addKeyValue("state", problem)
                     .addKeyValue("reason", reason)
-                    .log("GPU driver does not respond, retrying");
+                    .log("GPU driver does not respond, retrying"));
         }
         devices = devices.after(scan, now);
         applySettings();
@@ -198,7 +202,9 @@ final class NodeState {
         if (chosen.settings().equals(settings)) {
             return;
         }
-        LOG.atInfo().addKeyValue("origin", chosen.origin()).log("settings applied");
+        log.add(() -> LOG.atInfo().addKeyValue("origin", chosen.origin()).log("settings applied"));
+        optionsChanged |=
+                chosen.settings().allocate().preStart() != settings.allocate().preStart();
         settings = chosen.settings();
         outputs.allocations()
                 .allocator(new Allocator(
@@ -278,7 +284,8 @@ final class NodeState {
         List<PlannedDevice> plan = plan().devices();
         var constraints = new OfferConstraints(inForce, holdings.heldIds(), mpsProblems(plan));
         offers = before.next(plan, devices.lastScan(), faults.health(), constraints, now);
-        if (!offers.listed().equals(before.listed()) || listVersion == 0) {
+        if (!offers.listed().equals(before.listed()) || listVersion == 0 || optionsChanged) {
+            optionsChanged = false;
             listVersion++;
             outputs.publish(offers.lists(listVersion), listVersion);
         }
@@ -313,8 +320,8 @@ final class NodeState {
         var plan = ResourcePlan.of(devices.gpus(), settings);
         if (!plan.warnings().equals(warnings)) {
             warnings = plan.warnings();
-            warnings.forEach(
-                    warning -> LOG.atWarn().addKeyValue("warning", warning).log("some devices cannot be offered"));
+            warnings.forEach(warning ->
+                    log.add(() -> LOG.atWarn().addKeyValue("warning", warning).log("some devices cannot be offered")));
         }
         return plan;
     }

@@ -26,6 +26,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
     private final Context context;
     private final String resource;
     private final LongSupplier nanos;
+    private final ResourceHandler resourceHandler;
     private final ListAndWatchStreams streams;
     private final PluginSocket socket;
     private final UnaryCalls calls;
@@ -33,6 +34,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
     private final PluginSelfCheck check;
     private volatile Registration stateMachine = Registration.INITIAL;
     private String lastForeignPlugin = "";
+    private boolean registeredPreStart;
     private long timer = -1;
 
     /**
@@ -56,8 +58,10 @@ final class DevicePluginEndpoint implements AutoCloseable {
         this.context = vertx.getOrCreateContext();
         this.resource = resource;
         this.nanos = shared.nanos();
+        this.resourceHandler = resourceHandler;
         this.streams = new ListAndWatchStreams(
                 context,
+                ListAndWatchStreams.TEARDOWN_LIMIT,
                 resourceHandler::list,
                 () -> handle(new Event.StreamOpened()),
                 () -> handle(new Event.StreamEnded()));
@@ -84,6 +88,13 @@ final class DevicePluginEndpoint implements AutoCloseable {
     /** Sends the newest list on every open stream; does not block. */
     void publish() {
         streams.publish();
+        context.runOnContext(_ -> registerChangedOptions());
+    }
+
+    private void registerChangedOptions() {
+        if (stateMachine.phase() instanceof Phase.Registered && resourceHandler.preStart() != registeredPreStart) {
+            handle(new Event.OptionsChanged());
+        }
     }
 
     /** Handles a reading of kubelet.sock; thread-safe. */
@@ -155,7 +166,6 @@ final class DevicePluginEndpoint implements AutoCloseable {
         Registration before = stateMachine;
         Registration.Step step = before.handle(event, nanos.getAsLong());
         stateMachine = step.next();
-        logTransition(before.phase(), stateMachine.phase());
         // Before the effects: none of them may stop the clock of the state machine.
         scheduleTimer();
         step.effects().forEach(effect -> {
@@ -166,6 +176,8 @@ final class DevicePluginEndpoint implements AutoCloseable {
                 case CHECK_FOREIGN_PLUGINS -> findForeignPlugin();
             }
         });
+        logTransition(before.phase(), step.next().phase());
+        registerChangedOptions();
     }
 
     private void scheduleTimer() {
@@ -182,6 +194,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
             if (foreign.succeeded() && foreign.result().isPresent()) {
                 handle(new Event.ForeignPluginAlive(foreign.result().get()));
             } else if (stateMachine.phase() instanceof Phase.Registering(KubeletSocket.Present kubelet, int _)) {
+                registeredPreStart = resourceHandler.preStart();
                 registrar.register(kubelet).onComplete(result -> {
                     if (result.succeeded()) {
                         pluginContext.counters().registered();

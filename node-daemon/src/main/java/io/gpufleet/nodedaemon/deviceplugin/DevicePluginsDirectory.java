@@ -2,6 +2,8 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
@@ -60,11 +62,18 @@ final class DevicePluginsDirectory {
         }
     }
 
-    /** Whether a process accepts connections on a socket; blocks. */
+    /** Whether a process listens on a socket, also one that accepts no connections and whose queue is full. */
     static boolean isServed(Path socket) {
         try (var channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
-            return channel.connect(UnixDomainSocketAddress.of(socket));
-        } catch (IOException refused) {
+            // A blocking connect waits for a place in the queue, without an end.
+            channel.configureBlocking(false);
+            boolean _ = channel.connect(UnixDomainSocketAddress.of(socket));
+            return true;
+        } catch (ConnectException refused) {
+            return false;
+        } catch (SocketException absentOrBusy) {
+            return Files.exists(socket);
+        } catch (IOException failed) {
             return false;
         }
     }

@@ -5,7 +5,9 @@ import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.grpc.server.GrpcServerRequest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -13,9 +15,16 @@ import java.util.function.Supplier;
 /**
  * The open ListAndWatch streams; each gets every change once, and the failure of one stays its own: any process of the node
  * may watch and cancel. All calls on one context, except {@link #publish}.
+ *
+ * <p>A stream counts as open until its connection closes: a kubelet closes it when it has torn down the plugin, and not when
+ * we end the stream.
  */
 final class ListAndWatchStreams {
+    /** Time after which an ended stream counts as closed though its connection is open, as a debugger's may stay. */
+    static final Duration TEARDOWN_LIMIT = Duration.ofSeconds(5);
+
     private final Context context;
+    private final Duration teardownLimit;
     private final Supplier<DeviceList> current;
     private final Runnable opened;
     private final Runnable ended;
@@ -25,16 +34,22 @@ final class ListAndWatchStreams {
     private static final class OpenStream {
         private final GrpcServerRequest<Empty, ListAndWatchResponse> call;
         private long publishedVersion = -1;
+        private boolean announced;
         private boolean closed;
+        /** Gets no further lists. */
         private boolean muted;
+
+        private boolean ending;
 
         private OpenStream(GrpcServerRequest<Empty, ListAndWatchResponse> call) {
             this.call = call;
         }
     }
 
-    ListAndWatchStreams(Context context, Supplier<DeviceList> current, Runnable opened, Runnable ended) {
+    ListAndWatchStreams(
+            Context context, Duration teardownLimit, Supplier<DeviceList> current, Runnable opened, Runnable ended) {
         this.context = context;
+        this.teardownLimit = teardownLimit;
         this.current = current;
         this.opened = opened;
         this.ended = ended;
@@ -50,10 +65,16 @@ final class ListAndWatchStreams {
         call.errorHandler(_ -> closed(stream));
         call.exceptionHandler(_ -> closed(stream));
         call.response().exceptionHandler(_ -> closed(stream));
+        HttpConnection connection = call.connection();
+        connection.closeHandler(_ -> context.runOnContext(_ -> closed(connection)));
         open.add(stream);
         count = open.size();
-        opened.run();
+        // The list first: it is what the kubelet waits for.
         publish(stream, current.get());
+        if (!stream.closed) {
+            stream.announced = true;
+            opened.run();
+        }
     }
 
     /** Sends the current list on every stream; thread-safe. */
@@ -66,7 +87,7 @@ final class ListAndWatchStreams {
 
     /** Skips outdated lists and those already sent. */
     private void publish(OpenStream stream, DeviceList list) {
-        if (!stream.closed && !stream.muted && stream.publishedVersion < list.version()) {
+        if (!stream.closed && !stream.ending && !stream.muted && stream.publishedVersion < list.version()) {
             stream.publishedVersion = list.version();
             ListAndWatchResponse response = DevicePluginMessages.list(list);
             send(stream, () -> stream.call.response().write(response));
@@ -87,12 +108,21 @@ final class ListAndWatchStreams {
         open.forEach(stream -> stream.muted = true);
     }
 
-    /** Ends every stream; the kubelet closes its connection then. */
+    /** Ends every stream; the kubelet tears down the plugin and closes its connection then. */
     void endAll() {
         for (OpenStream stream : List.copyOf(open)) {
-            send(stream, () -> stream.call.response().end());
-            closed(stream);
+            if (!stream.ending) {
+                stream.ending = true;
+                send(stream, () -> stream.call.response().end());
+                context.owner().setTimer(teardownLimit.toMillis(), _ -> context.runOnContext(_ -> closed(stream)));
+            }
         }
+    }
+
+    private void closed(HttpConnection connection) {
+        List.copyOf(open).stream()
+                .filter(stream -> stream.call.connection() == connection)
+                .forEach(this::closed);
     }
 
     private void closed(OpenStream stream) {
@@ -100,7 +130,9 @@ final class ListAndWatchStreams {
             stream.closed = true;
             open.remove(stream);
             count = open.size();
-            ended.run();
+            if (stream.announced) {
+                ended.run();
+            }
         }
     }
 }

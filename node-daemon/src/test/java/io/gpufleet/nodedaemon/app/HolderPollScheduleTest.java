@@ -45,6 +45,19 @@ class HolderPollScheduleTest {
     }
 
     @Test
+    void steadyAllocationsPostponeAPollForFiveSecondsOnly() {
+        HolderPollSchedule schedule = answeredAt(0);
+
+        // When a container starts every 400 ms
+        for (double at = 8; at < 15; at += 0.4) {
+            schedule.allocated(second(at).nanos());
+        }
+
+        assertThat(schedule.nextNanos(second(14.9).nanos(), NEVER))
+                .isEqualTo(second(8.5 + 5).nanos());
+    }
+
+    @Test
     void onlyOnePollIsInFlight() {
         HolderPollSchedule schedule = answeredAt(0);
         schedule.requested(second(10).nanos());

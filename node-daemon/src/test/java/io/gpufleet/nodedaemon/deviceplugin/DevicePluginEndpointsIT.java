@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationTransport;
+import io.gpufleet.nodedaemon.model.settings.TestSettings;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -111,6 +112,26 @@ class DevicePluginEndpointsIT {
 
             assertThat(first.deviceIds()).hasSize(1);
             assertThat(others.deviceIds()).hasSize(7_999);
+        }
+    }
+
+    @Test
+    void changeOfPreStartRegistersAgain() throws Exception {
+        try (var node = DevicePluginFixture.with(RegistrationSettings.DEFAULT)) {
+            node.publish(Map.of(GPUS, 2));
+            node.awaitAllocatable(GPUS, 2);
+
+            // When the kubelet must call PreStartContainer, which it knows from its registration only
+            node.apply(TestSettings.preStart());
+
+            await().until(() -> node.kubelet().registrations(GPUS) == 2);
+            node.awaitAllocatable(GPUS, 2);
+
+            // Other settings do not
+            node.apply(TestSettings.preStart());
+            node.publish(Map.of(GPUS, 1));
+            node.awaitAllocatable(GPUS, 1);
+            assertThat(node.kubelet().registrations(GPUS)).isEqualTo(2);
         }
     }
 

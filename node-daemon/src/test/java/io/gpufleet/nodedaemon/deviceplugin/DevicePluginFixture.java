@@ -130,6 +130,12 @@ final class DevicePluginFixture implements AutoCloseable {
         devicePlugins.publish(lists);
     }
 
+    /** Applies settings as the daemon does: to the calls, then to the lists. */
+    void apply(PluginSettings settings) {
+        allocationHandler.allocator(new Allocator(settings, HostDeviceNodes.NONE));
+        devicePlugins.publish(Map.of());
+    }
+
     int allocatable(String resource) {
         return kubelet.resource(resource).map(ResourceView::allocatable).orElse(-1);
     }

@@ -34,12 +34,14 @@ import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.InvalidStatusException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -73,10 +75,14 @@ class DevicePluginServerIT {
 
     @BeforeEach
     void serve() throws Exception {
+        serve(Duration.ofMinutes(1));
+    }
+
+    private void serve(Duration teardownLimit) throws Exception {
         Path socket = Files.createTempDirectory("s").resolve("plugin.sock");
         address = SocketAddress.domainSocketAddress(socket.toString());
         streams = new ListAndWatchStreams(
-                vertx.getOrCreateContext(), list::get, opened::incrementAndGet, ended::incrementAndGet);
+                vertx.getOrCreateContext(), teardownLimit, list::get, opened::incrementAndGet, ended::incrementAndGet);
         allocationHandler = new AllocationHandler(
                 new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> TestGpus.second(0),
@@ -187,7 +193,7 @@ class DevicePluginServerIT {
 
     @Test
     void endedStreamsEndAtTheKubelet() throws Exception {
-        var over = new java.util.concurrent.CountDownLatch(1);
+        var over = new CountDownLatch(1);
         get(() -> grpc.request(address, DevicePluginGrpcClient.ListAndWatch)
                 .compose(call -> call.send(Empty.getDefaultInstance()))
                 .map(response -> response.handler(_ -> {}).endHandler(_ -> over.countDown())));
@@ -196,6 +202,38 @@ class DevicePluginServerIT {
         vertx.runOnContext(_ -> streams.endAll());
 
         assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void endedStreamCountsAsOpenUntilItsConnectionCloses() throws Exception {
+        var kubelet = GrpcClient.client(vertx);
+        var over = new CountDownLatch(1);
+        get(() -> kubelet.request(address, DevicePluginGrpcClient.ListAndWatch)
+                .compose(call -> call.send(Empty.getDefaultInstance()))
+                .map(response -> response.handler(_ -> {}).endHandler(_ -> over.countDown())));
+        await().until(() -> streams.count() == 1);
+        vertx.runOnContext(_ -> streams.endAll());
+        assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
+
+        // The kubelet tears down the plugin meanwhile
+        assertThat(streams.count()).isEqualTo(1);
+        assertThat(ended).hasValue(0);
+
+        get(kubelet::close);
+        await().until(() -> streams.count() == 0);
+        assertThat(ended).hasValue(1);
+    }
+
+    @Test
+    void endedStreamOfAnOpenConnectionCountsAsClosedAfterTheLimit() throws Exception {
+        serve(Duration.ofMillis(100));
+        watch(grpc);
+        await().until(() -> streams.count() == 1);
+
+        vertx.runOnContext(_ -> streams.endAll());
+
+        await().until(() -> streams.count() == 0);
+        assertThat(ended).hasValue(1);
     }
 
     @Test

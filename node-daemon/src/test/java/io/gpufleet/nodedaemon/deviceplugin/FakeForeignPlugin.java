@@ -48,7 +48,11 @@ public final class FakeForeignPlugin implements AutoCloseable {
                 _ -> {});
         allocationHandler.lists(Map.of(resource, new DeviceList(1, offers)), 1);
         var streams = new ListAndWatchStreams(
-                vertx.getOrCreateContext(), allocationHandler.resource(resource)::list, () -> {}, () -> {});
+                vertx.getOrCreateContext(),
+                ListAndWatchStreams.TEARDOWN_LIMIT,
+                allocationHandler.resource(resource)::list,
+                () -> {},
+                () -> {});
         Path socket = plugins.resolve(SOCKET);
         HttpServer server = new DevicePluginServer(vertx, allocationHandler.resource(resource), streams)
                 .listen(socket)

@@ -1,18 +1,23 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.nodedaemon.app.DoctorFinding;
 import io.gpufleet.nodedaemon.app.DoctorFinding.Status;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import java.io.IOException;
+import java.net.SocketException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class KubeletCheckTest {
@@ -51,6 +56,33 @@ class KubeletCheckTest {
                     .extracting(DoctorFinding::status)
                     .containsExactly(Status.OK, Status.OK, Status.WARN);
         }
+    }
+
+    @Test
+    @Timeout(30)
+    void pluginThatAcceptsNoConnectionIsServedAndBlocksNobody() throws IOException {
+        Path socket = directory.resolve("nvidia-gpu.sock");
+        var waiting = new ArrayList<SocketChannel>();
+        try (var _ =
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket), 1)) {
+            // Given a full queue of connections
+            assertThatThrownBy(() -> {
+                        for (int i = 0; i < 100; i++) {
+                            var client = SocketChannel.open(StandardProtocolFamily.UNIX);
+                            waiting.add(client);
+                            client.configureBlocking(false);
+                            client.connect(UnixDomainSocketAddress.of(socket));
+                        }
+                    })
+                    .isInstanceOf(SocketException.class);
+
+            assertThat(DevicePluginsDirectory.isServed(socket)).isTrue();
+        } finally {
+            for (SocketChannel client : waiting) {
+                client.close();
+            }
+        }
+        assertThat(DevicePluginsDirectory.isServed(socket)).isFalse();
     }
 
     @Test

@@ -56,12 +56,22 @@ final class OtherWatcher implements AutoCloseable {
         return watcher;
     }
 
-    /** Watches until it has the list, then ends. */
-    void watchAndEnd(End end) {
+    /** Watches without an end of its own. */
+    void watch() {
+        var _ = opened(End.CANCEL);
+    }
+
+    private GrpcClientRequest<?, ?> opened(End end) {
         Promise<GrpcClientRequest<?, ?>> opened = Promise.promise();
         context.runOnContext(_ -> open(end).onComplete(opened));
         GrpcClientRequest<?, ?> call = opened.future().await();
         await().until(() -> !lists.isEmpty());
+        return call;
+    }
+
+    /** Watches until it has the list, then ends. */
+    void watchAndEnd(End end) {
+        GrpcClientRequest<?, ?> call = opened(end);
         switch (end) {
             case CANCEL -> call.cancel();
             case DEADLINE -> {}

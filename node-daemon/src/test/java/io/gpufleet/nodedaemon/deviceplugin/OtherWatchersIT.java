@@ -125,6 +125,21 @@ class OtherWatchersIT {
     }
 
     @Test
+    void whileAStreamEndsSlowly() throws Exception {
+        connectOnePerEnd();
+        var debugger = OtherWatcher.connect(node.vertx(), socket());
+        watchers.add(debugger);
+        debugger.watch();
+        node.kubelet().restart();
+        awaitReason("is ending");
+
+        watchAndEnd();
+
+        debugger.close();
+        restartedKubeletGetsListAndUpdates();
+    }
+
+    @Test
     void whileTheRegistrationIsDeferredToAForeignPlugin() throws Exception {
         connectOnePerEnd();
         node.kubelet().stop();

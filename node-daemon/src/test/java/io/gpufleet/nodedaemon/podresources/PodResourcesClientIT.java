@@ -119,7 +119,7 @@ class PodResourcesClientIT {
         pods.set(90_000);
         assertThat(answer().getSerializedSize()).isGreaterThan(4 << 20);
 
-        assertThat(list()).isEqualTo(new Holdings(List.of(), false));
+        assertThat(list().holders()).hasSize(90_000);
     }
 
     @Test

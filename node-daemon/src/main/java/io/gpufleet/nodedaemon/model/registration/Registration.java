@@ -91,6 +91,9 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** A foreign plugin may have started or ended. */
         record ForeignPluginChanged() implements Event {}
 
+        /** The options changed that the kubelet reads when a plugin registers. */
+        record OptionsChanged() implements Event {}
+
         /** Time passed. */
         record Tick() implements Event {}
     }
@@ -121,6 +124,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Event.ForeignPluginAlive(String plugin) -> foreignPluginAlive(plugin, nanos);
             case Event.ForeignPluginGone _ -> foreignPluginGone(nanos);
             case Event.ForeignPluginChanged _ -> foreignPluginChanged(nanos);
+            case Event.OptionsChanged _ -> optionsChanged(nanos);
             case Event.Tick _ -> tick(nanos);
         };
     }
@@ -282,6 +286,11 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                     Phase.BackingOff _,
                     Phase.Superseded _ -> stay(phase);
         };
+    }
+
+    /** The kubelet reads options only at a registration, so it gets another one, once its stream has ended. */
+    private Step optionsChanged(long nanos) {
+        return phase instanceof Phase.Registered ? startRegister(0, nanos) : stay(phase);
     }
 
     /** The Register in flight ended; when the kubelet's socket changed meanwhile, the new kubelet is next. */

@@ -57,6 +57,23 @@ class RegistrationTest {
         }
     }
 
+    @Test
+    void changedOptionsRegisterAgainOnceTheStreamHasEnded() {
+        EventPlayer player = registered();
+        long before = player.registers();
+
+        player.on(new Event.OptionsChanged());
+        assertThat(player.effects).endsWith(Effect.END_STREAMS);
+        assertThat(player.registers()).isEqualTo(before);
+
+        player.ended().after(1);
+        assertThat(player.registers()).isEqualTo(before + 1);
+
+        // While it is not registered, the next registration has them anyway
+        player.on(new Event.OptionsChanged());
+        assertThat(player.registers()).isEqualTo(before + 1);
+    }
+
     private static EventPlayer registered() {
         return new EventPlayer().sees(FIRST).on(new Event.RegisterSucceeded()).opened();
     }
