@@ -7,6 +7,7 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
 import io.gpufleet.xid.Xid;
 import io.gpufleet.xid.XidCatalogue;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,10 +19,18 @@ import org.jspecify.annotations.Nullable;
  * MIG configuration                  RescanRequested
  * event of an unknown handle         RescanRequested
  * </pre>
+ *
+ * <p>Calls nothing of NVML: a call that hangs would take the events of all GPUs along.
+ *
+ * @param infoRomRequests gets the UUIDs of GPUs whose InfoROM is to be validated with the next sample
  */
-record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults) implements NvmlEventWaiter.Listener {
+record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<String> infoRomRequests)
+        implements NvmlEventWaiter.Listener {
     /** Failed waits in a row that are a fault; fewer are usually repaired by a scan. */
     private static final int WAIT_FAILURE_THRESHOLD = 3;
+
+    /** The XID of a corrupted or worn InfoROM. */
+    private static final int INFO_ROM_XID = 93;
 
     private static final long READINGS_CHANGED =
             NvmlConstants.EVENT_RECOVERY_ACTION | NvmlConstants.EVENT_GPU_UNAVAILABLE;
@@ -44,6 +53,9 @@ record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults) implements
         String mig = gpu.migUuid(event.gpuInstance(), event.computeInstance());
         if (has(event, NvmlConstants.EVENT_XID)) {
             int code = (int) event.data();
+            if (code == INFO_ROM_XID) {
+                infoRomRequests.accept(uuid);
+            }
             reportedFaults.reportEvent(uuid, mig, new FaultCode.Xid(code), message(code) + instance(event));
         }
         if (has(event, NvmlConstants.EVENT_DOUBLE_BIT_ECC)) {

@@ -62,8 +62,10 @@ final class NvmlSession {
         this.samples = new GpuSampleReader(nvml, context.baseline());
         this.slowReadings = new SlowReadingsReader(nvml, settings.slowReadingMaxAge(), System::nanoTime);
         this.systemEvents = NvmlSystemEventSet.register(nvml);
-        this.subscription =
-                new NvmlEventSubscription(thread, settings, new NvmlEventMapper(this::findByHandle, reportedFaults));
+        this.subscription = new NvmlEventSubscription(
+                thread,
+                settings,
+                new NvmlEventMapper(this::findByHandle, reportedFaults, slowReadings::requestInfoRom));
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
     }

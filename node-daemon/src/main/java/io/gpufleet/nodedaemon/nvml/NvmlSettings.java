@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.nodedaemon.nvml.reader.CostlyCall;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -10,7 +11,7 @@ import java.time.Duration;
  * @param driverRoot directory below which the library is searched
  * @param proc directory in which the kernel lists the device nodes of MIG instances, {@code /proc}
  * @param deadline time after which a call is taken for hung; longer than attaching a GPU without persistence mode takes
- * @param slowReadingMaxAge age up to which a slow reading is used again
+ * @param slowReadingMaxAge age up to which a GPM sample or a PCIe throughput is used again
  */
 public record NvmlSettings(String library, Path driverRoot, Path proc, Duration deadline, Duration slowReadingMaxAge) {
     /** Length of one wait for events; a release waits at most that long. */
@@ -23,6 +24,7 @@ public record NvmlSettings(String library, Path driverRoot, Path proc, Duration 
 
     /** Settings of a node. */
     public static NvmlSettings of(String library, Path driverRoot) {
-        return new NvmlSettings(library, driverRoot, Path.of("/proc"), Duration.ofSeconds(20), Duration.ofSeconds(5));
+        return new NvmlSettings(
+                library, driverRoot, Path.of("/proc"), Duration.ofSeconds(20), CostlyCall.GPM_SAMPLE.interval());
     }
 }

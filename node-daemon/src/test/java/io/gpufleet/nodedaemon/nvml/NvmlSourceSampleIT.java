@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.nvml;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
@@ -14,6 +15,7 @@ import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.sysfs.SysfsPciDevices;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -347,6 +349,35 @@ class NvmlSourceSampleIT {
 
         // Then
         assertThat(nvml.counter("validations")).isEqualTo(2);
+    }
+
+    @Test
+    void infoRomIsReadLessOftenThanTheOtherSlowReadings(@TempDir Path otherRoot) {
+        try (FakeNvml other = FakeNvml.install(otherRoot, 2);
+                NvmlSource always = new NvmlSource(
+                        new NvmlSettings("", otherRoot, otherRoot, Duration.ofSeconds(30), Duration.ZERO),
+                        new SysfsPciDevices(otherRoot))) {
+            assertThat(always.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
+            always.sample();
+            other.gpu(0, "pcieSent", 9000);
+
+            // Then only the other readings are those of now
+            assertThat(always.sample().getFirst().metrics().of(GpuMetric.PCIE_SENT_BYTES_PER_SECOND))
+                    .isEqualTo(new Known<>(9_000_000.0));
+            assertThat(other.counter("validations")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void xid93ValidatesTheInfoRomOfItsGpu() {
+        assertThat(source.sample()).hasSize(2);
+        nvml.gpu(0, "infoRom", 1).gpu(1, "infoRom", 1).xid(0, 93);
+        await().until(() -> !source.await(Duration.ofMillis(100)).isEmpty());
+
+        List<GpuSample> samples = source.sample();
+
+        assertThat(samples.get(0).health().infoRomValid()).isEqualTo(new Known<>(false));
+        assertThat(samples.get(1).health().infoRomValid()).isEqualTo(new Known<>(true));
     }
 
     @Test

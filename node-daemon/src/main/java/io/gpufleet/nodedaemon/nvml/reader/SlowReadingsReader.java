@@ -19,22 +19,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Reads what takes long: checksum of the InfoROM, GPM samples, PCIe throughput (20 ms each way without GPM). A reading is
- * used again until it is too old, since GPUs are sampled several times right after a fault.
+ * Reads what takes long: checksum of the InfoROM, GPM samples, PCIe throughput. A reading is used again until it is too old;
+ * {@link CostlyCall} has the intervals.
  */
 public final class SlowReadingsReader {
     private static final double KILO = 1000;
 
     private final Nvml nvml;
     private final GpmReader gpm;
+    private final InfoRomReader infoRoms;
     private final long maxAgeNanos;
     private final LongSupplier nanoTime;
     private final Map<String, Boolean> gpmSupported = new ConcurrentHashMap<>();
     private final Map<String, SlowReadings> last = new ConcurrentHashMap<>();
 
+    /** Creates a reader; {@code maxAge} is that of GPM samples and PCIe throughput. */
     public SlowReadingsReader(Nvml nvml, Duration maxAge, LongSupplier nanoTime) {
         this.nvml = nvml;
         this.gpm = new GpmReader(nvml);
+        this.infoRoms = new InfoRomReader(this::infoRom, nanoTime);
         this.maxAgeNanos = maxAge.toNanos();
         this.nanoTime = nanoTime;
     }
@@ -52,18 +55,31 @@ public final class SlowReadingsReader {
 
     /** Whether the readings of the GPU are missing, too old, or of other MIG instances. */
     public boolean due(TrackedGpu gpu) {
+        return infoRoms.due(gpu.gpu().uuid()) || metricsDue(gpu);
+    }
+
+    /** Validates the InfoROM of a GPU with its next sample; calls nothing, and may be called by any thread. */
+    public void requestInfoRom(String uuid) {
+        infoRoms.request(uuid);
+    }
+
+    private boolean metricsDue(TrackedGpu gpu) {
         SlowReadings before = last.get(gpu.gpu().uuid());
         return before == null
                 || nanoTime.getAsLong() - before.takenNanos() >= maxAgeNanos
                 || !before.migInstances().keySet().equals(migUuids(gpu));
     }
 
-    /** Reads the GPU. */
+    /** Reads of the GPU what is due. */
     public void read(TrackedGpu gpu) {
         String uuid = gpu.gpu().uuid();
-        SlowReadings readings =
-                new SlowReadings(nanoTime.getAsLong(), infoRom(gpu.device()), metrics(gpu), ofMigInstances(gpu));
-        last.put(uuid, readings);
+        Reading<Boolean> infoRomValid = infoRoms.read(uuid, gpu.device());
+        SlowReadings before = last.get(uuid);
+        last.put(
+                uuid,
+                before == null || metricsDue(gpu)
+                        ? new SlowReadings(nanoTime.getAsLong(), infoRomValid, metrics(gpu), ofMigInstances(gpu))
+                        : new SlowReadings(before.takenNanos(), infoRomValid, before.metrics(), before.migInstances()));
     }
 
     /** Newest readings of a GPU; it was read before. */
@@ -129,6 +145,7 @@ public final class SlowReadingsReader {
             uuids.addAll(migUuids(gpu));
         }
         gpm.retainOnly(uuids);
+        infoRoms.retainOnly(uuids);
         last.keySet().retainAll(uuids);
     }
 }

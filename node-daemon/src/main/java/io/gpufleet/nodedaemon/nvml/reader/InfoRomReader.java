@@ -1,0 +1,54 @@
+package io.gpufleet.nodedaemon.nvml.reader;
+
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/** Validates the InfoROM of each GPU at the interval of {@link CostlyCall#INFO_ROM_VALIDATION}, and when it was requested. */
+final class InfoRomReader {
+    private final Function<Nvml.Handle, Reading<Boolean>> validation;
+    private final LongSupplier nanoTime;
+    private final Map<String, Validated> last = new ConcurrentHashMap<>();
+    private final Set<String> requested = ConcurrentHashMap.newKeySet();
+
+    private record Validated(long nanos, Reading<Boolean> valid) {}
+
+    InfoRomReader(Function<Nvml.Handle, Reading<Boolean>> validation, LongSupplier nanoTime) {
+        this.validation = validation;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Validates with the next sample; calls nothing, and may be called by any thread. */
+    void request(String uuid) {
+        requested.add(uuid);
+    }
+
+    boolean due(String uuid) {
+        Validated before = last.get(uuid);
+        return before == null
+                || requested.contains(uuid)
+                || nanoTime.getAsLong() - before.nanos()
+                        >= CostlyCall.INFO_ROM_VALIDATION.interval().toNanos();
+    }
+
+    /** Validates if due; returns the newest result. */
+    Reading<Boolean> read(String uuid, Nvml.Handle device) {
+        if (due(uuid)) {
+            // First, since an event during the validation asks for another one.
+            requested.remove(uuid);
+            last.put(uuid, new Validated(nanoTime.getAsLong(), validation.apply(device)));
+        }
+        Validated newest = last.get(uuid);
+        return newest == null ? new Unavailable<>("not read") : newest.valid();
+    }
+
+    void retainOnly(Set<String> uuids) {
+        last.keySet().retainAll(uuids);
+        requested.retainAll(uuids);
+    }
+}

@@ -1,0 +1,59 @@
+package io.gpufleet.nodedaemon.nvml.reader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class InfoRomReaderTest {
+    private static final Nvml.Handle FIRST = new Nvml.Handle(1);
+    private static final Nvml.Handle SECOND = new Nvml.Handle(2);
+
+    private final List<Nvml.Handle> validated = new ArrayList<>();
+    private long nanos;
+    private final InfoRomReader reader = new InfoRomReader(
+            device -> {
+                validated.add(device);
+                return new Reading.Known<>(true);
+            },
+            () -> nanos);
+
+    private void pollEveryTenSeconds(Duration time) {
+        long end = nanos + time.toNanos();
+        for (; nanos < end; nanos += Duration.ofSeconds(10).toNanos()) {
+            reader.read("a", FIRST);
+            reader.read("b", SECOND);
+        }
+    }
+
+    @Test
+    void eachInfoRomIsValidatedOnceAnHour() {
+        pollEveryTenSeconds(Duration.ofHours(3));
+
+        assertThat(validated).containsExactly(FIRST, SECOND, FIRST, SECOND, FIRST, SECOND);
+    }
+
+    @Test
+    void requestedValidationIsMadeOnce() {
+        pollEveryTenSeconds(Duration.ofMinutes(1));
+        reader.request("b");
+        pollEveryTenSeconds(Duration.ofMinutes(1));
+
+        assertThat(validated).containsExactly(FIRST, SECOND, SECOND);
+    }
+
+    @Test
+    void anotherGpuInThePlaceIsValidated() {
+        pollEveryTenSeconds(Duration.ofMinutes(1));
+
+        reader.retainOnly(Set.of("b"));
+        pollEveryTenSeconds(Duration.ofMinutes(1));
+
+        assertThat(validated).containsExactly(FIRST, SECOND, FIRST);
+    }
+}
