@@ -263,6 +263,7 @@ final class DaemonMain implements AutoCloseable {
         return new LivenessChecks(
                 loop.sinceLastIteration(),
                 timedSource.callInFlight(),
+                timedSource.eventWaitInFlight(),
                 devicePlugins.stuckReason(),
                 loop.status().scanned(),
                 devicePlugins.notRegisteredReason());

@@ -11,6 +11,7 @@ import java.util.Optional;
  *
  * @param sinceLastIteration time since the last iteration of the node loop, which has one per second
  * @param callInFlight how long the device call in flight has taken
+ * @param eventWait how long the wait for device events in progress has taken
  * @param stuckServer why the kubelet cannot be answered; empty when it can
  * @param scanned whether a device scan was made, with any result
  * @param notRegistered why the kubelet does not have our devices; empty when it has or there are none
@@ -18,6 +19,7 @@ import java.util.Optional;
 public record LivenessChecks(
         Duration sinceLastIteration,
         Duration callInFlight,
+        Duration eventWait,
         Optional<String> stuckServer,
         boolean scanned,
         Optional<String> notRegistered) {
@@ -27,6 +29,9 @@ public record LivenessChecks(
     /** Longer than the deadlines of all calls together, which are per GPU. */
     static final Duration CALL_STUCK = Duration.ofMinutes(5);
 
+    /** Waits are slices of a second at most; one that does not end would hide every fault that has an event. */
+    static final Duration EVENT_WAIT_STUCK = Duration.ofMinutes(1);
+
     /** Returns the reasons to restart the process; empty when there are none. */
     public List<String> livenessFailures() {
         var reasons = new ArrayList<String>();
@@ -35,6 +40,9 @@ public record LivenessChecks(
         }
         if (callInFlight.compareTo(CALL_STUCK) >= 0) {
             reasons.add("device call in flight for " + callInFlight.toSeconds() + " s");
+        }
+        if (eventWait.compareTo(EVENT_WAIT_STUCK) >= 0) {
+            reasons.add("wait for device events in flight for " + eventWait.toSeconds() + " s");
         }
         stuckServer.ifPresent(reasons::add);
         return reasons;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<String> infoRomRequests)
         implements NvmlEventWaiter.Listener {
     /** Failed waits in a row that are a fault; fewer are usually repaired by a scan. */
-    private static final int WAIT_FAILURE_THRESHOLD = 3;
+    private static final int WAIT_FAILURE_THRESHOLD = 20;
 
     /** The XID of a corrupted or worn InfoROM. */
     private static final int INFO_ROM_XID = 93;

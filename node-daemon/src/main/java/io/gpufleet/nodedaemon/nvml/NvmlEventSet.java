@@ -9,8 +9,8 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,19 +26,19 @@ final class NvmlEventSet {
 
     private final Nvml nvml;
     private final long set;
-    private final int registered;
+    private final AtomicInteger registered = new AtomicInteger();
+    private final AtomicInteger registering = new AtomicInteger();
 
-    private NvmlEventSet(Nvml nvml, long set, int registered) {
+    private NvmlEventSet(Nvml nvml, long set) {
         this.nvml = nvml;
         this.set = set;
-        this.registered = registered;
     }
 
     /** An event of a GPU; both instance ids are −1 where the event is not of one MIG instance. */
     record NvmlEvent(Nvml.Handle device, long type, long data, int gpuInstance, int computeInstance) {}
 
-    /** Registers all GPUs that support events; the others are only polled. */
-    static NvmlEventSet register(Nvml nvml, Collection<Nvml.Handle> devices) throws NvmlFailure {
+    /** Creates a set; where the library has none, no GPU can be registered, and all are only polled. */
+    static NvmlEventSet create(Nvml nvml) throws NvmlFailure {
         long[] set = new long[1];
         int created = Nvml.code(() -> nvml.library().nvmlEventSetCreate(set));
         if (NvmlReturnCode.concernsDriver(created)) {
@@ -48,24 +48,37 @@ final class NvmlEventSet {
             LOG.atWarn()
                     .addKeyValue("code", NvmlReturnCode.name(created))
                     .log("NVML events not supported, GPUs are polled");
-            return new NvmlEventSet(nvml, NO_SET, 0);
+            return new NvmlEventSet(nvml, NO_SET);
         }
-        int registered = 0;
-        for (Nvml.Handle device : devices) {
+        return new NvmlEventSet(nvml, set[0]);
+    }
+
+    /** Registers a GPU, unless it supports no events; whether it is registered. */
+    boolean register(Nvml.Handle device) {
+        if (set == NO_SET) {
+            return false;
+        }
+        registering.incrementAndGet();
+        try {
             Reading<Long> supported =
                     Nvml.longNumber(out -> nvml.library().nvmlDeviceGetSupportedEventTypes(device.address(), out));
-            if (supported instanceof Known<Long>(Long types) && (types & EVENT_TYPES) != 0) {
-                int code = Nvml.code(
-                        () -> nvml.library().nvmlDeviceRegisterEvents(device.address(), types & EVENT_TYPES, set[0]));
-                registered += code == NvmlConstants.SUCCESS ? 1 : 0;
+            boolean done = supported instanceof Known<Long>(Long types)
+                    && (types & EVENT_TYPES) != 0
+                    && Nvml.code(() ->
+                                    nvml.library().nvmlDeviceRegisterEvents(device.address(), types & EVENT_TYPES, set))
+                            == NvmlConstants.SUCCESS;
+            if (done) {
+                registered.incrementAndGet();
             }
+            return done;
+        } finally {
+            registering.decrementAndGet();
         }
-        return new NvmlEventSet(nvml, set[0], registered);
     }
 
     /** Whether any GPU is registered; without one a wait would only spin or fail. */
     boolean canReport() {
-        return registered > 0;
+        return registered.get() > 0;
     }
 
     /** Waits for one event; empty when the time is over. Blocks the thread in native code. */
@@ -89,8 +102,9 @@ final class NvmlEventSet {
                 data.getInt(NvmlLayout.EVENT_COMPUTE_INSTANCE)));
     }
 
+    /** Frees the set, unless a registration hangs, which may still write to it. */
     void free() throws NvmlFailure {
-        if (set != NO_SET) {
+        if (set != NO_SET && registering.get() == 0) {
             Nvml.check("nvmlEventSetFree", Nvml.code(() -> nvml.library().nvmlEventSetFree(set)));
         }
     }

@@ -1,7 +1,8 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
-import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,15 +11,15 @@ import org.slf4j.LoggerFactory;
 final class NvmlEventSubscription {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlEventSubscription.class);
 
-    private final NvmlThread thread;
+    private final NvmlExecutors executors;
     private final NvmlSettings settings;
     private final NvmlEventWaiter.Listener listener;
     private boolean abandoned;
     private @Nullable NvmlEventSet events;
-    private @Nullable NvmlEventWaiter waiter;
+    private volatile @Nullable NvmlEventWaiter waiter;
 
-    NvmlEventSubscription(NvmlThread thread, NvmlSettings settings, NvmlEventWaiter.Listener listener) {
-        this.thread = thread;
+    NvmlEventSubscription(NvmlExecutors executors, NvmlSettings settings, NvmlEventWaiter.Listener listener) {
+        this.executors = executors;
         this.settings = settings;
         this.listener = listener;
     }
@@ -40,6 +41,12 @@ final class NvmlEventSubscription {
         return abandoned;
     }
 
+    /** How long the wait in progress has taken, which is a fraction of a second unless the library hangs. */
+    Duration waitInFlight() {
+        NvmlEventWaiter waiting = waiter;
+        return waiting == null ? Duration.ZERO : waiting.waitInFlight();
+    }
+
     void stop() {
         NvmlEventWaiter ending = waiter;
         NvmlEventSet old = events;
@@ -49,7 +56,7 @@ final class NvmlEventSubscription {
             return;
         }
         try {
-            thread.call(NvmlThread.DRIVER, "nvmlEventSetFree", () -> {
+            executors.call(NvmlExecutors.DRIVER, "nvmlEventSetFree", () -> {
                 old.free();
                 return "";
             });

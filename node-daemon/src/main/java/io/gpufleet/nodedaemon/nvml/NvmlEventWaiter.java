@@ -2,17 +2,22 @@ package io.gpufleet.nodedaemon.nvml;
 
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** A thread that waits for NVML events in short slices; after a failure it backs off. */
+/** A thread that waits for NVML events in short slices; after a failure it pauses, so that failing waits do not spin. */
 final class NvmlEventWaiter implements AutoCloseable {
-    private static final Duration INITIAL_BACKOFF = Duration.ofMillis(100);
-    private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
+    private static final long NOT_WAITING = 0;
+
+    /** The pause after a failed wait; an event of a healthy GPU, which shares the set, must not wait longer. */
+    static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(20);
 
     private final NvmlEventSet events;
     private final Listener listener;
     private final Duration waitTimeout;
+    private final AtomicLong waitingSinceNanos = new AtomicLong(NOT_WAITING);
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread =
             Thread.ofPlatform().name("nvml-events").daemon(true).unstarted(this::run);
@@ -43,7 +48,7 @@ final class NvmlEventWaiter implements AutoCloseable {
     private void run() {
         try {
             int failures = 0;
-            while (!closing.await(backoff(failures).toNanos(), TimeUnit.NANOSECONDS)) {
+            while (!closing.await(failures == 0 ? 0 : PAUSE_AFTER_FAILURE.toNanos(), TimeUnit.NANOSECONDS)) {
                 failures = waitOnce(failures);
             }
         } catch (InterruptedException e) {
@@ -53,7 +58,7 @@ final class NvmlEventWaiter implements AutoCloseable {
 
     private int waitOnce(int failures) {
         try {
-            events.await(waitTimeout).ifPresent(listener::event);
+            await().ifPresent(listener::event);
             if (failures > 0) {
                 listener.waitRecovered();
             }
@@ -64,13 +69,19 @@ final class NvmlEventWaiter implements AutoCloseable {
         }
     }
 
-    /** Zero while waits succeed; doubled by each failure. */
-    static Duration backoff(int failures) {
-        if (failures == 0) {
-            return Duration.ZERO;
+    private Optional<NvmlEventSet.NvmlEvent> await() throws NvmlFailure {
+        waitingSinceNanos.set(System.nanoTime() | 1);
+        try {
+            return events.await(waitTimeout);
+        } finally {
+            waitingSinceNanos.set(NOT_WAITING);
         }
-        Duration backoff = INITIAL_BACKOFF.multipliedBy(1L << Math.min(failures - 1, 20));
-        return backoff.compareTo(MAX_BACKOFF) < 0 ? backoff : MAX_BACKOFF;
+    }
+
+    /** How long the wait in progress has taken; zero between two waits. */
+    Duration waitInFlight() {
+        long since = waitingSinceNanos.get();
+        return since == NOT_WAITING ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - since);
     }
 
     /** Asks the thread to end; the event set must not be freed before {@link #awaitEnd} returned true. */

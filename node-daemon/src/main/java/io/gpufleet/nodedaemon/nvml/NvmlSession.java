@@ -6,8 +6,10 @@ import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
+import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.PendingCall;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
-import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
+import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import io.gpufleet.nodedaemon.nvml.reader.GpuReader;
 import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
@@ -15,9 +17,12 @@ import io.gpufleet.nodedaemon.nvml.reader.MigReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
 import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader;
 import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,10 +32,14 @@ import org.slf4j.LoggerFactory;
 final class NvmlSession {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSession.class);
 
+    /** Time for which the GPUs that have answered wait for one that has not; it is read by the next poll then. */
+    private static final Duration STRAGGLER_WAIT = Duration.ofSeconds(2);
+
     private final Nvml nvml;
-    private final NvmlThread thread;
+    private final NvmlExecutors executors;
     private final NvmlSettings settings;
     private final ReportedFaults reportedFaults;
+    private final NvLinkBaseline baseline;
     private final GpuReader gpus;
     private final MigReader migs;
     private final GpuSampleReader samples;
@@ -45,7 +54,7 @@ final class NvmlSession {
     /** What is kept over a reopening of NVML. */
     record SessionContext(
             NvmlSettings settings,
-            NvmlThread thread,
+            NvmlExecutors executors,
             ReportedFaults reportedFaults,
             Map<Integer, Gpu> lastSeen,
             NvLinkBaseline baseline,
@@ -53,9 +62,10 @@ final class NvmlSession {
 
     private NvmlSession(Nvml nvml, SessionContext context, String driverVersion, String cudaVersion) {
         this.nvml = nvml;
-        this.thread = context.thread();
+        this.executors = context.executors();
         this.settings = context.settings();
         this.reportedFaults = context.reportedFaults();
+        this.baseline = context.baseline();
         this.lastSeen = context.lastSeen();
         this.gpus = new GpuReader(nvml, context.pci());
         this.migs = new MigReader(nvml, new MigCapabilityNodes(settings.proc()));
@@ -63,7 +73,7 @@ final class NvmlSession {
         this.slowReadings = new SlowReadingsReader(nvml, settings.slowReadingMaxAge(), System::nanoTime);
         this.systemEvents = NvmlSystemEventSet.register(nvml);
         this.subscription = new NvmlEventSubscription(
-                thread,
+                executors,
                 settings,
                 new NvmlEventMapper(this::findByHandle, reportedFaults, slowReadings::requestInfoRom));
         this.driverVersion = driverVersion;
@@ -71,9 +81,9 @@ final class NvmlSession {
     }
 
     static NvmlSession open(Nvml nvml, SessionContext context) throws NvmlFailure {
-        return context.thread()
+        return context.executors()
                 .call(
-                        NvmlThread.DRIVER,
+                        NvmlExecutors.DRIVER,
                         "nvmlSystemGetDriverVersion",
                         () -> new NvmlSession(
                                 nvml,
@@ -84,12 +94,17 @@ final class NvmlSession {
 
     /** Scans by index: a GPU that fails is lost, and only a failure of the driver fails the scan. */
     DeviceScan.ScanSucceeded scan() throws NvmlFailure {
-        int count = thread.call(NvmlThread.DRIVER, "nvmlDeviceGetCount", nvml::count);
+        int count = executors.call(NvmlExecutors.DRIVER, "nvmlDeviceGetCount", nvml::count);
         List<TrackedGpu> found = new ArrayList<>();
         List<DeviceScan.LostGpu> lost = new ArrayList<>();
+        List<PendingCall<TrackedGpu>> reads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int index = i;
+            reads.add(executors.start(index, "nvmlDeviceGetHandleByIndex", () -> read(index)));
+        }
         for (int index = 0; index < count; index++) {
             try {
-                found.add(track(index));
+                found.add(await(index, reads.get(index)));
             } catch (NvmlFailure e) {
                 if (e.concernsDriver()) {
                     throw e;
@@ -97,6 +112,7 @@ final class NvmlSession {
                 lost.add(lost(index, e));
             }
         }
+        found.forEach(gpu -> baseline.observe(gpu.gpu()));
         subscribe(found);
         return new DeviceScan.ScanSucceeded(
                 driverVersion,
@@ -106,23 +122,36 @@ final class NvmlSession {
                 gpus.pci().gpuAddresses());
     }
 
-    private TrackedGpu track(int index) throws NvmlFailure {
-        TrackedGpu now = thread.call(index, "nvmlDeviceGetHandleByIndex", () -> {
-            Nvml.Handle device = nvml.handle(index);
-            String uuid = nvml.uuid(device);
-            for (TrackedGpu before : tracked) {
-                if (before.gpu().uuid().equals(uuid) && before.gpu().index() == index) {
-                    return withMigInstances(gpus.refresh(before.gpu(), device), device, before.migInstances());
-                }
+    /** A GPU that is known and still busy stays as it was: whether it hangs is not yet known, and the others do not wait. */
+    private TrackedGpu await(int index, PendingCall<TrackedGpu> read) throws NvmlFailure {
+        Optional<TrackedGpu> before =
+                tracked.stream().filter(gpu -> gpu.gpu().index() == index).findFirst();
+        try {
+            TrackedGpu now = before.isPresent() ? read.await(STRAGGLER_WAIT) : read.await();
+            reportedFaults.onAnswer(now.gpu().uuid());
+            return now;
+        } catch (NvmlFailure e) {
+            if (e.code() == NvmlReturnCode.BUSY && before.isPresent()) {
+                return before.get();
             }
-            return withMigInstances(gpus.read(index, device), device, List.of());
-        });
+            throw e;
+        }
+    }
+
+    private TrackedGpu read(int index) throws NvmlFailure {
+        Nvml.Handle device = nvml.handle(index);
+        String uuid = nvml.uuid(device);
+        Optional<TrackedGpu> before = tracked.stream()
+                .filter(gpu -> gpu.gpu().uuid().equals(uuid) && gpu.gpu().index() == index)
+                .findFirst();
+        TrackedGpu now = before.isPresent()
+                ? withMigInstances(
+                        gpus.refresh(before.get().gpu(), device),
+                        device,
+                        before.get().migInstances())
+                : withMigInstances(gpus.read(index, device), device, List.of());
         lastSeen.put(index, now.gpu());
-        thread.call(index, "nvmlDeviceGetMemoryInfo", () -> {
-            samples.checkResponds(now.device());
-            return "";
-        });
-        reportedFaults.onAnswer(now.gpu().uuid());
+        samples.checkResponds(device);
         return now;
     }
 
@@ -152,15 +181,35 @@ final class NvmlSession {
         tracked = List.copyOf(found);
         releaseAllBut(tracked);
         if (!same) {
-            subscription.switchTo(thread.call(
-                    NvmlThread.DRIVER, "nvmlEventSetCreate", () -> NvmlEventSet.register(nvml, handles(found))));
+            NvmlEventSet events =
+                    executors.call(NvmlExecutors.DRIVER, "nvmlEventSetCreate", () -> NvmlEventSet.create(nvml));
+            register(events, found);
+            subscription.switchTo(events);
+        }
+    }
+
+    /** A GPU whose registration fails is only polled. */
+    private void register(NvmlEventSet events, List<TrackedGpu> found) throws NvmlFailure {
+        Map<TrackedGpu, PendingCall<Boolean>> registrations = new LinkedHashMap<>();
+        found.forEach(gpu -> registrations.put(
+                gpu,
+                executors.start(gpu.gpu().index(), "nvmlDeviceRegisterEvents", () -> events.register(gpu.device()))));
+        for (Map.Entry<TrackedGpu, PendingCall<Boolean>> registration : registrations.entrySet()) {
+            try {
+                registration.getValue().await(STRAGGLER_WAIT);
+            } catch (NvmlFailure e) {
+                if (e.concernsDriver()) {
+                    throw e;
+                }
+                reportedFaults.onFailure(registration.getKey().gpu().uuid(), e);
+            }
         }
     }
 
     /** Frees nothing while a call hangs, since the call may still write to that memory. */
     private void releaseAllBut(List<TrackedGpu> gpus) throws NvmlFailure {
-        if (thread.idle()) {
-            thread.call(NvmlThread.DRIVER, "nvmlGpmSampleFree", () -> {
+        if (executors.idle()) {
+            executors.call(NvmlExecutors.DRIVER, "nvmlGpmSampleFree", () -> {
                 slowReadings.retainOnly(gpus);
                 return "";
             });
@@ -172,39 +221,40 @@ final class NvmlSession {
         return tracked.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), TrackedGpu::device, (a, _) -> a));
     }
 
-    private static List<Nvml.Handle> handles(List<TrackedGpu> tracked) {
-        return tracked.stream().map(TrackedGpu::device).toList();
-    }
-
     /** Samples all GPUs of the last scan. */
     List<GpuSample> samples() {
+        Map<TrackedGpu, PendingCall<GpuSample>> reads = new LinkedHashMap<>();
+        tracked.forEach(gpu ->
+                reads.put(gpu, executors.start(gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> read(gpu))));
         checkSystemEvents();
-        return tracked.stream().map(this::sample).collect(Collectors.toList());
+        List<GpuSample> read = new ArrayList<>();
+        reads.forEach((gpu, sample) -> read.add(await(gpu, sample)));
+        return read;
     }
 
-    private GpuSample sample(TrackedGpu gpu) {
+    private GpuSample read(TrackedGpu gpu) throws NvmlFailure {
+        if (slowReadings.due(gpu)) {
+            slowReadings.read(gpu);
+        }
+        return samples.read(gpu, slowReadings.latest(gpu));
+    }
+
+    private GpuSample await(TrackedGpu gpu, PendingCall<GpuSample> read) {
         String uuid = gpu.gpu().uuid();
         try {
-            if (slowReadings.due(gpu)) {
-                thread.call(gpu.gpu().index(), "nvmlDeviceValidateInforom", () -> {
-                    slowReadings.read(gpu);
-                    return "";
-                });
-            }
-            return thread.call(
-                    gpu.gpu().index(),
-                    "nvmlDeviceGetUtilizationRates",
-                    () -> samples.read(gpu, slowReadings.latest(gpu)));
+            return read.await(STRAGGLER_WAIT);
         } catch (NvmlFailure e) {
             reportedFaults.onFailure(uuid, e);
-            reportedFaults.requestScan(uuid + " does not respond: " + e.getMessage());
+            if (e.code() != NvmlReturnCode.BUSY) {
+                reportedFaults.requestScan(uuid + " does not respond: " + e.getMessage());
+            }
             return GpuSampleReader.unavailable(uuid, e);
         }
     }
 
     private void checkSystemEvents() {
         try {
-            if (thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetWait", systemEvents::occurred)) {
+            if (executors.call(NvmlExecutors.DRIVER, "nvmlSystemEventSetWait", systemEvents::occurred)) {
                 reportedFaults.requestScan("the driver was bound to a GPU or unbound from one");
             }
         } catch (NvmlFailure e) {
@@ -226,7 +276,7 @@ final class NvmlSession {
         try {
             releaseAllBut(List.of());
             if (!subscription.abandoned()) {
-                thread.call(NvmlThread.DRIVER, "nvmlSystemEventSetFree", () -> {
+                executors.call(NvmlExecutors.DRIVER, "nvmlSystemEventSetFree", () -> {
                     systemEvents.free();
                     return "";
                 });
@@ -235,6 +285,11 @@ final class NvmlSession {
             LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML memory not freed completely");
         }
         return nvml;
+    }
+
+    /** How long the wait for events in progress has taken. */
+    Duration eventWaitInFlight() {
+        return subscription.waitInFlight();
     }
 
     /** Whether a wait never returned, so that a thread is still inside the library. */

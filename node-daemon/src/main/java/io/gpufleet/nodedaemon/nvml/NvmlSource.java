@@ -11,9 +11,9 @@ import io.gpufleet.nodedaemon.nvml.NvmlLibraries.NvmlLibraryException;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
+import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
-import io.gpufleet.nodedaemon.nvml.call.NvmlThread;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ public final class NvmlSource implements DeviceSource {
     private final NvmlLibraries libraries;
     private final NvmlSession.SessionContext context;
     private final List<CompletableFuture<Nvml>> pendingShutdowns = new ArrayList<>();
-    private @Nullable NvmlSession session;
+    private volatile @Nullable NvmlSession session;
     private boolean abandoned;
 
     /** Creates a source; the first scan opens NVML. */
@@ -43,7 +43,7 @@ public final class NvmlSource implements DeviceSource {
         this.libraries = new NvmlLibraries(settings);
         this.context = new NvmlSession.SessionContext(
                 settings,
-                new NvmlThread(settings.deadline()),
+                new NvmlExecutors(settings.deadline()),
                 new ReportedFaults(events::add),
                 new ConcurrentHashMap<>(),
                 new NvLinkBaseline(),
@@ -98,7 +98,7 @@ public final class NvmlSource implements DeviceSource {
     private Nvml init(NvmlLibrary library) throws NvmlFailure {
         CompletableFuture<Nvml> initialised = new CompletableFuture<>();
         try {
-            return context.thread().call(NvmlThread.DRIVER, "nvmlInit", () -> {
+            return context.executors().call(NvmlExecutors.DRIVER, "nvmlInit", () -> {
                 Nvml nvml = Nvml.init(library);
                 initialised.complete(nvml);
                 return nvml;
@@ -145,7 +145,7 @@ public final class NvmlSource implements DeviceSource {
 
     private void shutDown(Nvml nvml) {
         try {
-            context.thread().call(NvmlThread.DRIVER, "nvmlShutdown", () -> {
+            context.executors().call(NvmlExecutors.DRIVER, "nvmlShutdown", () -> {
                 nvml.close();
                 return nvml;
             });
@@ -204,6 +204,13 @@ public final class NvmlSource implements DeviceSource {
         return open == null ? List.of() : open.samples();
     }
 
+    /** Does not wait for a scan in progress, which the same hang may hold. */
+    @Override
+    public Duration eventWaitInFlight() {
+        NvmlSession open = session;
+        return open == null ? Duration.ZERO : open.eventWaitInFlight();
+    }
+
     private void endSession() {
         NvmlSession open = session;
         session = null;
@@ -225,12 +232,12 @@ public final class NvmlSource implements DeviceSource {
 
     /** Whether no thread is inside a library, once the session ended. */
     private boolean isIdle() {
-        return !abandoned && pendingShutdowns.isEmpty() && context.thread().idle();
+        return !abandoned && pendingShutdowns.isEmpty() && context.executors().idle();
     }
 
     @Override
     public void close() {
         release();
-        context.thread().close();
+        context.executors().close();
     }
 }

@@ -15,6 +15,7 @@ class LivenessChecksTest {
         return new LivenessChecks(
                 loop,
                 call,
+                Duration.ZERO,
                 Optional.empty(),
                 scanned,
                 notRegistered.isEmpty() ? Optional.empty() : Optional.of(notRegistered));
@@ -54,9 +55,25 @@ class LivenessChecksTest {
         assertThat(checks(Duration.ZERO, Duration.ofMinutes(5), true, "").livenessFailures())
                 .containsExactly("device call in flight for 300 s");
         assertThat(new LivenessChecks(
-                                Duration.ZERO, Duration.ZERO, Optional.of("does not answer"), true, Optional.empty())
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                Duration.ZERO,
+                                Optional.of("does not answer"),
+                                true,
+                                Optional.empty())
                         .livenessFailures())
                 .containsExactly("does not answer");
+    }
+
+    @Test
+    void waitForEventsThatDoesNotEndFailsLiveness() {
+        assertThat(waiting(Duration.ofSeconds(59)).livenessFailures()).isEmpty();
+        assertThat(waiting(Duration.ofSeconds(60)).livenessFailures())
+                .containsExactly("wait for device events in flight for 60 s");
+    }
+
+    private static LivenessChecks waiting(Duration eventWait) {
+        return new LivenessChecks(Duration.ZERO, Duration.ZERO, eventWait, Optional.empty(), true, Optional.empty());
     }
 
     @Test

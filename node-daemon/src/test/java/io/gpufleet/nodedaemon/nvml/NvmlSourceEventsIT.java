@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
@@ -21,6 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Events of the fake library, and what follows from them. */
@@ -234,6 +237,7 @@ class NvmlSourceEventsIT {
     @Test
     void repeatedWaitFailuresAreOneFault() {
         // When
+        long start = System.nanoTime();
         nvml.fail("nvmlEventSetWait_v2", -1, 999);
 
         // Then
@@ -243,8 +247,9 @@ class NvmlSourceEventsIT {
                 new WithoutCode(Kind.EVENT_WAIT),
                 FaultOrigin.POLL,
                 "wait for NVML events failed: nvmlEventSetWait: UNKNOWN"));
-        // 100, 200, 400 ms and so on: ten waits would have taken 51 s.
-        assertThat(nvml.counter("waitCalls")).isLessThan(60);
+        // There is a pause between two waits; those of before the failure took longer.
+        assertThat((long) nvml.counter("waitCalls"))
+                .isLessThan((System.nanoTime() - start) / NvmlEventWaiter.PAUSE_AFTER_FAILURE.toNanos() + 20);
 
         // When
         nvml.clearRules();
@@ -252,6 +257,77 @@ class NvmlSourceEventsIT {
         // Then
         awaitEvent(
                 new DeviceEvent.CauseResolved("", new WithoutCode(Kind.EVENT_WAIT), "wait for NVML events recovered"));
+    }
+
+    @Test
+    void xidAfterManyFailedWaitsIsReported() {
+        // Given
+        int before = nvml.counter("waitCalls");
+        nvml.fail("nvmlEventSetWait_v2", -1, GPU_IS_LOST);
+        await().until(() -> nvml.counter("waitCalls") >= before + 20);
+
+        // When
+        nvml.clearRules();
+        nvml.xid(2, 48);
+
+        // Then
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+    }
+
+    @Test
+    @Timeout(60)
+    void gpuThatHangsDelaysNoOther() {
+        // Given a deadline that no test waits for
+        source.close();
+        open(Duration.ofMinutes(10));
+        nvml.hang("nvmlDeviceGetUUID", 1);
+
+        // When
+        List<GpuSample> samples = source.sample();
+        DeviceScan.ScanSucceeded scan = (DeviceScan.ScanSucceeded) source.scan();
+        nvml.xid(2, 48);
+
+        // Then the others are sampled, scanned and heard, and this one stays until the deadline
+        assertThat(samples)
+                .extracting(GpuSample::answers)
+                .containsExactly(new Known<>(true), new Unavailable<>("BUSY"), new Known<>(true));
+        assertThat(scan.gpus()).hasSize(3);
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+        assertThat(nvml.counter("hanging")).isEqualTo(1);
+
+        // When
+        nvml.clearRules();
+
+        // Then
+        await().until(() ->
+                source.sample().stream().allMatch(sample -> sample.answers().equals(new Known<>(true))));
+    }
+
+    @Test
+    @Timeout(60)
+    void gpuWhoseRegistrationHangsCostsNoEventOfTheOthers() {
+        // Given
+        source.close();
+        nvml.hang("nvmlDeviceRegisterEvents", 1);
+        open(Duration.ofMinutes(10));
+
+        // When
+        nvml.xid(2, 48);
+
+        // Then
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+        nvml.clearRules();
+        await().until(() -> nvml.counter("hanging") == 0);
+    }
+
+    @Test
+    void waitThatHangsIsSeen() {
+        nvml.hang("nvmlEventSetWait_v2", -1);
+
+        await().until(() -> source.eventWaitInFlight().compareTo(Duration.ofMillis(500)) > 0);
+
+        nvml.clearRules();
+        await().until(() -> source.eventWaitInFlight().compareTo(Duration.ofMillis(500)) < 0);
     }
 
     @Test

@@ -20,6 +20,11 @@ public interface DeviceSource extends AutoCloseable {
     /** Waits for events, at most that long; returns them in the order in which they were detected. */
     List<DeviceEvent> await(Duration atMost);
 
+    /** Returns how long the wait for events in progress has taken inside the driver; may be called by any thread. */
+    default Duration eventWaitInFlight() {
+        return Duration.ZERO;
+    }
+
     /** Samples each GPU of the last scan. */
     List<GpuSample> sample();
 

@@ -20,7 +20,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class DeviceWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceWatch.class);
-    private static final Duration SCAN_PERIOD = Duration.ofSeconds(30);
+    /** A GPU that appeared, or was lost without an event, is found by a scan: within 10 s with the scan's own time. */
+    static final Duration SCAN_PERIOD = Duration.ofSeconds(8);
+
+    private static final Duration MAX_RETRY = Duration.ofSeconds(30);
     private static final Duration FIRST_RETRY = Duration.ofSeconds(2);
     private static final Duration MAX_POLL_INTERVAL = Duration.ofSeconds(10);
     private static final Duration EVENT_WAIT = Duration.ofSeconds(5);
@@ -99,7 +102,7 @@ public final class DeviceWatch implements AutoCloseable {
                 inbox.accept(new NodeLoopInput.DevicesScanned(scan));
                 boolean failed = scan instanceof DeviceScan.ScanFailed;
                 nextScan = now.get().nanos() + (failed ? retry : SCAN_PERIOD).toNanos();
-                retry = failed ? shorter(retry.multipliedBy(2), SCAN_PERIOD) : FIRST_RETRY;
+                retry = failed ? shorter(retry.multipliedBy(2), MAX_RETRY) : FIRST_RETRY;
             }
             if (nextPoll - nanos <= 0) {
                 boolean sample = nextSample - nanos <= 0;

@@ -50,6 +50,11 @@ public final class ProcessAttributingSource implements DeviceSource {
     }
 
     @Override
+    public Duration eventWaitInFlight() {
+        return source.eventWaitInFlight();
+    }
+
+    @Override
     public void release() {
         source.release();
     }

@@ -62,6 +62,11 @@ public final class TimedDeviceSource implements DeviceSource {
     }
 
     @Override
+    public Duration eventWaitInFlight() {
+        return source.eventWaitInFlight();
+    }
+
+    @Override
     public void release() {
         source.release();
     }

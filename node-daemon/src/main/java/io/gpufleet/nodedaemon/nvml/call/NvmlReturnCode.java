@@ -8,6 +8,9 @@ public final class NvmlReturnCode {
     /** Not a code of NVML: the call has not returned within the deadline. */
     public static final int HUNG = -1;
 
+    /** Not a code of NVML: the call has not returned yet, and its deadline has not passed. */
+    public static final int BUSY = -3;
+
     /** Not a code of NVML: the thread that waited for the call was interrupted. */
     static final int INTERRUPTED = -2;
 
@@ -50,6 +53,9 @@ public final class NvmlReturnCode {
     public static String name(int code) {
         if (code == HUNG) {
             return "HUNG";
+        }
+        if (code == BUSY) {
+            return "BUSY";
         }
         if (code == INTERRUPTED) {
             return "INTERRUPTED";

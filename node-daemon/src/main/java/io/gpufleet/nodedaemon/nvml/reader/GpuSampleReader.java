@@ -101,7 +101,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline) {
         String reason = why.name();
         return new GpuSample(
                 uuid,
-                why.code() == NvmlReturnCode.HUNG || why.concernsDriver()
+                why.code() == NvmlReturnCode.HUNG || why.code() == NvmlReturnCode.BUSY || why.concernsDriver()
                         ? new Unavailable<>(reason)
                         : new Known<>(false),
                 new Unavailable<>(reason),

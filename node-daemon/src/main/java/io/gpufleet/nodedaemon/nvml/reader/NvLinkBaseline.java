@@ -12,12 +12,23 @@ public final class NvLinkBaseline {
     private final Map<String, Integer> maxByGpu = new ConcurrentHashMap<>();
     private final Map<String, Integer> maxByModelOnSwitches = new ConcurrentHashMap<>();
 
-    /** Number of NVLinks that should be up and are not. */
-    int missing(Gpu gpu, int up) {
-        int most = maxByGpu.merge(gpu.uuid(), up, Math::max);
+    /** Learns the links of a scanned GPU, before any of them is sampled: GPUs are sampled in no order. */
+    public void observe(Gpu gpu) {
+        int _ = observe(
+                gpu,
+                gpu.topology().links().stream().mapToInt(Gpu.NvLinkPeer::count).sum());
+    }
+
+    private int observe(Gpu gpu, int up) {
         if (gpu.topology().links().stream().anyMatch(Gpu.NvLinkPeer::viaSwitch)) {
             int _ = maxByModelOnSwitches.merge(gpu.model(), up, Math::max);
         }
+        return maxByGpu.merge(gpu.uuid(), up, Math::max);
+    }
+
+    /** Number of NVLinks that should be up and are not. */
+    int missing(Gpu gpu, int up) {
+        int most = observe(gpu, up);
         return Math.max(most, maxByModelOnSwitches.getOrDefault(gpu.model(), 0)) - up;
     }
 }
