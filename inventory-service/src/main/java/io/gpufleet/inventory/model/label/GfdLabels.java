@@ -3,6 +3,7 @@ package io.gpufleet.inventory.model.label;
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Gpu;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -119,13 +120,13 @@ final class GfdLabels {
 
     /** Virtual GPUs of a node share one host, and so one host driver. */
     private static void vgpu(List<Gpu> gpus, LabelSet.Builder labels) {
-        gpus.stream()
+        Optional<Gpu.VgpuHost> virtual = gpus.stream()
                 .map(Gpu::vgpuHost)
                 .filter(host -> !host.equals(Gpu.VgpuHost.NONE))
-                .findFirst()
-                .ifPresent(host -> labels.put(PREFIX + "vgpu.present", "true")
-                        .put(PREFIX + "vgpu.host-driver-version", host.driverVersion())
-                        .put(PREFIX + "vgpu.host-driver-branch", host.driverBranch()));
+                .findFirst();
+        labels.put(PREFIX + "vgpu.present", Boolean.toString(virtual.isPresent()));
+        virtual.ifPresent(host -> labels.put(PREFIX + "vgpu.host-driver-version", host.driverVersion())
+                .put(PREFIX + "vgpu.host-driver-branch", host.driverBranch()));
     }
 
     private static boolean mpsCapable(List<Gpu> gpus) {

@@ -45,6 +45,7 @@ class NodeLabelsTest {
                         Map.entry("nvidia.com/gpu.mode", "compute"),
                         Map.entry("nvidia.com/mig.capable", "true"),
                         Map.entry("nvidia.com/mps.capable", "false"),
+                        Map.entry("nvidia.com/vgpu.present", "false"),
                         Map.entry("nvidia.com/cuda.driver.major", "550"),
                         Map.entry("nvidia.com/cuda.driver.minor", "54"),
                         Map.entry("nvidia.com/cuda.driver.rev", "15"),
@@ -82,7 +83,9 @@ class NodeLabelsTest {
                 .containsEntry("nvidia.com/vgpu.present", "true")
                 .containsEntry("nvidia.com/vgpu.host-driver-version", "525.60")
                 .containsEntry("nvidia.com/vgpu.host-driver-branch", "r525_00");
-        assertThat(labels(announcement(a100(0)))).doesNotContainKey("nvidia.com/vgpu.present");
+        assertThat(labels(announcement(a100(0))))
+                .containsEntry("nvidia.com/vgpu.present", "false")
+                .doesNotContainKeys("nvidia.com/vgpu.host-driver-version", "nvidia.com/vgpu.host-driver-branch");
     }
 
     @Test
