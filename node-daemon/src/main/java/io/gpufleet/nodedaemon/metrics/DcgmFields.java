@@ -15,7 +15,7 @@ import java.util.List;
 /** The metrics of dcgm-exporter that NVML has a reading for, in dcgm-exporter's order. */
 final class DcgmFields {
     private static final double MIB = 1 << 20;
-    private static final double KIB = 1 << 10;
+    private static final double THOUSAND_KIB = 1000 << 10;
 
     /** The metrics. A GPU without a reading has no sample. */
     static final List<DcgmField> ALL = List.of(
@@ -79,9 +79,9 @@ final class DcgmFields {
             scaled(
                     "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
                     COUNT,
-                    "Data over all NVLinks, both directions (in KiB).",
-                    GpuMetric.NVLINK_BYTES_TOTAL,
-                    KIB),
+                    "Data over all NVLinks, both directions (in thousands of KiB per second, a rate as in DCGM).",
+                    GpuMetric.NVLINK_BYTES_PER_SECOND,
+                    THOUSAND_KIB),
             ofMetric(
                     "DCGM_FI_DEV_VGPU_LICENSE_STATUS",
                     STATE,

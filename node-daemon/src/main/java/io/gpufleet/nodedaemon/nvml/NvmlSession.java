@@ -15,6 +15,7 @@ import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
 import io.gpufleet.nodedaemon.nvml.reader.MigReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkRates;
 import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader;
 import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
 import java.time.Duration;
@@ -69,7 +70,7 @@ final class NvmlSession {
         this.lastSeen = context.lastSeen();
         this.gpus = new GpuReader(nvml, context.pci());
         this.migs = new MigReader(nvml, new MigCapabilityNodes(settings.proc()));
-        this.samples = new GpuSampleReader(nvml, context.baseline());
+        this.samples = new GpuSampleReader(nvml, context.baseline(), new NvLinkRates(System::nanoTime));
         this.slowReadings = new SlowReadingsReader(nvml, settings.slowReadingMaxAge(), System::nanoTime);
         this.systemEvents = NvmlSystemEventSet.register(nvml);
         this.subscription = new NvmlEventSubscription(

@@ -72,6 +72,7 @@ final class SimulatedMetrics {
                     THERMAL_VIOLATION_NANOS -> value(0);
             case NVLINK_BYTES_TOTAL ->
                 model.switchLinks() == 0 ? new Unavailable<>("NOT_SUPPORTED") : value(seconds * 1e9);
+            case NVLINK_BYTES_PER_SECOND -> model.switchLinks() == 0 ? new Unavailable<>("NOT_SUPPORTED") : value(1e9);
             case ENGINE_ACTIVE_RATIO, SM_ACTIVE_RATIO -> ratio(profiled, busy);
             case SM_OCCUPANCY_RATIO, TENSOR_ACTIVE_RATIO, DRAM_ACTIVE_RATIO -> ratio(profiled, busy / 2);
             case FP64_ACTIVE_RATIO, FP32_ACTIVE_RATIO, FP16_ACTIVE_RATIO -> ratio(profiled, busy / 8);

@@ -18,6 +18,8 @@ public enum GpuMetric {
     DECODER_UTILIZATION_PERCENT,
     /** Data over all NVLinks, both directions, since the driver was loaded. */
     NVLINK_BYTES_TOTAL,
+    /** Data over all NVLinks, both directions, since the sample before. */
+    NVLINK_BYTES_PER_SECOND,
     /** Rows remapped after uncorrectable errors. */
     ROWS_REMAPPED_UNCORRECTABLE,
     /** Rows remapped after correctable errors. */

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Reads a sample of a GPU. */
-public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline) {
+public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nvLinkRates) {
     private static final int[] FIELDS = IntStream.concat(
                     IntStream.of(
                             NvmlConstants.FIELD_RECOVERY_ACTION,
@@ -45,6 +45,9 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline) {
         ByteBuffer rates = Nvml.struct(NvmlLayout.UTILIZATION_SIZE);
         int utilization = Nvml.code(() -> library.nvmlDeviceGetUtilizationRates(address, rates));
         Map<GpuMetric, Reading<Double>> metrics = new GpuMetricsReader(nvml).read(device, fields, memory);
+        metrics.put(
+                GpuMetric.NVLINK_BYTES_PER_SECOND,
+                nvLinkRates.perSecond(uuid, new GpuMetrics(metrics).of(GpuMetric.NVLINK_BYTES_TOTAL)));
         metrics.putAll(slow.metrics());
         return new GpuSample(
                 uuid,
