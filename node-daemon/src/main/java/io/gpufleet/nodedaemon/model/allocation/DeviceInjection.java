@@ -59,7 +59,7 @@ sealed interface DeviceInjection {
     }
 
     /** CDI names in an annotation; the kubelet keeps one value per key, so each resource has its own key. */
-    record ByCdiAnnotation(String key, List<String> extras) implements DeviceInjection {
+    record ByCdiAnnotation(String key, List<String> extras, Map<String, String> always) implements DeviceInjection {
         private static final int MAX_LENGTH = 63;
 
         /** Returns the key of a resource: the part after the prefix has at most 63 characters. */
@@ -77,15 +77,17 @@ sealed interface DeviceInjection {
             devices.forEach(device -> names.add(device.cdi()));
             names.addAll(extras);
             draft.annotations.put(key, String.join(",", names));
+            draft.environment.putAll(always);
         }
     }
 
     /** CDI names in the CDIDevices field of the kubelet's API. */
-    record ByCdiField(List<String> extras) implements DeviceInjection {
+    record ByCdiField(List<String> extras, Map<String, String> always) implements DeviceInjection {
         @Override
         public void apply(ContainerAllocationBuilder draft, List<InjectedDevice> devices) {
             devices.forEach(device -> draft.cdiDevices.add(device.cdi()));
             draft.cdiDevices.addAll(extras);
+            draft.environment.putAll(always);
         }
     }
 
@@ -98,6 +100,17 @@ sealed interface DeviceInjection {
             draft.nodes.addAll(control);
             devices.forEach(device -> draft.nodes.addAll(device.nodes()));
             draft.nodes.addAll(extras);
+        }
+    }
+
+    /**
+     * Keeps NVIDIA's container runtime, where it is the default of the node, from adding devices: an image that says
+     * {@code NVIDIA_VISIBLE_DEVICES=all} would see every GPU. Comes after the strategies that name devices to the runtime.
+     */
+    record NoVisibleDevices() implements DeviceInjection {
+        @Override
+        public void apply(ContainerAllocationBuilder draft, List<InjectedDevice> devices) {
+            draft.environment.putIfAbsent(VISIBLE_DEVICES, "void");
         }
     }
 

@@ -30,6 +30,9 @@ record InjectionSelector(AllocateSettings settings, SharingSettings sharing, Hos
                 chosen.add(injection(strategy, resource));
             }
         }
+        if (settings.strategies().contains(DeviceListStrategy.HOST_MOUNTS)) {
+            chosen.add(new DeviceInjection.NoVisibleDevices());
+        }
         if (settings.passDeviceSpecs() && !settings.strategies().contains(DeviceListStrategy.HOST_MOUNTS)) {
             chosen.add(new DeviceInjection.ByDeviceNodes(nodes(host.control()), List.of(), imexNodes()));
         }
@@ -49,8 +52,10 @@ record InjectionSelector(AllocateSettings settings, SharingSettings sharing, Hos
             case VOLUME_MOUNTS -> new DeviceInjection.ByVolumes(environment(false), imexMounts());
             case CDI_ANNOTATIONS ->
                 new DeviceInjection.ByCdiAnnotation(
-                        DeviceInjection.ByCdiAnnotation.key(settings.cdiAnnotationPrefix(), resource), cdiExtras());
-            case CDI_CRI -> new DeviceInjection.ByCdiField(cdiExtras());
+                        DeviceInjection.ByCdiAnnotation.key(settings.cdiAnnotationPrefix(), resource),
+                        cdiExtras(),
+                        environment(false));
+            case CDI_CRI -> new DeviceInjection.ByCdiField(cdiExtras(), environment(false));
             case HOST_MOUNTS -> new DeviceInjection.ByDeviceNodes(nodes(host.control()), driver(), extraNodes());
         };
     }

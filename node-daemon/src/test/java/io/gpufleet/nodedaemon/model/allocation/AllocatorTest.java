@@ -9,6 +9,7 @@ import static io.gpufleet.nodedaemon.model.allocation.TestAllocations.table;
 import static io.gpufleet.nodedaemon.model.allocation.TestAllocations.withStrategies;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult.Accepted;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult.ContainerAllocation;
@@ -36,6 +37,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class AllocatorTest {
     @Test
@@ -146,7 +149,7 @@ class AllocatorTest {
     void hostMountsGiveDriverDirectoryAndDeviceNodesAndNoPath() {
         ContainerAllocation allocation = allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS), uuid(1));
 
-        assertThat(allocation.environment()).isEmpty();
+        assertThat(allocation.environment()).containsOnly(entry(VISIBLE, "void"));
         assertThat(allocation.mounts()).containsExactly(new Mount("/home/kubernetes/bin/nvidia", "/usr/local/nvidia"));
         assertThat(allocation.deviceNodes())
                 .containsExactly(new DeviceNode("/dev/nvidiactl", "rw"), new DeviceNode("/dev/nvidia1", "rw"));
@@ -185,7 +188,7 @@ class AllocatorTest {
                 false);
 
         assertThat(allocate(asked, uuid(0)).environment())
-                .containsOnly(Map.entry("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64"));
+                .containsOnly(entry(VISIBLE, "void"), entry("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64"));
     }
 
     @Test
@@ -270,6 +273,35 @@ class AllocatorTest {
         // The spec of this host has no gdrcopy and no mofed: their names would prevent the container's start.
         assertThat(allocation.cdiDevices())
                 .containsExactly("gpufleet.io/gpu=" + uuid(0), "gpufleet.io/gpu=gds", "gpufleet.io/gpu=imex-channel-0");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DeviceListStrategy.class,
+            names = {"CDI_CRI", "CDI_ANNOTATIONS"})
+    void kernelInterfacesAreInTheEnvironmentWithCdiToo(DeviceListStrategy strategy) {
+        AllocateSettings settings = settingsWith(
+                withStrategies(strategy), DeviceIdStrategy.UUID, EnumSet.allOf(KernelInterface.class), ImexMode.OFF);
+
+        assertThat(allocate(settings, uuid(0)).environment())
+                .containsOnly(
+                        entry("NVIDIA_GDS", "enabled"),
+                        entry("NVIDIA_GDRCOPY", "enabled"),
+                        entry("NVIDIA_MOFED", "enabled"));
+    }
+
+    @Test
+    void hostMountsHideAllDevicesFromTheContainerRuntime() {
+        assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS), uuid(1))
+                        .environment())
+                .containsEntry(VISIBLE, "void");
+        assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS, DeviceListStrategy.CDI_CRI), uuid(1))
+                        .environment())
+                .containsEntry(VISIBLE, "void");
+        // A strategy that names devices to the runtime goes first.
+        assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS, DeviceListStrategy.ENVVAR), uuid(1))
+                        .environment())
+                .containsEntry(VISIBLE, uuid(1));
     }
 
     @Test
