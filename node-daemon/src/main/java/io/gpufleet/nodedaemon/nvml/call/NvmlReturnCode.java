@@ -9,7 +9,7 @@ public final class NvmlReturnCode {
     public static final int HUNG = -1;
 
     /** Not a code of NVML: the call has not returned yet, and its deadline has not passed. */
-    public static final int BUSY = -3;
+    public static final int BUSY = -4;
 
     /** Not a code of NVML: the thread that waited for the call was interrupted. */
     static final int INTERRUPTED = -2;
