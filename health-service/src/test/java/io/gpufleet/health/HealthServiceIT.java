@@ -9,11 +9,15 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
@@ -184,6 +188,39 @@ class HealthServiceIT {
                         .status())
                 .isEqualTo(202);
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+    }
+
+    @Test
+    void commandAndWhatItCausesHaveOneTrace() {
+        // Given
+        await().atMost(TIMEOUT)
+                .until(() -> service.get("/v1/nodes/" + node + "/why").status() == 200);
+        try (var events = new EventReader(
+                bed.broker().bootstrap(), bed.codec(), node, Topic.SIGNALS, Topic.VERDICTS, Topic.DECISIONS)) {
+            // When
+            service.post("/v1/devices/" + daemon.gpu(0) + "/quarantine", "admin", "{\"reason\":\"noise\"}");
+
+            // Then
+            await().atMost(TIMEOUT)
+                    .until(() -> !traces(events, EventType.COMMAND_ISSUED).isEmpty());
+            String trace = traces(events, EventType.COMMAND_ISSUED).getFirst();
+            assertThat(trace).hasSize(55);
+            await().atMost(TIMEOUT)
+                    .untilAsserted(() -> assertThat(traces(events, EventType.VERDICT_REACHED))
+                            .contains(trace));
+            assertThat(traces(events, EventType.DECISION_TAKEN)).contains(trace);
+            assertThat(traces(events, EventType.KUBERNETES_OBSERVED))
+                    .isNotEmpty()
+                    .doesNotContain("");
+        }
+    }
+
+    private static List<String> traces(EventReader events, EventType type) {
+        return events.read().stream()
+                .map(read -> read.event().envelope())
+                .filter(envelope -> envelope.type() == type)
+                .map(Envelope::traceparent)
+                .toList();
     }
 
     @Test
