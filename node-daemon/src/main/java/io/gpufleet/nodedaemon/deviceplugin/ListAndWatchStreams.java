@@ -121,7 +121,7 @@ final class ListAndWatchStreams {
 
     private void closed(HttpConnection connection) {
         List.copyOf(open).stream()
-                .filter(stream -> stream.call.connection() == connection)
+                .filter(stream -> stream.call.connection().equals(connection))
                 .forEach(this::closed);
     }
 
