@@ -112,7 +112,7 @@ public final class HealthMain {
                 () -> engine.failure().stream().toList(),
                 ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures),
                 metrics::scrape);
-        new HealthRoutes(vertx, store, reconciler, signals, new KubernetesAuthorizer(client), engine::refusedAsStale)
+        new HealthRoutes(store, reconciler::outcome, signals, new KubernetesAuthorizer(client), engine::refusedAsStale)
                 .mount(router);
         listen(vertx, router, config.http(), shutdown);
     }

@@ -5,7 +5,9 @@ import io.gpufleet.allocation.app.QuotaView;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.model.ledger.Holder;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
+import io.gpufleet.kit.web.QueryParameters;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
@@ -17,9 +19,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** {@code /v1/quotas}, {@code /v1/holdings} and {@code /v1/usage}. */
 public final class AllocationRoutes {
@@ -47,21 +52,29 @@ public final class AllocationRoutes {
         this.clock = clock;
     }
 
-    /** Mounts the three routes. */
+    /** Mounts the routes. */
     public void mount(Router router) {
-        router.get("/v1/quotas")
-                .handler(context -> quotas.get()
-                        .thenAccept(views -> context.vertx()
-                                .runOnContext(ignored -> answer(
-                                        context,
-                                        new JsonObject()
-                                                .put(
-                                                        "quotas",
-                                                        new JsonArray(views.stream()
-                                                                .map(AllocationRoutes::quota)
-                                                                .toList()))))));
+        OpenApiDocument.mount(router);
+        ProblemDetails.mount(router);
+        router.get("/v1/quotas").handler(this::quotas);
         router.get("/v1/holdings").handler(this::holdings);
         router.get("/v1/usage").handler(this::usage);
+    }
+
+    private void quotas(RoutingContext context) {
+        if (QueryParameters.accept(context, Set.of())) {
+            quotas.get()
+                    .whenComplete((views, failed) -> context.vertx().runOnContext(_ -> {
+                        if (failed == null) {
+                            answer(
+                                    context,
+                                    new JsonObject()
+                                            .put("quotas", array(views.stream().map(AllocationRoutes::quota))));
+                        } else {
+                            context.fail(failed);
+                        }
+                    }));
+        }
     }
 
     private static JsonObject quota(QuotaView view) {
@@ -88,8 +101,11 @@ public final class AllocationRoutes {
     }
 
     private void holdings(RoutingContext context) {
-        String namespace = context.request().getParam("namespace", "");
-        String node = context.request().getParam("node", "");
+        if (!QueryParameters.accept(context, Set.of("namespace", "node"))) {
+            return;
+        }
+        String namespace = QueryParameters.get(context, "namespace");
+        String node = QueryParameters.get(context, "node");
         var rows = new JsonArray();
         ledger.all().forEach((name, nodeLedger) -> {
             if (node.isEmpty() || node.equals(name)) {
@@ -122,43 +138,60 @@ public final class AllocationRoutes {
     }
 
     private void usage(RoutingContext context) {
+        if (!QueryParameters.accept(context, Set.of("from", "to"))) {
+            return;
+        }
         Instant to;
         Instant from;
         try {
-            String end = context.request().getParam("to", "");
-            String start = context.request().getParam("from", "");
-            to = end.isEmpty() ? clock.instant() : Instant.parse(end);
-            from = start.isEmpty() ? to.minus(DEFAULT_RANGE) : Instant.parse(start);
+            to = time(context, "to").orElseGet(clock::instant);
+            from = time(context, "from").orElse(to.minus(DEFAULT_RANGE));
         } catch (DateTimeException unreadable) {
             ProblemDetails.respond(
                     context,
                     BAD_REQUEST,
-                    "not a time",
                     "from and to take RFC 3339 times in UTC, for example 2026-11-20T00:00:00Z: "
                             + unreadable.getMessage());
             return;
         }
+        if (from.isAfter(to)) {
+            ProblemDetails.respond(context, BAD_REQUEST, "from=" + from + " is after to=" + to);
+            return;
+        }
         blocking.execute(() -> {
             try {
-                var rows = new JsonArray();
-                usage.between(from, to)
-                        .forEach(row -> rows.add(new JsonObject()
-                                .put("namespace", row.namespace())
-                                .put("model", row.model())
-                                .put("quality", row.quality())
-                                .put("gpuSeconds", row.gpuSeconds())
-                                .put("intervals", row.intervals())));
                 var body = new JsonObject()
                         .put("from", from.toString())
                         .put("to", to.toString())
-                        .put("usage", rows);
-                context.vertx().runOnContext(ignored -> answer(context, body));
+                        .put("usage", array(usage.between(from, to).stream().map(AllocationRoutes::sum)));
+                context.vertx().runOnContext(_ -> answer(context, body));
             } catch (IOException failed) {
                 context.vertx()
-                        .runOnContext(ignored -> ProblemDetails.respond(
-                                context, UNAVAILABLE, "usage cannot be read", String.valueOf(failed.getMessage())));
+                        .runOnContext(
+                                _ -> ProblemDetails.respond(context, UNAVAILABLE, String.valueOf(failed.getMessage())));
+            } catch (RuntimeException failed) {
+                context.vertx().runOnContext(_ -> context.fail(failed));
             }
         });
+    }
+
+    private static Optional<Instant> time(RoutingContext context, String name) {
+        return Optional.of(QueryParameters.get(context, name))
+                .filter(text -> !text.isEmpty())
+                .map(Instant::parse);
+    }
+
+    private static JsonObject sum(UsageSums.UsageSum row) {
+        return new JsonObject()
+                .put("namespace", row.namespace())
+                .put("model", row.model())
+                .put("quality", row.quality())
+                .put("gpuSeconds", row.gpuSeconds())
+                .put("intervals", row.intervals());
+    }
+
+    private static JsonArray array(Stream<JsonObject> rows) {
+        return new JsonArray(rows.toList());
     }
 
     private static void answer(RoutingContext context, JsonObject body) {

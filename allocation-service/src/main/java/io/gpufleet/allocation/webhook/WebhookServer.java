@@ -54,6 +54,7 @@ public final class WebhookServer implements AutoCloseable {
 
     private BoundHttpServer open(ServingKey serving) {
         Router router = Router.router(vertx);
+        ProblemDetails.mount(router);
         router.post()
                 .handler(BodyHandler.create(false).setBodyLimit(MAX_REVIEW_BYTES))
                 .handler(context -> answer(context, handler));
@@ -80,10 +81,10 @@ public final class WebhookServer implements AutoCloseable {
     private static void fail(RoutingContext context, Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         if (failure instanceof IllegalArgumentException) {
-            ProblemDetails.respond(context, BAD_REQUEST, "not an AdmissionReview", message);
+            ProblemDetails.respond(context, BAD_REQUEST, message);
         } else {
             LOG.atWarn().addKeyValue("error", message).log("admission review not decided");
-            ProblemDetails.respond(context, UNAVAILABLE, "no admission decision", message);
+            ProblemDetails.respond(context, UNAVAILABLE, message);
         }
     }
 

@@ -3,12 +3,12 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.Authorizer;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.NodeStateStore;
-import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
+import io.gpufleet.kit.web.QueryParameters;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
@@ -19,16 +19,17 @@ import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** Routes below {@code /v1}. Any replica answers reads from its own state, and appends commands to the log. */
 public final class HealthRoutes {
-    private static final int MAX_BYTES = 8 * 1024;
     private static final int MAX_REASON = 512;
+    private static final BodyHandler BODY = BodyHandler.create(false).setBodyLimit(8 * 1024);
 
-    private final Vertx vertx;
     private final NodeStateStore store;
-    private final Reconciler reconciler;
+    private final UnaryOperator<String> outcome;
     private final CommandSink commands;
     private final Predicate<String> refusedAsStale;
     private final Authorizer authorizer;
@@ -36,18 +37,17 @@ public final class HealthRoutes {
     /**
      * Routes over the store.
      *
+     * @param outcome outcome of the last reconcile of a node, one line
      * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
      */
     public HealthRoutes(
-            Vertx vertx,
             NodeStateStore store,
-            Reconciler reconciler,
+            UnaryOperator<String> outcome,
             CommandSink commands,
             Authorizer authorizer,
             Predicate<String> refusedAsStale) {
-        this.vertx = vertx;
         this.store = store;
-        this.reconciler = reconciler;
+        this.outcome = outcome;
         this.commands = commands;
         this.refusedAsStale = refusedAsStale;
         this.authorizer = authorizer;
@@ -55,27 +55,30 @@ public final class HealthRoutes {
 
     /** Adds the routes. */
     public void mount(Router router) {
+        OpenApiDocument.mount(router);
+        ProblemDetails.mount(router);
         router.get("/v1/nodes/:node/why").handler(this::why);
         for (Command command : Command.values()) {
             String verb = verb(command);
             if (command != Command.RETIRE) {
-                router.post("/v1/nodes/:node/" + verb)
-                        .handler(BodyHandler.create(false).setBodyLimit(MAX_BYTES))
-                        .handler(context -> nodeCommand(context, command));
+                router.post("/v1/nodes/:node/" + verb).handler(BODY).handler(context -> nodeCommand(context, command));
             }
             router.post("/v1/devices/:device/" + verb)
-                    .handler(BodyHandler.create(false).setBodyLimit(MAX_BYTES))
+                    .handler(BODY)
                     .handler(context -> deviceCommand(context, command));
         }
     }
 
     private void why(RoutingContext context) {
+        if (!QueryParameters.accept(context, Set.of())) {
+            return;
+        }
         String node = parameter(context, "node");
         store.node(node)
                 .ifPresentOrElse(
                         state -> context.response()
                                 .putHeader("content-type", "application/json")
-                                .end(ExplanationJson.of(state, reconciler.outcome(node), refusedAsStale.test(node))
+                                .end(ExplanationJson.of(state, outcome.apply(node), refusedAsStale.test(node))
                                         .encode()),
                         () -> notFound(context, "node " + node));
     }
@@ -108,18 +111,19 @@ public final class HealthRoutes {
         String header = Optional.ofNullable(context.request().getHeader("authorization"))
                 .orElse("");
         String reason = reason(context);
+        if (!QueryParameters.accept(context, Set.of())) {
+            return;
+        }
         if (!header.startsWith("Bearer ")) {
-            ProblemDetails.respond(
-                    context, 401, "Unauthorized", "send a Kubernetes token: Authorization: Bearer <token>");
+            unauthenticated(context, "send a Kubernetes token: Authorization: Bearer <token>");
         } else if (reason.isBlank() || reason.length() > MAX_REASON) {
-            ProblemDetails.respond(
-                    context, 400, "Bad Request", "send a reason as JSON: {\"reason\": \"1 to 512 characters\"}");
+            ProblemDetails.respond(context, 400, "send a reason as JSON: {\"reason\": \"1 to 512 characters\"}");
         } else {
             var request = new Authorizer.AccessRequest(verb(command), target.resource(), target.name());
-            vertx.executeBlocking(() -> authorizer.authorize(header.substring("Bearer ".length()), request))
+            context.vertx()
+                    .executeBlocking(() -> authorizer.authorize(header.substring("Bearer ".length()), request))
                     .onSuccess(access -> respond(context, command, target, reason, access))
-                    .onFailure(
-                            failed -> ProblemDetails.respond(context, 500, "Internal Server Error", failed.toString()));
+                    .onFailure(context::fail);
         }
     }
 
@@ -142,14 +146,14 @@ public final class HealthRoutes {
                                         .put("command", verb(command))
                                         .put("user", user)
                                         .encode()))
-                        .onFailure(failed -> ProblemDetails.respond(
-                                context, 503, "Service Unavailable", "not appended to Kafka: " + failed.getMessage()));
+                        .onFailure(failed ->
+                                ProblemDetails.respond(context, 503, "not appended to Kafka: " + failed.getMessage()));
             case Authorizer.AccessResult.Unauthenticated() ->
-                ProblemDetails.respond(context, 401, "Unauthorized", "the API server does not know this token");
+                unauthenticated(context, "the API server does not know this token");
             case Authorizer.AccessResult.Forbidden(String user, String denial) ->
-                ProblemDetails.respond(context, 403, "Forbidden", user + " is " + denial);
+                ProblemDetails.respond(context, 403, user + " is " + denial);
             case Authorizer.AccessResult.Unavailable(String failure) ->
-                ProblemDetails.respond(context, 503, "Service Unavailable", "TokenReview not possible: " + failure);
+                ProblemDetails.respond(context, 503, "TokenReview not possible: " + failure);
         }
     }
 
@@ -171,8 +175,14 @@ public final class HealthRoutes {
         return Optional.ofNullable(context.pathParam(name)).orElse("");
     }
 
+    /** RFC 9110 asks for the scheme of authentication with a 401. */
+    private static void unauthenticated(RoutingContext context, String detail) {
+        context.response().putHeader("www-authenticate", "Bearer");
+        ProblemDetails.respond(context, 401, detail);
+    }
+
     private static void notFound(RoutingContext context, String what) {
-        ProblemDetails.respond(context, 404, "Not Found", what + " is unknown");
+        ProblemDetails.respond(context, 404, what + " is unknown");
     }
 
     private static String verb(Command command) {

@@ -5,15 +5,13 @@ import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.inventory.model.query.FleetSummary;
+import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
-import io.vertx.core.buffer.Buffer;
+import io.gpufleet.kit.web.QueryParameters;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -44,34 +42,16 @@ public final class InventoryRoutes {
     /** Parameters of a request for a page. */
     private record PageRequest(FleetQuery query, String after, int size) {}
 
-    /** Mounts the routes; any other path is 404 with a problem. */
+    /** Mounts the routes. */
     public void mount(Router router) {
-        Buffer document = openApiDocument();
-        router.get("/openapi.yaml")
-                .handler(context -> context.response()
-                        .putHeader("content-type", "application/yaml")
-                        .end(document));
+        OpenApiDocument.mount(router);
+        ProblemDetails.mount(router);
         router.get("/v1/summary").handler(context -> unpaged(context, this::summary));
         router.get("/v1/models").handler(context -> unpaged(context, this::models));
         router.get("/v1/nodes").handler(context -> paged(context, this::nodes));
         router.get("/v1/nodes/:node").handler(context -> unpaged(context, this::node));
         router.get("/v1/devices").handler(context -> paged(context, this::devices));
         router.get("/v1/devices/:uuid").handler(context -> unpaged(context, this::device));
-        router.errorHandler(
-                404,
-                context -> ProblemDetails.respond(
-                        context,
-                        404,
-                        "not found",
-                        "no such path " + context.request().path() + "; /openapi.yaml lists the paths"));
-        router.errorHandler(
-                405,
-                context -> ProblemDetails.respond(
-                        context, 405, "method not allowed", "the inventory is read only: use GET"));
-        router.errorHandler(
-                500,
-                context -> ProblemDetails.respond(
-                        context, 500, "internal error", "internal error; the log of this replica has the cause"));
     }
 
     private void summary(RoutingContext context) {
@@ -99,8 +79,7 @@ public final class InventoryRoutes {
                 .filter(node -> node.announcement() != null)
                 .ifPresentOrElse(
                         node -> respond(context, inventoryJson.node(node)),
-                        () -> ProblemDetails.respond(
-                                context, 404, "no such node", "no node '" + name + "' was announced by a daemon"));
+                        () -> ProblemDetails.respond(context, 404, "no node '" + name + "' was announced by a daemon"));
     }
 
     private void device(RoutingContext context) {
@@ -110,10 +89,7 @@ public final class InventoryRoutes {
                 .ifPresentOrElse(
                         location -> respond(context, inventoryJson.device(location)),
                         () -> ProblemDetails.respond(
-                                context,
-                                404,
-                                "no such device",
-                                "no GPU and no MIG instance '" + uuid + "' was announced by a daemon"));
+                                context, 404, "no GPU and no MIG instance '" + uuid + "' was announced by a daemon"));
     }
 
     private interface PagedHandler {
@@ -125,51 +101,35 @@ public final class InventoryRoutes {
     }
 
     private static void unpaged(RoutingContext context, UnpagedHandler route) {
-        if (acceptsParameters(context, Set.of())) {
+        if (QueryParameters.accept(context, Set.of())) {
             route.handle(context);
         }
     }
 
     private static void paged(RoutingContext context, PagedHandler route) {
-        if (!acceptsParameters(context, Set.of("model", "node", "health", "limit", "token"))) {
+        if (!QueryParameters.accept(context, Set.of("model", "node", "health", "limit", "token"))) {
             return;
         }
         Optional<Integer> size = size(context);
-        Optional<String> after = PageToken.position(parameter(context, "token"));
+        Optional<String> after = PageToken.position(QueryParameters.get(context, "token"));
         if (size.isEmpty()) {
             badRequest(
                     context,
-                    "limit='" + parameter(context, "limit") + "' is invalid: must be 1 to " + FleetQuery.Page.MAX_SIZE);
+                    "limit='" + QueryParameters.get(context, "limit") + "' is invalid: must be 1 to "
+                            + FleetQuery.Page.MAX_SIZE);
         } else if (after.isEmpty()) {
             badRequest(context, "invalid token: use 'next' of the previous page");
         } else {
             var query = new FleetQuery(
-                    parameter(context, "model"), parameter(context, "node"), parameter(context, "health"));
+                    QueryParameters.get(context, "model"),
+                    QueryParameters.get(context, "node"),
+                    QueryParameters.get(context, "health"));
             route.handle(context, new PageRequest(query, after.get(), size.get()));
         }
     }
 
-    private static boolean acceptsParameters(RoutingContext context, Set<String> parameters) {
-        for (String given : context.queryParams().names()) {
-            if (!parameters.contains(given)) {
-                badRequest(
-                        context,
-                        "unknown query parameter '" + given + "'; known: "
-                                + (parameters.isEmpty()
-                                        ? "none"
-                                        : String.join(
-                                                ", ",
-                                                List.copyOf(parameters).stream()
-                                                        .sorted()
-                                                        .toList())));
-                return false;
-            }
-        }
-        return true;
-    }
-
     private static Optional<Integer> size(RoutingContext context) {
-        String text = parameter(context, "limit");
+        String text = QueryParameters.get(context, "limit");
         if (text.isEmpty()) {
             return Optional.of(FleetQuery.Page.DEFAULT_SIZE);
         }
@@ -178,13 +138,8 @@ public final class InventoryRoutes {
                 : Optional.empty();
     }
 
-    private static String parameter(RoutingContext context, String name) {
-        String value = context.queryParams().get(name);
-        return value == null ? "" : value;
-    }
-
     private static void badRequest(RoutingContext context, String detail) {
-        ProblemDetails.respond(context, 400, "bad request", detail);
+        ProblemDetails.respond(context, 400, detail);
     }
 
     private static JsonObject page(JsonArray items, String next) {
@@ -194,16 +149,5 @@ public final class InventoryRoutes {
 
     private static void respond(RoutingContext context, JsonObject json) {
         context.response().putHeader("content-type", "application/json").end(json.encode());
-    }
-
-    private static Buffer openApiDocument() {
-        try (InputStream in = InventoryRoutes.class.getResourceAsStream("/openapi.yaml")) {
-            if (in == null) {
-                throw new IllegalStateException("openapi.yaml is missing on the class path");
-            }
-            return Buffer.buffer(in.readAllBytes());
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
     }
 }

@@ -30,7 +30,7 @@ class BoundHttpServerIT {
     void readyzReportsWhyItIsNotReady() throws Exception {
         Router router = Router.router(vertx);
         OpsRoutes.mount(router, List::of, () -> List.of("own changelog is being read"), () -> "gpufleet_up 1\n");
-        router.get("/wrong").handler(context -> ProblemDetails.respond(context, 422, "invalid", "use another value"));
+        router.get("/wrong").handler(context -> ProblemDetails.respond(context, 422, "use another value"));
         try (var server = BoundHttpServer.open(vertx, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT")) {
             assertThat(get(server, "/livez").statusCode()).isEqualTo(200);
             assertThat(get(server, "/readyz"))

@@ -1,0 +1,171 @@
+package io.gpufleet.allocation.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.allocation.app.Ledger;
+import io.gpufleet.allocation.app.QuotaView;
+import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.ledger.EventSequence;
+import io.gpufleet.allocation.model.ledger.HeldDevice;
+import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.ledger.LedgerFact;
+import io.gpufleet.allocation.model.ledger.LedgerReducer;
+import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.quota.QuotaUsage;
+import io.gpufleet.kit.web.BoundHttpServer;
+import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.testbed.testkit.OpenApiContract;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** REST over the loopback, compared with its OpenAPI document. */
+class AllocationRoutesIT {
+    private static final Instant NOW = Instant.parse("2026-11-22T10:00:00Z");
+    private static final CompletionStage<List<QuotaView>> QUOTAS =
+            CompletableFuture.completedStage(List.of(new QuotaView(
+                    "team-a",
+                    "Enforce",
+                    true,
+                    List.of(new QuotaView.LimitView(
+                            "A100",
+                            8,
+                            new QuotaUsage(3, 1, List.of(new QuotaUsage.PodUsage("team-a/train", 2))),
+                            4)))));
+    private static final UsageSums SUMS = (from, to) -> switch (from.toString()) {
+        case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
+        case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
+        default -> List.of(new UsageSums.UsageSum("team-a", "A100", "allocated", 7.5, 2));
+    };
+
+    private static final Vertx VERTX = Vertx.vertx();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static CompletionStage<List<QuotaView>> quotas = QUOTAS;
+    private static Router router;
+    private static BoundHttpServer server;
+    private static OpenApiContract contract;
+
+    @BeforeAll
+    static void open() throws Exception {
+        var ledger = new Ledger((node, models) -> {});
+        ledger.committed(Map.of("n1", holding("train", "gpu-0"), "n2", holding("serve", "gpu-1")), Set.of());
+        router = Router.router(VERTX);
+        OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
+        new AllocationRoutes(() -> quotas, ledger, SUMS, Runnable::run, Clock.fixed(NOW, ZoneOffset.UTC)).mount(router);
+        server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
+        contract = OpenApiContract.of(send("GET", "/openapi.yaml").body());
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        CLIENT.close();
+        server.close();
+        VERTX.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    @BeforeEach
+    void quotasCanBeRead() {
+        quotas = QUOTAS;
+    }
+
+    private static NodeLedger holding(String pod, String device) {
+        var holding = new Holding(
+                new Holder("team-a", pod, "uid-" + pod, "main", "nvidia.com/gpu"),
+                new HeldDevice(device, new DeviceSlot(device, 0), "A100", 1, ""));
+        var held =
+                new LedgerFact.HoldingsSnapshot("boot-1", List.of(holding), true, NOW, NOW, 0, new EventSequence(1, 1));
+        return LedgerReducer.fold("c1", "n1", NodeLedger.EMPTY, held).next();
+    }
+
+    private static HttpResponse<String> send(String method, String path) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                .method(method, BodyPublishers.noBody())
+                .build();
+        return CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void routesAndOpenApiHaveTheSameOperations() {
+        assertThat(OpenApiContract.routes(router))
+                .isEqualTo(contract.operations())
+                .hasSize(7);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET, /v1/quotas, 200",
+        "GET, /v1/quotas?namespace=team-a, 400",
+        "GET, /v1/holdings, 200",
+        "GET, /v1/holdings?namespace=team-a&node=n1, 200",
+        "GET, /v1/holdings?namspace=team-a, 400",
+        "GET, /v1/holdings?node=n1&node=n2, 400",
+        "GET, /v1/usage, 200",
+        "GET, /v1/usage?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z, 200",
+        "GET, /v1/usage?from=yesterday, 400",
+        "GET, /v1/usage?from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z, 400",
+        "GET, /v1/usage?to=-1000000000-01-01T00:00:00Z, 400",
+        "GET, /v1/usage?from=2026-11-01T00:00:00Z, 503",
+        "GET, /v1/usage?from=2026-11-02T00:00:00Z, 500",
+        "POST, /v1/usage, 405",
+        "DELETE, /v1/quotas, 405",
+        "GET, /v1/quotas/team-a, 404",
+        "GET, /livez, 200",
+        "GET, /readyz, 503",
+        "GET, /metrics, 200",
+        "GET, /openapi.yaml, 200",
+    })
+    void responseIsAsTheOpenApiDocumentSays(String method, String path, int status) throws Exception {
+        HttpResponse<String> response = send(method, path);
+
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(contract.violations(response)).isEmpty();
+        assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @Test
+    void quotasThatCannotBeReadAreAProblem() throws Exception {
+        quotas = CompletableFuture.failedStage(new IllegalStateException("a secret of the server"));
+
+        HttpResponse<String> response = send("GET", "/v1/quotas");
+
+        assertThat(response.statusCode()).isEqualTo(500);
+        assertThat(contract.violations(response)).isEmpty();
+        assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/holdings, train serve",
+        "/v1/holdings?node=n2, serve",
+        "/v1/holdings?namespace=team-b, ''",
+    })
+    void holdingsAreFiltered(String path, String pods) throws Exception {
+        var names = new JsonObject(send("GET", path).body())
+                .getJsonArray("holdings").stream()
+                        .map(row -> ((JsonObject) row).getString("pod"))
+                        .toList();
+        assertThat(String.join(" ", names)).isEqualTo(pods);
+    }
+}

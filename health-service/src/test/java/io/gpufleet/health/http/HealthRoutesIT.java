@@ -1,0 +1,165 @@
+package io.gpufleet.health.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.app.Authorizer.AccessResult;
+import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.model.HealthSignal.Command;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.kit.web.BoundHttpServer;
+import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.testbed.testkit.OpenApiContract;
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Router;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** REST over the loopback, compared with its OpenAPI document. */
+class HealthRoutesIT {
+    private static final Vertx VERTX = Vertx.vertx();
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    /** What a token is allowed; other tokens are unknown. */
+    private static final Map<String, AccessResult> TOKENS = Map.of(
+            "ada", new AccessResult.Allowed("ada"),
+            "bob", new AccessResult.Forbidden("bob", "not allowed to quarantine nodes"),
+            "down", new AccessResult.Unavailable("connection refused"),
+            "without-broker", new AccessResult.Allowed("without-broker"));
+
+    private static Router router;
+    private static BoundHttpServer server;
+    private static OpenApiContract contract;
+
+    @BeforeAll
+    static void open() throws Exception {
+        var store = new NodeStateStore();
+        var scenario = new NodeScenario(TestPolicies.standard())
+                .announced("gpu-0", "gpu-1")
+                .xid("gpu-0", 79)
+                .xid("", 74)
+                .command(Command.QUARANTINE, "gpu-1")
+                .command(Command.QUARANTINE, "")
+                .taintRemoved();
+        var healthy = new NodeScenario(TestPolicies.standard()).announced("gpu-2");
+        store.committed(Map.of("node-1", scenario.state(), "node-2", healthy.state()), Set.of());
+        router = Router.router(VERTX);
+        OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
+        new HealthRoutes(
+                        store,
+                        node -> "as desired",
+                        (node, device, command, user, reason) -> user.equals("ada")
+                                ? CompletableFuture.completedFuture(null)
+                                : CompletableFuture.failedFuture(new IllegalStateException("no broker")),
+                        (token, request) -> switch (token) {
+                            case "broken" -> throw new IllegalStateException("a secret of the server");
+                            default -> TOKENS.getOrDefault(token, new AccessResult.Unauthenticated());
+                        },
+                        "node-1"::equals)
+                .mount(router);
+        server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
+        contract = OpenApiContract.of(send("GET", "/openapi.yaml", "", "").body());
+    }
+
+    @AfterAll
+    static void close() throws Exception {
+        CLIENT.close();
+        server.close();
+        VERTX.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    private static HttpResponse<String> send(String method, String path, String token, String body) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (!token.isEmpty()) {
+            request.header("authorization", "Bearer " + token);
+        }
+        return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void routesAndOpenApiHaveTheSameOperations() {
+        assertThat(OpenApiContract.routes(router))
+                .isEqualTo(contract.operations())
+                .hasSize(10);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "GET    | /v1/nodes/node-1/why            |                |                   | 200",
+                "GET    | /v1/nodes/node-2/why            |                |                   | 200",
+                "GET    | /v1/nodes/none/why              |                |                   | 404",
+                "GET    | /v1/nodes/node-1/why?verbose=1  |                |                   | 400",
+                "GET    | /v2                             |                |                   | 404",
+                "DELETE | /v1/nodes/node-1/why            |                |                   | 405",
+                "GET    | /v1/nodes/node-1/quarantine     |                |                   | 405",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-1/release        | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/devices/gpu-1/quarantine    | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/devices/gpu-1/release       | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/devices/gpu-1/retire        | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/none/quarantine       | ada            | {\"reason\":\"a\"} | 404",
+                "POST   | /v1/devices/none/retire         | ada            | {\"reason\":\"a\"} | 404",
+                "POST   | /v1/nodes/node-1/retire         | ada            | {\"reason\":\"a\"} | 404",
+                "POST   | /v1/nodes/node-1/quarantine?a=b | ada            | {\"reason\":\"a\"} | 400",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            |                   | 400",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | [1]               | 400",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":5}     | 400",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\" \"} | 400",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | {                 | 400",
+                "POST   | /v1/nodes/node-1/quarantine     |                | {\"reason\":\"a\"} | 401",
+                "POST   | /v1/nodes/node-1/quarantine     | unknown        | {\"reason\":\"a\"} | 401",
+                "POST   | /v1/nodes/node-1/quarantine     | bob            | {\"reason\":\"a\"} | 403",
+                "POST   | /v1/nodes/node-1/quarantine     | broken         | {\"reason\":\"a\"} | 500",
+                "POST   | /v1/nodes/node-1/quarantine     | down           | {\"reason\":\"a\"} | 503",
+                "POST   | /v1/nodes/node-1/quarantine     | without-broker | {\"reason\":\"a\"} | 503",
+                "GET    | /livez                          |                |                   | 200",
+                "GET    | /readyz                         |                |                   | 503",
+                "GET    | /metrics                        |                |                   | 200",
+                "GET    | /openapi.yaml                   |                |                   | 200",
+            })
+    void responseIsAsTheOpenApiDocumentSays(String method, String path, String token, String body, int status)
+            throws Exception {
+        HttpResponse<String> response = send(method, path, token == null ? "" : token, body == null ? "" : body);
+
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(contract.violations(response)).isEmpty();
+        assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @Test
+    void bodyThatIsTooLongIsAProblem() throws Exception {
+        HttpResponse<String> response =
+                send("POST", "/v1/nodes/node-1/quarantine", "ada", "{\"reason\":\"" + "a".repeat(9_000) + "\"}");
+
+        assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(contract.violations(response)).isEmpty();
+    }
+
+    @Test
+    void unauthenticatedRequestIsToldTheScheme() throws Exception {
+        assertThat(send("POST", "/v1/nodes/node-1/quarantine", "", "{}")
+                        .headers()
+                        .firstValue("www-authenticate"))
+                .contains("Bearer");
+    }
+
+    @Test
+    void methodThatIsNotAllowedIsToldTheAllowedOnes() throws Exception {
+        assertThat(send("DELETE", "/v1/nodes/node-1/why", "", "").headers().firstValue("allow"))
+                .contains("GET");
+    }
+}
