@@ -2,6 +2,7 @@ package io.gpufleet.wire.contract;
 
 import static io.gpufleet.wire.contract.JsonSchemas.map;
 import static io.gpufleet.wire.contract.JsonSchemas.with;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.NullMarked;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -46,7 +48,7 @@ public final class AsyncApiMain {
                     "ce_dataschema",
                     true,
                     "gpufleet:<full name of the protobuf message>",
-                    "gpufleet:gpufleet.health.v1.FaultObserved"),
+                    "gpufleet:io.gpufleet.health.v1.FaultObserved"),
             new Header("ce_subject", false, "device UUID, where the event is about one", "GPU-4d3c2b1a"),
             new Header(
                     "ce_traceparent",
@@ -209,6 +211,7 @@ public final class AsyncApiMain {
             message.put("headers", map("$ref", "#/components/schemas/CloudEvent"));
             message.put("payload", schemas.reference(type.prototype().getDescriptorForType()));
             message.put("bindings", map("kafka", map("key", map("type", "string"))));
+            message.put("examples", List.of(example(type)));
             messages.put(shortName(type), message);
         }
         Map<String, Object> deadLetter = map("name", DEAD_LETTER);
@@ -222,6 +225,14 @@ public final class AsyncApiMain {
         Map<String, Object> security = map("scram", map("type", "scramSha512"));
         security.put("tls", map("type", "X509"));
         return with(with(map("messages", messages), "schemas", all), "securitySchemes", security);
+    }
+
+    /** The recorded event of the type. */
+    private static Map<String, Object> example(EventType type) {
+        ProducerRecord<String, byte[]> recorded = GoldenRecords.encoded(type);
+        Map<String, Object> headers = new LinkedHashMap<>();
+        recorded.headers().forEach(header -> headers.put(header.key(), new String(header.value(), UTF_8)));
+        return with(map("headers", headers), "payload", new Yaml().load(new String(recorded.value(), UTF_8)));
     }
 
     private static Map<String, Object> headers(List<Header> headers) {

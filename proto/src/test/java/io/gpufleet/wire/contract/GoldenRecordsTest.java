@@ -1,0 +1,60 @@
+package io.gpufleet.wire.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.EventType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The bytes of one event of each type never change: subscribers in other languages parse them. An addition to a message
+ * adds to its file; any other change of a file is an incompatible one.
+ */
+@NullMarked
+class GoldenRecordsTest {
+    @BeforeAll
+    static void write() throws IOException {
+        if (Boolean.getBoolean("golden.write")) {
+            GoldenRecords.write();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(EventType.class)
+    void eventIsEncodedAsRecorded(EventType type) throws IOException {
+        assertThat(GoldenRecords.text(GoldenRecords.encoded(type)))
+                .as("after an addition run 'mvn -pl proto test -Dtest=GoldenRecordsTest -Dgolden.write=true' and "
+                        + "commit " + GoldenRecords.file(type))
+                .isEqualTo(Files.readString(GoldenRecords.file(type)));
+    }
+
+    @ParameterizedTest
+    @EnumSource(EventType.class)
+    void recordedEventIsDecodedWithEveryField(EventType type) throws IOException {
+        DecodedRecord decoded = GoldenRecords.CODEC.decodeState(GoldenRecords.recorded(type));
+
+        assertThat(decoded).isInstanceOfSatisfying(DecodedRecord.Event.class, event -> {
+            assertThat(event.envelope()).isEqualTo(GoldenRecords.envelope(type));
+            assertThat(event.payload()).isEqualTo(GoldenRecords.payload(type));
+        });
+    }
+
+    @Test
+    void noFileIsLeftOfATypeThatIsGone() throws IOException {
+        try (var files = Files.list(GoldenRecords.file(EventType.FAULT_OBSERVED).resolveSibling("."))) {
+            assertThat(files.map(Path::getFileName))
+                    .containsExactlyInAnyOrderElementsOf(Arrays.stream(EventType.values())
+                            .map(GoldenRecords::file)
+                            .map(Path::getFileName)
+                            .toList());
+        }
+    }
+}
