@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
@@ -16,6 +19,14 @@ class TopicsTest {
     void partitionIsTheOneThatKafkasProducerChooses(@ForAll String key, @ForAll Topic topic) {
         assertThat(Topics.partition(topic, key))
                 .isEqualTo(BuiltInPartitioner.partitionForKey(key.getBytes(UTF_8), topic.partitions()));
+    }
+
+    @Test
+    void partitionsOfTheTopicsDocumentAreRight() throws IOException {
+        assertThat(Files.readString(Path.of("TOPICS.md")))
+                .contains(
+                        "`gpu-node-7` is in partition " + Topics.partition(Topic.HEALTH, "gpu-node-7") + " of 32, and "
+                                + Topics.partition(Topic.VERDICTS, "gpu-node-7") + " of the 128 of `gpu.verdicts`");
     }
 
     @Test

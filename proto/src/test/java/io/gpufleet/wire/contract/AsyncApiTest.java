@@ -129,6 +129,13 @@ class AsyncApiTest {
     }
 
     @Test
+    void everyHeaderOfADeadLetterIsNamedInTheTopicsDocument() throws IOException {
+        String topics = Files.readString(Path.of("TOPICS.md"));
+        assertThat(at("components", "schemas", "DeadLetter", "properties").keySet())
+                .allSatisfy(header -> assertThat(topics).contains("`" + header + "`"));
+    }
+
+    @Test
     void everyReferenceResolves() {
         assertThat(text.lines()
                         .map(String::strip)
