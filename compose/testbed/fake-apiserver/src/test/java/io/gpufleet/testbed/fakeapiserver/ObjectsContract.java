@@ -11,10 +11,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
@@ -106,6 +109,34 @@ interface ObjectsContract {
         // Then
         assertThat(updated.getMetadata().getResourceVersion())
                 .isEqualTo(map.getMetadata().getResourceVersion());
+    }
+
+    @Test
+    default void namespaceIsCreatedByTheProtobufOfKubectl() throws Exception {
+        // Given what kubectl 1.34 sends for "kubectl create namespace team-b"
+        String name = "ns-" + Integer.toString(ThreadLocalRandom.current().nextInt(1296, 46656), 36);
+        String body = new String(
+                        Base64.getDecoder()
+                                .decode("azhzAAoPCgJ2MRIJTmFtZXNwYWNlEh4KFgoGdGVhbS1iEgAaACIAKgAyADgAQgASABoCCgAaACIA"),
+                        StandardCharsets.ISO_8859_1)
+                .replace("team-b", name);
+        var request = client().getHttpClient()
+                .newHttpRequestBuilder()
+                .uri(client().getMasterUrl() + "api/v1/namespaces?fieldManager=kubectl-create")
+                .header("Accept", "application/json")
+                .post("application/vnd.kubernetes.protobuf", body.getBytes(StandardCharsets.ISO_8859_1))
+                .build();
+        try {
+            // When
+            var response =
+                    client().getHttpClient().sendAsync(request, String.class).get();
+            // Then
+            assertThat(response.code()).as(response.body()).isEqualTo(201);
+            assertThat(client().namespaces().withName(name).get().getStatus().getPhase())
+                    .isEqualTo("Active");
+        } finally {
+            client().namespaces().withName(name).delete();
+        }
     }
 
     @Test

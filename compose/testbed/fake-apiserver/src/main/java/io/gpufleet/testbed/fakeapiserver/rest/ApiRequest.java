@@ -70,9 +70,12 @@ public record ApiRequest(
         return agent.isEmpty() ? "unknown" : agent;
     }
 
-    /** The body as an object; protobuf is an error. */
+    /** The body as an object; protobuf is an error but for a Namespace. */
     ObjectNode bodyObject() {
-        if (contentType().contains("protobuf") || contentType().contains("cbor")) {
+        if (contentType().contains("protobuf")) {
+            return ProtobufBody.decode(body);
+        }
+        if (contentType().contains("cbor")) {
             throw ApiError.unsupportedMedia("application/json, application/yaml");
         }
         return Json.object(body);
