@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.testbed.testkit.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -55,8 +56,12 @@ class LedgerIT {
     }
 
     @AfterAll
-    static void close() {
+    static void publishedRecordsFitTheContract() {
+        var comparison = PublishedSchemas.load()
+                .compare(bed.broker().bootstrap(), bed.codec().topics());
         bed.close();
+        assertThat(comparison.violations()).isEmpty();
+        assertThat(comparison.records()).containsKeys("usage.closed.v1", "holdings.changed.v1", "offsets.committed.v1");
     }
 
     private static ProgramProcess startReady() {

@@ -11,6 +11,7 @@ import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
+import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -57,9 +58,14 @@ class HealthServiceIT {
     }
 
     @AfterAll
-    static void stopAll() {
+    static void publishedRecordsFitTheContract() {
         service.close();
+        var comparison = PublishedSchemas.load()
+                .compare(bed.broker().bootstrap(), bed.codec().topics());
         bed.close();
+        assertThat(comparison.violations()).isEmpty();
+        assertThat(comparison.records())
+                .containsKeys("verdict.reached.v1", "decision.taken.v1", "health.changed.v1", "kubernetes.observed.v1");
     }
 
     @BeforeEach

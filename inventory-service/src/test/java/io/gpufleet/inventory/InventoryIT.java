@@ -45,10 +45,13 @@ class InventoryIT {
     }
 
     @AfterAll
-    static void close() {
+    static void publishedRecordsFitTheContract() {
         SECOND.close();
         FIRST.close();
+        var comparison = cluster.comparePublished();
         cluster.close();
+        assertThat(comparison.violations()).isEmpty();
+        assertThat(comparison.records()).containsKeys("node.viewed.v1", "settings.chosen.v1", "active.changed.v1");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.EventReader;
+import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.wire.Envelope;
@@ -128,5 +129,11 @@ final class TestCluster implements AutoCloseable {
     @Override
     public void close() {
         bed.close();
+    }
+
+    /** Every record of the broker, compared with the published schemas. */
+    PublishedSchemas.Comparison comparePublished() {
+        return PublishedSchemas.load()
+                .compare(bed.broker().bootstrap(), bed.codec().topics());
     }
 }

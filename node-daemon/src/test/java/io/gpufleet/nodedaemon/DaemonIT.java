@@ -13,6 +13,7 @@ import io.gpufleet.testbed.fakekubelet.PodKey;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
+import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.TopicAdmin;
@@ -63,9 +64,13 @@ class DaemonIT {
     }
 
     @AfterAll
-    static void stopBroker() {
+    static void publishedRecordsFitTheContract() {
         vertx.close();
+        var comparison = PublishedSchemas.load().compare(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
         broker.close();
+        assertThat(comparison.violations()).isEmpty();
+        assertThat(comparison.records())
+                .containsKeys("node.announced.v1", "fault.observed.v1", "devices.allocated.v1", "telemetry.sampled.v1");
     }
 
     @BeforeEach

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -42,13 +43,7 @@ public final class EventReader implements AutoCloseable {
     public EventReader(String bootstrapServers, Codec codec, String key, Topic... topics) {
         this.codec = codec;
         this.key = key;
-        this.consumer = new KafkaConsumer<>(
-                Map.of(
-                        "bootstrap.servers", bootstrapServers,
-                        "isolation.level", "read_committed",
-                        "auto.offset.reset", "earliest"),
-                new StringDeserializer(),
-                new ByteArrayDeserializer());
+        this.consumer = consumer(bootstrapServers);
         consumer.assign(Arrays.stream(topics)
                 .map(topic -> new TopicPartition(codec.topics().name(topic), Topics.partition(topic, key)))
                 .toList());
@@ -58,6 +53,28 @@ public final class EventReader implements AutoCloseable {
     public static EventReader ofNode(String bootstrapServers, Codec codec, String node) {
         return new EventReader(
                 bootstrapServers, codec, node, Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY);
+    }
+
+    /** Every committed record of a topic up to now. */
+    static List<ConsumerRecord<String, byte[]>> all(String bootstrapServers, Topics topics, Topic topic) {
+        try (KafkaConsumer<String, byte[]> consumer = consumer(bootstrapServers)) {
+            consumer.assign(IntStream.range(0, topic.partitions())
+                    .mapToObj(partition -> new TopicPartition(topics.name(topic), partition))
+                    .toList());
+            List<ConsumerRecord<String, byte[]>> records = new ArrayList<>();
+            poll(consumer, records::add);
+            return records;
+        }
+    }
+
+    private static KafkaConsumer<String, byte[]> consumer(String bootstrapServers) {
+        return new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers", bootstrapServers,
+                        "isolation.level", "read_committed",
+                        "auto.offset.reset", "earliest"),
+                new StringDeserializer(),
+                new ByteArrayDeserializer());
     }
 
     /** All events up to now; a record that is no event is an error. */
@@ -81,14 +98,18 @@ public final class EventReader implements AutoCloseable {
     }
 
     private void poll(Consumer<ConsumerRecord<String, byte[]>> handler) {
+        poll(consumer, record -> {
+            // Other keys share the partition.
+            if (key.equals(record.key())) {
+                handler.accept(record);
+            }
+        });
+    }
+
+    private static void poll(KafkaConsumer<String, byte[]> consumer, Consumer<ConsumerRecord<String, byte[]>> handler) {
         Map<TopicPartition, Long> ends = consumer.endOffsets(consumer.assignment());
         while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
-            for (ConsumerRecord<String, byte[]> record : consumer.poll(Duration.ofMillis(100))) {
-                // Other keys share the partition.
-                if (key.equals(record.key())) {
-                    handler.accept(record);
-                }
-            }
+            consumer.poll(Duration.ofMillis(100)).forEach(handler);
         }
     }
 
