@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.PartStatus;
 import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.util.ArrayList;
@@ -41,10 +42,12 @@ final class StatusCommand implements Runnable {
             if (SERVICES.contains(process.program())) {
                 services.put(process.name(), StatusReport.addresses(process));
             }
+            PartStatus status = PartStatus.of(process);
             processes.add(Map.of(
                     "name", process.name(),
                     "pid", process.identity().pid(),
-                    "running", process.identity().find().isPresent(),
+                    "running", !(status instanceof PartStatus.Ended),
+                    "ready", status instanceof PartStatus.Ready,
                     "log", process.log()));
         }
         var nodes = state.nodes().stream()

@@ -1,6 +1,7 @@
 package io.gpufleet.cli;
 
 import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.PartStatus;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.cli.fleet.TextTable;
@@ -13,14 +14,22 @@ import java.util.stream.Collectors;
 final class StatusReport {
     private StatusReport() {}
 
-    /** A row for each process. */
+    /** A row for each process, and a line for each that is not ready. */
     static String render(FleetState state) {
+        var reasons = new StringBuilder();
         var table = new TextTable("NAME", "STATE", "PID", "RSS", "WHERE");
         for (FleetState.FleetProcess process : state.processes()) {
-            boolean lives = process.identity().find().isPresent();
+            PartStatus status = PartStatus.of(process);
+            boolean lives = !(status instanceof PartStatus.Ended);
+            if (status instanceof PartStatus.NotReady(String reason)) {
+                reasons.append(process.name())
+                        .append(" is not ready: ")
+                        .append(reason)
+                        .append('\n');
+            }
             table.row(
                     process.name(),
-                    lives ? "runs" : "ended",
+                    status.text(),
                     lives ? Long.toString(process.identity().pid()) : "-",
                     lives ? megabytes(process.identity().pid()) : "-",
                     where(process));
@@ -28,7 +37,8 @@ final class StatusReport {
         String kubernetes = state.kubernetes().fake()
                 ? ""
                 : "Kubernetes API: " + state.kubernetes().url() + "\n";
-        return table.render() + kubernetes + "kubeconfig: " + state.kubernetes().kubeconfig()
+        return table.render() + reasons + kubernetes + "kubeconfig: "
+                + state.kubernetes().kubeconfig()
                 + (state.secondsToReady() > 0
                         ? String.format(Locale.ROOT, "%nready after %.1f s", state.secondsToReady())
                         : "");

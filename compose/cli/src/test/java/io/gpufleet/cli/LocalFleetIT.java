@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.testbed.testkit.PublishedSchemas;
+import io.gpufleet.wire.Topics;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -44,7 +46,10 @@ class LocalFleetIT {
     static void down() {
         Optional.ofNullable(cluster).ifPresent(KubernetesCluster::close);
         FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        var comparison = PublishedSchemas.load().compare(state.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
         assertThat(run("down", "--clean")).contains("ended 8 processes");
+        assertThat(comparison.violations()).isEmpty();
+        assertThat(comparison.records()).containsKeys("telemetry.sampled.v1", "verdict.reached.v1", "node.viewed.v1");
         assertThat(state.alive()).isFalse();
         assertThat(state()).doesNotExist();
     }
@@ -77,7 +82,12 @@ class LocalFleetIT {
     @Test
     void onePartIsStoppedAndStarted() {
         assertThat(run("stop", "inventory-service-0")).contains("inventory-service-0 stopped");
+        assertThat(run("status")).containsPattern("inventory-service-0 +ended +-");
         assertThat(run("start", "inventory-service-0")).contains("inventory-service-0 started");
+        // Not at once: it is a standby first, and not ready while it takes over.
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(
+                        () -> assertThat(run("status")).containsPattern("inventory-service-0 +ready +[0-9]+"));
         assertThat(run("restart", "inventory-service-0")).contains("inventory-service-0 restarted");
     }
 

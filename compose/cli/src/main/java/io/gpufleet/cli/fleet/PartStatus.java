@@ -1,0 +1,54 @@
+package io.gpufleet.cli.fleet;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+
+/** What a part of the fleet does now: asked anew each time, so that a part that came back is seen. */
+public sealed interface PartStatus {
+    /** It answers that it is ready; a broker has no such answer, and is ready while it runs. */
+    record Ready() implements PartStatus {}
+
+    /** It runs and is not ready. */
+    record NotReady(String reason) implements PartStatus {}
+
+    /** Its process is gone. */
+    record Ended() implements PartStatus {}
+
+    /** Asks a part. */
+    static PartStatus of(FleetState.FleetProcess part) {
+        if (part.identity().find().isEmpty()) {
+            return new Ended();
+        }
+        if (!part.ports().containsKey("http")) {
+            return new Ready();
+        }
+        String failure = ReadinessProbe.probe(part.ports().getOrDefault("http", 0));
+        return failure.isEmpty() ? new Ready() : new NotReady(reasons(failure));
+    }
+
+    /** One word or two. */
+    default String text() {
+        return switch (this) {
+            case Ready() -> "ready";
+            case NotReady(String _) -> "not ready";
+            case Ended() -> "ended";
+        };
+    }
+
+    /** Reasons of the answer of a service, or the answer where it has none. */
+    private static String reasons(String answer) {
+        try {
+            JsonNode reasons = new ObjectMapper().readTree(answer).path("reasons");
+            return reasons.isEmpty()
+                    ? answer
+                    : StreamSupport.stream(reasons.spliterator(), false)
+                            .map(JsonNode::asText)
+                            .collect(Collectors.joining("; "));
+        } catch (JsonProcessingException noJson) {
+            return answer;
+        }
+    }
+}
