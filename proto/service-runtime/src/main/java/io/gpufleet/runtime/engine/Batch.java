@@ -1,8 +1,12 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.engine.EventTimings.Hop;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,7 +24,43 @@ final class Batch {
 
     private final Map<String, Instant> replayed = new LinkedHashMap<>();
     private final Map<String, String> traces = new HashMap<>();
+    private final long beginNanos = System.nanoTime();
+    private final List<FoldedEvent> folded = new ArrayList<>();
     private boolean needsOffsets;
+
+    /** When an event was appended and folded, for the report once it is committed. */
+    private record FoldedEvent(Topic topic, Duration toAppended, Duration toFolded, long foldedNanos) {
+        private void report(EventTimings timings, long committedNanos) {
+            timings.took(topic, Hop.NOTICED_TO_APPENDED, toAppended);
+            timings.took(topic, Hop.APPENDED_TO_FOLDED, toFolded);
+            timings.took(topic, Hop.FOLDED_TO_COMMITTED, Duration.ofNanos(committedNanos - foldedNanos));
+        }
+    }
+
+    /**
+     * An event is folded.
+     *
+     * @param now the broker's time when the batch was begun
+     */
+    void folded(Inbound.Event event, Instant now) {
+        long nanos = System.nanoTime();
+        Envelope envelope = event.envelope();
+        // The writer's own count up to its sending, so that only the way to the broker depends on two clocks.
+        Duration sent = notNegative(Duration.between(envelope.recordedTime(), event.appendedAt()));
+        Duration waited = Duration.between(event.appendedAt(), now.plusNanos(nanos - beginNanos));
+        folded.add(new FoldedEvent(
+                envelope.id().topic(), sent.plusMillis(envelope.ageMillis()), notNegative(waited), nanos));
+    }
+
+    /** The transaction of the batch has ended. */
+    void reportCommitted(EventTimings timings) {
+        long nanos = System.nanoTime();
+        folded.forEach(event -> event.report(timings, nanos));
+    }
+
+    private static Duration notNegative(Duration time) {
+        return time.isNegative() ? Duration.ZERO : time;
+    }
 
     /** Effects of an event; its key's sequences tell a second reading that it was applied, if that key is written. */
     void ofEvent(String key, Effects<?> effects) {

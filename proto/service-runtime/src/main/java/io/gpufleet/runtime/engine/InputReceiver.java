@@ -170,6 +170,7 @@ final class InputReceiver<S> {
         var inbound = new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), admission.newMachine());
         try {
             applied(inbound, now, batch);
+            batch.folded(inbound, now);
         } catch (RuntimeException refused) {
             store.writeSequences(key);
             throw refused;

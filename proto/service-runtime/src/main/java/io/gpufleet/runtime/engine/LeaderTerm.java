@@ -252,6 +252,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         if (acting && !(changed.isEmpty() && forgotten.isEmpty())) {
             parts.actor().changed(changed, forgotten);
         }
+        batch.reportCommitted(context.timings());
         // Only now: what is counted can be read by anybody.
         context.counting().add(batch.count);
     }

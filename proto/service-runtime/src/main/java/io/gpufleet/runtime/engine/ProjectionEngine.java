@@ -135,6 +135,11 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         return ProjectionCounters.of(context, active());
     }
 
+    /** Who is told how long each event took from now on. */
+    public void timings(EventTimings receiver) {
+        context.timings(receiver);
+    }
+
     /** True when the newest events of this node were all refused as older than one already applied. */
     public boolean refusedAsStale(String node) {
         return context.staleWriters().stale(node);

@@ -17,6 +17,7 @@ final class TermContext {
     private final BrokerClock brokerClock;
     private final BrokerProbe probe;
     private volatile Map<String, String> topicIds = Map.of();
+    private volatile EventTimings timings = (_, _, _) -> {};
     private volatile boolean acting;
     private volatile List<String> tickFailures = List.of();
 
@@ -48,6 +49,14 @@ final class TermContext {
 
     BrokerProbe probe() {
         return probe;
+    }
+
+    EventTimings timings() {
+        return timings;
+    }
+
+    void timings(EventTimings receiver) {
+        timings = receiver;
     }
 
     Map<String, String> topicIds() {
