@@ -63,6 +63,45 @@ interface PatchContract {
     }
 
     @Test
+    default void jsonPatchTestsForAnAbsentMemberByNull() {
+        // Given
+        ConfigMap map = testObjects().configMap("absent", Map.of("here", "1"));
+        // When
+        ConfigMap patched = client().resource(map)
+                .patch(
+                        PatchContext.of(PatchType.JSON),
+                        "[{\"op\":\"test\",\"path\":\"/metadata/labels/gone\",\"value\":null},"
+                                + "{\"op\":\"add\",\"path\":\"/data/more\",\"value\":\"2\"}]");
+        // Then
+        assertThat(patched.getData()).containsEntry("more", "2");
+        for (String wrong : List.of(
+                "{\"op\":\"test\",\"path\":\"/metadata/labels/here\",\"value\":null}",
+                "{\"op\":\"test\",\"path\":\"/metadata/labels/gone\",\"value\":\"1\"}",
+                "{\"op\":\"test\",\"path\":\"/binaryData/gone\",\"value\":null}",
+                "{\"op\":\"test\",\"path\":\"/metadata/managedFields/99\",\"value\":null}")) {
+            assertThat(refusal(() -> client().resource(map).patch(PatchContext.of(PatchType.JSON), "[" + wrong + "]"))
+                            .getCode())
+                    .as(wrong)
+                    .isEqualTo(422);
+        }
+    }
+
+    @Test
+    default void secondTaintOfAKeyAndEffectIsRefused() {
+        // Given
+        Node node = testObjects().node(1);
+        String add = "[{\"op\":\"add\",\"path\":\"/spec/taints\",\"value\":[%s]}]";
+        String taint = "{\"key\":\"contract/busy\",\"value\":\"%s\",\"effect\":\"NoSchedule\"}";
+        // When
+        var refused = refusal(() ->
+                patch(node, PatchType.JSON, add.formatted(taint.formatted("one") + "," + taint.formatted("two"))));
+        // Then
+        assertThat(refused.getCode()).isEqualTo(422);
+        assertThat(refused.getMessage()).contains("Duplicate value");
+        assertThat(ours(read(node))).isEmpty();
+    }
+
+    @Test
     default void mergePatchSetsAndRemoves() {
         // Given
         ConfigMap map = testObjects().configMap("merge", Map.of("gone", "1", "kept", "1"));

@@ -33,7 +33,10 @@ public final class JsonPatch {
                 set(tree, path, operation.path("value"));
             }
             case "test" -> {
-                if (!find(tree, path).equals(operation.path("value"))) {
+                // The Kubernetes API server takes null for a member that is absent.
+                JsonNode found = member(tree, path);
+                JsonNode value = operation.path("value");
+                if (found.isMissingNode() ? !value.isNull() : !found.equals(value)) {
                     throw refused("testing value " + operation.path("path").asText() + " failed");
                 }
             }
@@ -74,6 +77,13 @@ public final class JsonPatch {
 
     private static JsonNode parent(JsonNode tree, List<String> path) {
         return find(tree, path.subList(0, path.size() - 1));
+    }
+
+    /** A member of an object, missing where the object has none of that name; an element of a list. */
+    private static JsonNode member(JsonNode tree, List<String> path) {
+        return !path.isEmpty() && parent(tree, path) instanceof ObjectNode object
+                ? object.path(path.getLast())
+                : find(tree, path);
     }
 
     private static void add(JsonNode tree, List<String> path, JsonNode value) {

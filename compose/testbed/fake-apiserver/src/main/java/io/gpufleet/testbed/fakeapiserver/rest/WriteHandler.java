@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest;
+import io.gpufleet.testbed.fakeapiserver.admission.NodeValidation;
 import io.gpufleet.testbed.fakeapiserver.admission.PodValidation;
 import io.gpufleet.testbed.fakeapiserver.apply.FieldManagement;
 import io.gpufleet.testbed.fakeapiserver.apply.FieldOwner;
@@ -49,6 +50,8 @@ final class WriteHandler {
         object = context.webhooks().mutate(question, call.warnings());
         if (target.type().isCore("pods")) {
             PodValidation.validateCreate(target.type(), object);
+        } else if (target.type().isCore("nodes")) {
+            NodeValidation.validate(target.type(), object);
         }
         object = withManagedFields(target, body, object, writer, now);
         context.webhooks().validate(question.withObject(object), call.warnings());
@@ -116,6 +119,9 @@ final class WriteHandler {
         next = context.webhooks().mutate(question, call.warnings());
         if (target.type().isCore("pods") && target.subresource().isEmpty()) {
             PodValidation.validateUpdate(target.type(), live, next);
+        }
+        if (target.type().isCore("nodes")) {
+            NodeValidation.validate(target.type(), next);
         }
         if (!writer.operation().equals("Apply")) {
             next = FieldManagement.updated(target.type(), live, next, writer, context.now());
