@@ -4,8 +4,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
+import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.http.HealthMetrics;
@@ -83,12 +85,15 @@ public final class HealthMain {
         var signals = new SignalSender(sender, clock);
 
         var counters = new ReconcileCounters();
-        var step = new NodePatchStep(nodes, signals, lease, counters, clock, OVERRIDE_CONFIRMATION);
-        Reconciler reconciler =
-                shutdown.add("reconciler", new Reconciler(step, signals, lease, config.reconcileInterval()));
-        nodes.watch(reconciler);
-
         var store = new NodeStateStore();
+        var metrics = new HealthMetrics(store, counters);
+        var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
+        var timed = new TimedNodeClient(nodes, timings);
+        var step = new NodePatchStep(timed, signals, lease, counters, clock, OVERRIDE_CONFIRMATION);
+        Reconciler reconciler =
+                shutdown.add("reconciler", new Reconciler(step, signals, lease, timings, config.reconcileInterval()));
+        nodes.watch(timed.before(reconciler));
+
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
@@ -99,7 +104,6 @@ public final class HealthMain {
                         line -> Program.fail(NAME, line)));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
 
-        var metrics = new HealthMetrics(store, counters);
         ProjectionMetrics.register(metrics.registry(), engine);
 
         Vertx vertx = Vertx.vertx();

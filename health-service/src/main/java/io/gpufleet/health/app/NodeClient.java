@@ -16,7 +16,7 @@ public interface NodeClient {
     /** Reads the Node from the API server. */
     NodeResponse read(String node);
 
-    /** Patches taints, label and annotations in one call, if the Node did not change since it was observed. */
+    /** Patches taint, label and annotations in one call, if our fields of the Node are as they were observed. */
     NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch patch);
 
     /** Patches the condition {@code GpuUnhealthy}. */
@@ -33,8 +33,11 @@ public interface NodeClient {
         /** The Node after the call. */
         record Succeeded(ObservedNode node) implements NodeResponse {}
 
-        /** The Node changed since it was observed. */
+        /** Others changed the Node too fast for the API server. */
         record Conflict() implements NodeResponse {}
+
+        /** A field of ours is not as it was observed, or the patch is not valid; one line. */
+        record Mismatch(String reason) implements NodeResponse {}
 
         /** The Node does not exist. */
         record NotFound() implements NodeResponse {}

@@ -115,7 +115,7 @@ public final class NodePatchStep {
                 return skip(observed, plan);
             }
             NodeResponse response = apply(observed, patch, desired);
-            if (!(response instanceof NodeResponse.Conflict)) {
+            if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
                 return handleResponse(observed, desired, patch, response, backoff);
             }
             counters.conflicts.increment();
@@ -126,6 +126,9 @@ public final class NodePatchStep {
             if (!(current instanceof NodeResponse.Succeeded(ObservedNode next))) {
                 return handleResponse(observed, desired, patch, current, backoff);
             }
+            if (response instanceof NodeResponse.Mismatch(String reason) && next.sameFields(observed)) {
+                return handleResponse(observed, desired, patch, new NodeResponse.Rejected(reason), backoff);
+            }
             observed = next;
         }
         outcomes.put(cached.name(), new NodeOutcome.ConflictsExceeded());
@@ -134,8 +137,7 @@ public final class NodePatchStep {
 
     /** The informer mostly has the conflicting change when the conflict is reported; that saves a read. */
     private Optional<ObservedNode> newerCached(ObservedNode observed) {
-        return nodes.cached(observed.name())
-                .filter(node -> !node.resourceVersion().equals(observed.resourceVersion()));
+        return nodes.cached(observed.name()).filter(node -> !node.sameFields(observed));
     }
 
     private NodeResponse apply(ObservedNode observed, NodePatchPlan.Patch patch, DesiredNode desired) {
@@ -198,7 +200,7 @@ public final class NodePatchStep {
                 outcomes.put(observed.name(), new NodeOutcome.LeaseEnded());
                 yield new ReconcileResult.RequeueAfter(LEASE_RETRY);
             }
-            case NodeResponse.Conflict() -> new ReconcileResult.RetryAfter(backoff);
+            case NodeResponse.Conflict _, NodeResponse.Mismatch _ -> new ReconcileResult.RetryAfter(backoff);
         };
     }
 

@@ -34,6 +34,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private final Map<String, WorkItem> workItems = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final CurrentLease lease;
+    private final PatchTimings timings;
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("reconcile-timer").factory());
@@ -47,8 +48,10 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     }
 
     /** Does nothing before {@link #begin}. */
-    public Reconciler(NodePatchStep step, SignalSink signals, CurrentLease lease, Duration interval) {
+    public Reconciler(
+            NodePatchStep step, SignalSink signals, CurrentLease lease, PatchTimings timings, Duration interval) {
         this.step = step;
+        this.timings = timings;
         this.signals = new LeasedSignalSink(signals, lease);
         this.lease = lease;
         var _ = timer.scheduleWithFixedDelay(
@@ -60,14 +63,17 @@ public final class Reconciler implements NodeListener, AutoCloseable {
 
     /** Keeps a committed verdict; reconciles the node at once when it changed. */
     public void verdictCommitted(Verdict verdict) {
-        if (!verdict.equals(verdicts.put(verdict.node().name(), verdict))) {
-            request(verdict.node().name());
+        String node = verdict.node().name();
+        if (!verdict.equals(verdicts.put(node, verdict))) {
+            timings.committed(node, verdict.revision());
+            request(node);
         }
     }
 
     /** Removes a node and what is kept for it, after a running step. */
     public void forget(String node) {
         verdicts.remove(node);
+        timings.forget(node);
         workItems.computeIfPresent(node, (_, item) -> keepOrForget(node, item));
     }
 

@@ -1,18 +1,22 @@
 package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.kit.lifecycle.BuildInfo;
+import io.gpufleet.runtime.bus.LatencyTimer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 
@@ -68,6 +72,25 @@ public final class HealthMetrics {
         FunctionCounter.builder(name, counters, value::applyAsLong)
                 .description(description)
                 .register(registry);
+    }
+
+    /** Histograms of the hops of a verdict to its Node. */
+    public PatchTimings.Recorder patchTimings() {
+        var timers = new EnumMap<PatchTimings.Hop, Timer>(PatchTimings.Hop.class);
+        for (PatchTimings.Hop hop : PatchTimings.Hop.values()) {
+            timers.put(
+                    hop,
+                    LatencyTimer.register(
+                            registry,
+                            "gpufleet_node_patch_hop",
+                            "time of a verdict in one hop of its way to the patched Node",
+                            "hop",
+                            hop.name().toLowerCase(Locale.ROOT)));
+        }
+        return (hop, time) -> timers.computeIfPresent(hop, (_, timer) -> {
+            timer.record(time);
+            return timer;
+        });
     }
 
     /** The registry, for figures of other parts. */

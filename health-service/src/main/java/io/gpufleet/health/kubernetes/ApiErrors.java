@@ -14,7 +14,8 @@ final class ApiErrors {
         return switch (failed.getCode()) {
             case 404 -> new NodeResponse.NotFound();
             case 409 -> new NodeResponse.Conflict();
-            case 400, 401, 403, 405, 406, 413, 415, 422 -> new NodeResponse.Rejected(oneLine(failed));
+            case 422 -> new NodeResponse.Mismatch(oneLine(failed));
+            case 400, 401, 403, 405, 406, 413, 415 -> new NodeResponse.Rejected(oneLine(failed));
             default -> new NodeResponse.Unavailable(oneLine(failed));
         };
     }

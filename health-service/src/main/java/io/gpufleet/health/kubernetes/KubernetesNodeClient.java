@@ -16,6 +16,7 @@ import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -23,19 +24,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Node objects of one API server. An informer caches them, so that a fault needs one patch and no read before it; a
- * patch carries the resourceVersion it was planned for.
+ * patch tests what it was planned for.
  */
 public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KubernetesNodeClient.class);
     private static final String FIELD_MANAGER = "gpufleet-health";
-    private static final PatchContext MERGE = new PatchContext.Builder()
-            .withPatchType(PatchType.JSON_MERGE)
+    /** So many that the virtual machine compiles what a patch needs. */
+    private static final int WARM_UP_CALLS = 20;
+
+    private static final PatchContext JSON_PATCH = new PatchContext.Builder()
+            .withPatchType(PatchType.JSON)
             .withFieldManager(FIELD_MANAGER)
             .build();
     private static final PatchContext APPLY = new PatchContext.Builder()
@@ -123,8 +128,8 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
 
     @Override
     public NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch plan) {
-        String patch = json(nodePatch(observed, plan));
-        return call(() -> client.resource(named(observed)).patch(MERGE, patch));
+        String patch = json(NodePatch.of(observed, plan));
+        return call(() -> client.resource(named(observed)).patch(JSON_PATCH, patch));
     }
 
     @Override
@@ -138,28 +143,54 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
         events.recordEvent(node, warning, reason, message);
     }
 
-    /** Patches a Node that does not exist, since no Node has a name below .invalid. */
+    /** Patches a Node as for a fault, with its condition, as a dry run; without any Node, one that does not exist. */
     @Override
     public void warmUp() {
-        var missing = new ObservedNode(
+        ObservedNode node = informer.getStore().list().stream()
+                .findFirst()
+                .map(NodeMapper::toModel)
+                .orElseGet(KubernetesNodeClient::missing);
+        var plan = new NodePatchPlan.Patch(
+                Stream.concat(
+                                node.taints().stream().filter(taint -> !taint.isUnhealthyTaint()),
+                                Stream.of(Taint.unhealthy("WarmUp")))
+                        .toList(),
+                "degraded",
+                "support",
+                new AppliedAnnotation(1, "WarmUp", "degraded", "support", ""),
+                true,
+                true,
+                List.of());
+        String patch = json(NodePatch.of(node, plan));
+        String condition = json(conditionPatch(node, new Condition("True", "WarmUp", "dry run")));
+        for (int i = 0; i < WARM_UP_CALLS; i++) {
+            NodeResponse response = call(() -> client.resource(named(node)).patch(dryRun(PatchType.JSON), patch));
+            var _ = call(() -> client.resource(named(node))
+                    .subresource("status")
+                    .patch(dryRun(PatchType.SERVER_SIDE_APPLY), condition));
+            LOG.atDebug().addKeyValue("response", response).log("warm-up done");
+        }
+    }
+
+    private static PatchContext dryRun(PatchType type) {
+        var context = new PatchContext.Builder()
+                .withPatchType(type)
+                .withFieldManager(FIELD_MANAGER)
+                .withDryRun(List.of("All"));
+        return (type == PatchType.SERVER_SIDE_APPLY ? context.withForce(true) : context).build();
+    }
+
+    /** No Node has a name below .invalid. */
+    private static ObservedNode missing() {
+        return new ObservedNode(
                 "gpufleet-warm-up.invalid",
                 new ObservedNode.NodeFacts("", "", false, false, true),
-                "1",
+                PatchBase.of("1"),
                 List.of(),
                 "",
                 "",
                 AppliedAnnotation.NONE,
                 null);
-        var plan = new NodePatchPlan.Patch(
-                List.of(Taint.unhealthy("WarmUp")),
-                "degraded",
-                "support",
-                new AppliedAnnotation(1, "WarmUp", "degraded", "support", ""),
-                true,
-                false,
-                List.of());
-        NodeResponse response = patchNode(missing, plan);
-        LOG.atDebug().addKeyValue("response", response).log("warm-up done");
     }
 
     /** Its name only: a patch by name alone would read the Node before it. */
@@ -178,45 +209,6 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
         } catch (KubernetesClientException failed) {
             return ApiErrors.toResponse(failed);
         }
-    }
-
-    private static Map<String, @Nullable Object> nodePatch(ObservedNode observed, NodePatchPlan.Patch plan) {
-        Map<String, @Nullable Object> labels = new LinkedHashMap<>();
-        labels.put(NodeMapper.HEALTH, orNull(plan.label()));
-        Map<String, @Nullable Object> annotations = new LinkedHashMap<>();
-        annotations.put(NodeMapper.RECOMMENDED_ACTION, orNull(plan.recommendedAction()));
-        if (!plan.applied().equals(AppliedAnnotation.NONE)) {
-            annotations.put(NodeMapper.APPLIED, NodeMapper.applied(plan.applied()));
-        }
-        Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
-        metadata.put("resourceVersion", observed.resourceVersion());
-        metadata.put("labels", labels);
-        metadata.put("annotations", annotations);
-        Map<String, @Nullable Object> patch = new LinkedHashMap<>();
-        patch.put("metadata", metadata);
-        if (!plan.taints().equals(observed.taints())) {
-            patch.put(
-                    "spec",
-                    Map.of(
-                            "taints",
-                            plan.taints().stream()
-                                    .map(KubernetesNodeClient::taint)
-                                    .toList()));
-        }
-        return patch;
-    }
-
-    private static Map<String, String> taint(Taint taint) {
-        Map<String, String> fields = new LinkedHashMap<>();
-        fields.put("key", taint.key());
-        if (!taint.value().isEmpty()) {
-            fields.put("value", taint.value());
-        }
-        fields.put("effect", taint.effect());
-        if (!taint.timeAdded().isEmpty()) {
-            fields.put("timeAdded", taint.timeAdded());
-        }
-        return fields;
     }
 
     /** For server-side apply: changes only our condition of the list, and needs no read before. */
@@ -245,15 +237,11 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
                 Map.of("conditions", List.of(fields)));
     }
 
-    private static @Nullable String orNull(String text) {
-        return text.isEmpty() ? null : text;
-    }
-
-    private static String json(Map<String, @Nullable Object> patch) {
+    private static String json(Object patch) {
         try {
             return NodeMapper.JSON.writeValueAsString(patch);
         } catch (com.fasterxml.jackson.core.JsonProcessingException impossible) {
-            throw new IllegalStateException("a map of texts is always JSON", impossible);
+            throw new IllegalStateException("maps and lists of texts are always JSON", impossible);
         }
     }
 

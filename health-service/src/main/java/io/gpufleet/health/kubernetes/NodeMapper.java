@@ -11,6 +11,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,7 +38,12 @@ final class NodeMapper {
         return new ObservedNode(
                 node.getMetadata().getName(),
                 facts(node, labels),
-                text(node.getMetadata().getResourceVersion()),
+                new PatchBase(
+                        text(node.getMetadata().getResourceVersion()),
+                        annotations.get(APPLIED),
+                        !labels.isEmpty(),
+                        !annotations.isEmpty(),
+                        node.getSpec() != null),
                 taints(node),
                 labels.getOrDefault(HEALTH, ""),
                 annotations.getOrDefault(RECOMMENDED_ACTION, ""),

@@ -6,10 +6,12 @@ import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One Node in memory; its cache may lag behind, and prepared responses are answered first. */
@@ -26,7 +28,7 @@ final class FakeNodeClient implements NodeClient {
         change(new ObservedNode(
                 NODE,
                 new NodeFacts("uid-1", "", true, false, true),
-                "1",
+                PatchBase.of("1"),
                 List.of(),
                 "",
                 "",
@@ -41,7 +43,14 @@ final class FakeNodeClient implements NodeClient {
         current = new ObservedNode(
                 node.name(),
                 node.facts(),
-                Integer.toString(version),
+                new PatchBase(
+                        Integer.toString(version),
+                        node.applied().equals(AppliedAnnotation.NONE)
+                                ? null
+                                : node.applied().toString(),
+                        true,
+                        true,
+                        true),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -55,13 +64,41 @@ final class FakeNodeClient implements NodeClient {
         change(new ObservedNode(
                 node.name(),
                 node.facts(),
-                "",
+                node.base(),
                 List.of(taints),
                 node.label(),
                 node.recommendedAction(),
                 node.applied(),
                 node.condition()));
         syncWatch();
+    }
+
+    /** Another writer's taint, which the cache does not have yet. */
+    synchronized void setForeignTaintUnseen(Taint taint) {
+        ObservedNode node = node();
+        change(new ObservedNode(
+                node.name(),
+                node.facts(),
+                node.base(),
+                List.of(taint),
+                node.label(),
+                node.recommendedAction(),
+                node.applied(),
+                node.condition()));
+    }
+
+    /** Another replica's annotation, which the cache does not have yet. */
+    synchronized void applyUnseen(AppliedAnnotation applied) {
+        ObservedNode node = node();
+        change(new ObservedNode(
+                node.name(),
+                node.facts(),
+                node.base(),
+                node.taints(),
+                node.label(),
+                node.recommendedAction(),
+                applied,
+                node.condition()));
     }
 
     /** Brings the cache up to date. */
@@ -95,6 +132,15 @@ final class FakeNodeClient implements NodeClient {
         return new NodeResponse.Succeeded(node());
     }
 
+    /** What the tests of a patch compare. */
+    private static boolean sameOwn(ObservedNode observed, ObservedNode node) {
+        return observed.uid().equals(node.uid())
+                && observed.applied().equals(node.applied())
+                && observed.label().equals(node.label())
+                && observed.recommendedAction().equals(node.recommendedAction())
+                && observed.unhealthyTaint().equals(node.unhealthyTaint());
+    }
+
     @Override
     public synchronized NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch patch) {
         calls.add("node");
@@ -103,14 +149,18 @@ final class FakeNodeClient implements NodeClient {
             return prepared;
         }
         ObservedNode node = node();
-        if (!observed.resourceVersion().equals(node.resourceVersion())) {
-            return new NodeResponse.Conflict();
+        if (!sameOwn(observed, node)) {
+            return new NodeResponse.Mismatch("the server rejected our request due to an error in our request");
         }
+        List<Taint> taints = Stream.concat(
+                        node.taints().stream().filter(taint -> !taint.isUnhealthyTaint()),
+                        patch.taints().stream().filter(Taint::isUnhealthyTaint))
+                .toList();
         change(new ObservedNode(
                 NODE,
                 node.facts(),
-                "",
-                patch.taints(),
+                node.base(),
+                taints,
                 patch.label(),
                 patch.recommendedAction(),
                 patch.applied(),
@@ -126,7 +176,7 @@ final class FakeNodeClient implements NodeClient {
         change(new ObservedNode(
                 NODE,
                 node.facts(),
-                "",
+                node.base(),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),

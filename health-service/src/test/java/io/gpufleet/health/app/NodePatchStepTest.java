@@ -6,6 +6,7 @@ import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodePatchStep.ReconcileResult;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Clock;
@@ -59,20 +60,41 @@ class NodePatchStepTest {
     }
 
     @Test
-    void nodeChangedMeanwhileIsReadAndPatchedAgain() {
-        // Given: the cache lags behind a foreign taint
-        var stale = nodes.node();
-        nodes.setTaints(BUSY);
-        nodes.change(nodes.node());
-        assertThat(stale.taints()).isEmpty();
+    void foreignChangeThatTheCacheDoesNotHaveYetCostsNoSecondPatch() {
+        // Given
+        nodes.setForeignTaintUnseen(BUSY);
 
         // When
         assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
 
         // Then
-        assertThat(nodes.calls).containsExactly("node", "read", "node", "condition", "event Xid79");
+        assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
         assertThat(nodes.node().taints()).containsExactly(BUSY, Taint.unhealthy("Xid79"));
+        assertThat(counters.conflicts()).isZero();
+    }
+
+    @Test
+    void ownFieldChangedMeanwhileIsReadAndPlannedAgain() {
+        // Given: another replica applied a newer revision, which the cache does not have yet
+        nodes.applyUnseen(new AppliedAnnotation(Long.MAX_VALUE, "Xid48", "unhealthy", "", "by another"));
+
+        // When
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+
+        // Then
+        assertThat(nodes.calls).containsExactly("node", "read");
+        assertThat(nodes.node().taints()).isEmpty();
         assertThat(counters.conflicts()).isEqualTo(1);
+    }
+
+    @Test
+    void patchThatIsRefusedThoughNothingDiffersIsReportedAndNotRepeated() {
+        nodes.responses.add(new NodeResponse.Mismatch("422 Node is invalid: metadata.labels"));
+
+        assertThat(reconcile()).isInstanceOf(ReconcileResult.RetryAfter.class);
+        assertThat(nodes.calls).containsExactly("node", "read");
+        assertThat(signals.recorded).containsExactly("nodePatched false");
+        assertThat(step.outcome(FakeNodeClient.NODE)).contains("metadata.labels");
     }
 
     @Test

@@ -24,6 +24,7 @@ class ReconcilerTest {
                     nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
             lease,
+            new PatchTimings(System::nanoTime, (_, _) -> {}),
             Duration.ofHours(1));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")

@@ -25,6 +25,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -118,7 +119,7 @@ interface NodeClientContract {
         for (int attempt = 0; attempt < 20; attempt++) {
             ObservedNode observed = succeeded(nodes.read(NODE));
             NodeResponse response = nodes.patchNode(observed, plan.apply(observed));
-            if (!(response instanceof NodeResponse.Conflict)) {
+            if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
                 return succeeded(response);
             }
         }
@@ -175,19 +176,100 @@ interface NodeClientContract {
     }
 
     @Test
-    default void nodeChangedSinceItWasReadIsNotPatched() {
+    default void foreignChangeSinceItWasReadDoesNotMatter() {
+        // Given
         KubernetesNodeClient nodes = nodes();
         ObservedNode observed = succeeded(nodes.read(NODE));
-        client().nodes()
-                .withName(NODE)
-                .edit(node -> new NodeBuilder(node)
-                        .editMetadata()
-                        .addToLabels("example.com/mine", "changed")
-                        .endMetadata()
-                        .build());
+        merge("{\"metadata\":{\"labels\":{\"example.com/mine\":\"changed\"}}}");
 
-        assertThat(nodes.patchNode(observed, patchWithTaint(observed))).isEqualTo(new NodeResponse.Conflict());
-        assertThat(succeeded(nodes.read(NODE)).unhealthyTaint()).isEmpty();
+        // When
+        ObservedNode patched = succeeded(nodes.patchNode(observed, patchWithTaint(observed)));
+
+        // Then
+        assertThat(patched.unhealthyTaint()).isPresent();
+        assertThat(read().getMetadata().getLabels()).containsEntry("example.com/mine", "changed");
+    }
+
+    @Test
+    default void ownFieldChangedSinceItWasReadIsNotPatched() {
+        for (String change : List.of(
+                "{\"metadata\":{\"annotations\":{\"gpufleet.io/applied\":\"{}\"}}}",
+                "{\"metadata\":{\"labels\":{\"gpufleet.io/health\":\"quarantined\"}}}",
+                "{\"spec\":{\"taints\":[{\"key\":\"gpufleet.io/unhealthy\",\"value\":\"Manual\",\"effect\":\"NoSchedule\"}]}}")) {
+            // Given
+            removeNode();
+            createNode();
+            KubernetesNodeClient nodes = nodes();
+            ObservedNode observed = succeeded(nodes.read(NODE));
+            merge(change);
+
+            // When, Then
+            assertThat(nodes.patchNode(observed, patchWithTaint(observed))).isInstanceOf(NodeResponse.Mismatch.class);
+            assertThat(succeeded(nodes.read(NODE)).unhealthyTaint()).isNotEqualTo(Taint.unhealthy("Xid79"));
+        }
+    }
+
+    @Test
+    default void nodeThatWasRecreatedSinceItWasReadIsNotPatched() {
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode observed = succeeded(nodes.read(NODE));
+        removeNode();
+        createNode();
+
+        assertThat(nodes.patchNode(observed, patchWithTaint(observed))).isInstanceOf(NodeResponse.Mismatch.class);
+    }
+
+    @Test
+    default void nodeWithoutLabelsAnnotationsAndTaintsIsPatchedAndCleaned() {
+        // Given
+        merge("{\"metadata\":{\"labels\":null,\"annotations\":null},\"spec\":{\"taints\":null}}");
+        KubernetesNodeClient nodes = nodes();
+
+        // When
+        ObservedNode patched = patch(nodes, NodeClientContract::patchWithTaint);
+        ObservedNode clean = patch(
+                nodes,
+                observed -> new NodePatchPlan.Patch(
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+
+        // Then
+        assertThat(patched.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
+        assertThat(patched.label()).isEqualTo("unhealthy");
+        assertThat(clean.unhealthyTaint()).isEmpty();
+        assertThat(clean.label()).isEmpty();
+    }
+
+    @Test
+    default void rivalThatWritesAllTheTimeCausesNoConflict() throws InterruptedException {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+        var done = new AtomicBoolean();
+        Thread rival = Thread.ofVirtual().start(() -> {
+            for (int i = 0; !done.get(); i++) {
+                merge("{\"metadata\":{\"annotations\":{\"example.com/mine\":\"" + i + "\"}}}");
+            }
+        });
+
+        // When
+        int refused = 0;
+        for (int i = 0; i < 50; i++) {
+            ObservedNode observed = succeeded(nodes.read(NODE));
+            var applied = new AppliedAnnotation(i + 1, "Xid79", "unhealthy", "reboot", "");
+            List<Taint> taints = observed.unhealthyTaint().isPresent()
+                    ? observed.taints()
+                    : patchWithTaint(observed).taints();
+            var plan = new NodePatchPlan.Patch(taints, "unhealthy", "reboot", applied, true, false, List.of());
+            refused += nodes.patchNode(observed, plan) instanceof NodeResponse.Succeeded ? 0 : 1;
+        }
+        done.set(true);
+        rival.join();
+
+        // Then
+        assertThat(refused).isZero();
+    }
+
+    private void merge(String patch) {
+        client().nodes().withName(NODE).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 
     @Test
@@ -203,12 +285,27 @@ interface NodeClientContract {
     }
 
     @Test
-    default void warmingUpCreatesNothing() {
-        int before = client().nodes().list().getItems().size();
+    default void warmingUpChangesNothing() {
+        try (KubernetesNodeClient nodes = nodes()) {
+            // Given
+            nodes.watch(new NodeListener() {
+                @Override
+                public void nodeChanged(String node) {}
 
-        nodes().warmUp();
+                @Override
+                public void nodeDeleted(String node, String uid) {}
+            });
+            await().atMost(TIMEOUT).until(nodes::hasSynced);
+            int before = client().nodes().list().getItems().size();
 
-        assertThat(client().nodes().list().getItems()).hasSize(before);
+            // When
+            nodes.warmUp();
+
+            // Then
+            assertThat(client().nodes().list().getItems())
+                    .hasSize(before)
+                    .allSatisfy(node -> assertThat(node.toString()).doesNotContain("WarmUp"));
+        }
     }
 
     @Test

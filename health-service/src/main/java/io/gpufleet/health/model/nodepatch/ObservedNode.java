@@ -1,6 +1,7 @@
 package io.gpufleet.health.model.nodepatch;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The fields of a Node object that concern us.
  *
  * @param facts identity and state of the Node
- * @param resourceVersion precondition of a patch
+ * @param base what a patch relies on beside these fields
  * @param taints all of them, in order
  * @param label value of {@code gpufleet.io/health}; empty when absent
  * @param recommendedAction value of {@code gpufleet.io/recommended-action}; empty when absent
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record ObservedNode(
         String name,
         NodeFacts facts,
-        String resourceVersion,
+        PatchBase base,
         List<Taint> taints,
         String label,
         String recommendedAction,
@@ -36,6 +37,15 @@ public record ObservedNode(
      * @param managed false when an operator opted the node out ({@code gpufleet.io/managed=false})
      */
     public record NodeFacts(String uid, String bootId, boolean ready, boolean unschedulable, boolean managed) {}
+
+    /** True when nothing differs that a patch of ours relies on. */
+    public boolean sameFields(ObservedNode other) {
+        return uid().equals(other.uid())
+                && Objects.equals(base.applied(), other.base.applied())
+                && taints.equals(other.taints)
+                && label.equals(other.label)
+                && recommendedAction.equals(other.recommendedAction);
+    }
 
     /** UID of the object. */
     public String uid() {

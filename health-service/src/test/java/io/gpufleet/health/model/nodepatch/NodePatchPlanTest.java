@@ -28,7 +28,7 @@ class NodePatchPlanTest {
         return new ObservedNode(
                 "node-1",
                 new NodeFacts("uid-1", "", true, false, true),
-                "7",
+                PatchBase.of("7"),
                 List.of(taints),
                 "",
                 "",
@@ -41,7 +41,7 @@ class NodePatchPlanTest {
         return new ObservedNode(
                 observed.name(),
                 observed.facts(),
-                "8",
+                PatchBase.of("8"),
                 patch.taints(),
                 patch.label(),
                 patch.recommendedAction(),
@@ -138,7 +138,7 @@ class NodePatchPlanTest {
         return new ObservedNode(
                 "node-1",
                 new NodeFacts("uid-1", "", true, false, true),
-                "7",
+                PatchBase.of("7"),
                 List.of(Taint.unhealthy(taint)),
                 annotation.label(),
                 annotation.recommendedAction(),
@@ -167,7 +167,7 @@ class NodePatchPlanTest {
         var without = new ObservedNode(
                 patched.name(),
                 patched.facts(),
-                "9",
+                PatchBase.of("9"),
                 List.of(),
                 patched.label(),
                 patched.recommendedAction(),
@@ -198,7 +198,7 @@ class NodePatchPlanTest {
         var other = new ObservedNode(
                 "node-1",
                 new NodeFacts("uid-2", "", true, false, true),
-                "7",
+                PatchBase.of("7"),
                 List.of(),
                 "",
                 "",
@@ -213,7 +213,7 @@ class NodePatchPlanTest {
         var out = new ObservedNode(
                 "node-1",
                 new NodeFacts("uid-1", "", true, false, false),
-                "7",
+                PatchBase.of("7"),
                 List.of(),
                 "",
                 "",
