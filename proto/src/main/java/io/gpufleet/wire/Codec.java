@@ -9,7 +9,6 @@ import com.google.protobuf.Value;
 import com.google.protobuf.util.JsonFormat;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -131,10 +130,7 @@ public final class Codec {
         put(headers, "ce_recordedtime", envelope.recordedTime().toString());
         put(headers, "ce_agems", Long.toString(envelope.ageMillis()));
         put(headers, "ce_partitionkey", envelope.key());
-        put(
-                headers,
-                "ce_sequence",
-                String.format(Locale.ROOT, "%020d", envelope.id().sequence()));
+        put(headers, "ce_sequence", padded(envelope.id().sequence()));
         put(headers, "ce_dataschema", envelope.type().dataSchema());
         if (!envelope.subject().isEmpty()) {
             put(headers, "ce_subject", envelope.subject());
@@ -143,6 +139,11 @@ public final class Codec {
             put(headers, "ce_traceparent", envelope.traceparent());
         }
         return rec;
+    }
+
+    private static String padded(long sequence) {
+        String digits = Long.toString(sequence);
+        return "0".repeat(20 - digits.length()) + digits;
     }
 
     /** Creates the record that deletes a key of a compacted topic. */
@@ -212,7 +213,7 @@ public final class Codec {
         }
         WriterCheck.check(source, type, found.topic());
         Message payload = parse(rec.value(), type.prototype(), parser);
-        EnvelopeBounds.check(payload);
+        EnvelopeBounds.check(payload, rec.value().length);
         String trace = EnvelopeBounds.traceparent(trace(headers));
         return new DecodedRecord.Event(
                 new Envelope(id, source, type, optional(headers, "ce_subject"), found.key(), time, trace),

@@ -41,8 +41,14 @@ final class EnvelopeBounds {
         }
     }
 
-    /** Bounds the lists of a payload, at any depth. */
-    static void check(Message payload) {
+    /** Bounds the lists of a payload, at any depth; in so many bytes there are no more entries than that. */
+    static void check(Message payload, int bytes) {
+        if (bytes > MAX_ENTRIES) {
+            check(payload);
+        }
+    }
+
+    private static void check(Message payload) {
         for (Map.Entry<FieldDescriptor, Object> entry : payload.getAllFields().entrySet()) {
             switch (entry.getValue()) {
                 case List<?> list -> {

@@ -23,20 +23,26 @@ public final class EventSequencer {
 
     /** Encodes an event with the next id of its topic. */
     public ProducerRecord<String, byte[]> next(EventDraft draft) {
-        return encode(nextId(draft), draft, draft.traceparent());
+        return next(draft, Codec.toJson(draft.payload()));
+    }
+
+    /** Encodes an event with the next id of its topic, whose payload is JSON already. */
+    public ProducerRecord<String, byte[]> next(EventDraft draft, byte[] json) {
+        return encode(nextId(draft), draft, json, draft.traceparent());
     }
 
     /** Encodes a fact from outside the bus with the next id of its topic; it begins a trace, unless it carries one. */
     public ProducerRecord<String, byte[]> nextFact(EventDraft draft) {
+        byte[] json = Codec.toJson(draft.payload());
         EventId id = nextId(draft);
-        return encode(id, draft, draft.traceparent().isEmpty() ? TraceParent.of(id) : draft.traceparent());
+        return encode(id, draft, json, draft.traceparent().isEmpty() ? TraceParent.of(id) : draft.traceparent());
     }
 
     private EventId nextId(EventDraft draft) {
         return new EventId(source.name(), epoch, draft.topic(), sequences.merge(draft.topic(), 1L, Long::sum));
     }
 
-    private ProducerRecord<String, byte[]> encode(EventId id, EventDraft draft, String traceparent) {
+    private ProducerRecord<String, byte[]> encode(EventId id, EventDraft draft, byte[] json, String traceparent) {
         var envelope = new Envelope(
                 id,
                 source,
@@ -45,7 +51,7 @@ public final class EventSequencer {
                 draft.key(),
                 new EventTime(draft.time(), clock.instant(), 0),
                 traceparent);
-        return codec.encode(envelope, draft.payload());
+        return codec.encode(envelope, json);
     }
 
     /** Sequences given out so far, for {@link #rewind}. */

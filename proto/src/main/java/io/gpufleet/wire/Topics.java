@@ -2,13 +2,19 @@ package io.gpufleet.wire;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.utils.Utils;
 
 /** Topics of one fleet: the names of the catalogue with the prefix of the fleet. */
 public record Topics(String prefix) {
     /** Default prefix. */
     public static final String DEFAULT_PREFIX = "gpu.";
+
+    private static final Map<String, Topic> BY_SUFFIX =
+            Arrays.stream(Topic.values()).collect(Collectors.toUnmodifiableMap(Topic::suffix, Function.identity()));
 
     /** Refuses a prefix that Kafka does not accept in a topic name. */
     public Topics {
@@ -30,9 +36,7 @@ public record Topics(String prefix) {
 
     /** Finds the topic with the suffix. */
     public static Optional<Topic> bySuffix(String suffix) {
-        return Arrays.stream(Topic.values())
-                .filter(topic -> topic.suffix().equals(suffix))
-                .findFirst();
+        return Optional.ofNullable(BY_SUFFIX.get(suffix));
     }
 
     /** Returns the partition of a key as computed by Kafka's default partitioner. */
