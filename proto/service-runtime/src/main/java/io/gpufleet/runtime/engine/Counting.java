@@ -19,6 +19,7 @@ final class Counting {
     final AtomicLong failedTicks = new AtomicLong();
     final AtomicLong skippedOffsets = new AtomicLong();
     final AtomicLong lag = new AtomicLong();
+    final AtomicLong restoreMillis = new AtomicLong();
 
     /** Takes over what a committed batch has counted. */
     void add(Counting batch) {

@@ -78,10 +78,10 @@ final class InputReader implements AutoCloseable {
                         .log("log was truncated, reading on from where it differs");
                 consumer.seek(partition, at);
             });
-            return List.of();
+            return new ArrayList<>();
         } catch (OffsetOutOfRangeException gone) {
             skip(gone.offsetOutOfRangePartitions());
-            return List.of();
+            return new ArrayList<>();
         }
     }
 

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.record.DeadLetters;
+import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.sequence.DedupeResult;
 import io.gpufleet.wire.DeadLetterOrigin;
@@ -35,11 +36,11 @@ final class InputReceiver<S> {
     }
 
     /** Applies a record; what cannot be applied changes no state and becomes a dead letter of the batch. */
-    void receive(ConsumerRecord<byte[], byte[]> rec, Instant now, Batch batch) {
+    void receive(Input input, Instant now, Batch batch) {
         try {
-            apply(rec, now, batch);
+            apply(input, now, batch);
         } catch (RuntimeException poison) {
-            bury(rec, reason(poison), batch);
+            bury(input.source(), reason(poison), batch);
         }
     }
 
@@ -49,9 +50,8 @@ final class InputReceiver<S> {
     }
 
     /** Marks the event of a record as applied without applying it. */
-    void admitOnly(ConsumerRecord<byte[], byte[]> rec) {
-        if (rec.headers().lastHeader(DeadLetterOrigin.REPLAYED) == null
-                && parts.codec().decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
+    void admitOnly(Input input) {
+        if (input instanceof Input.Decoded decoded && decoded.content() instanceof DecodedRecord.Event event) {
             store.admit(event);
         }
     }
@@ -60,29 +60,34 @@ final class InputReceiver<S> {
         return failed.getMessage() == null ? failed.toString() : failed.getMessage();
     }
 
-    private void apply(ConsumerRecord<byte[], byte[]> rec, Instant now, Batch batch) {
+    private void apply(Input input, Instant now, Batch batch) {
+        ConsumerRecord<byte[], byte[]> rec = input.source();
         Topic topic = parts.codec().topics().byName(rec.topic()).orElseThrow();
+        switch (input) {
+            case Input.Undecoded _ -> undecoded(rec, topic, now, batch);
+            case Input.Decoded decoded -> {
+                switch (decoded.content()) {
+                    case DecodedRecord.Event event -> event(event, now, batch);
+                    case DecodedRecord.UnknownType unknown -> skip(unknown, batch);
+                    case DecodedRecord.Tombstone(String key, Instant appendedAt) ->
+                        unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
+                    case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
+                }
+            }
+        }
+    }
+
+    private void undecoded(ConsumerRecord<byte[], byte[]> rec, Topic topic, Instant now, Batch batch) {
         Optional<DeadLetterOrigin> origin = DeadLetterOrigin.ofReplayed(rec.headers());
         if (origin.isPresent()) {
             replay(rec, topic, origin.get(), now, batch);
             return;
         }
-        ConsumerRecord<String, byte[]> readable = RecordConverter.withTextKey(rec);
-        if (parts.spec().heartbeats().contains(topic)) {
-            if (readable.key() == null || readable.key().isEmpty()) {
-                throw new IllegalArgumentException("key is missing or empty");
-            }
-            unidentified(
-                    new Inbound.Heartbeat(topic, readable.key(), Instant.ofEpochMilli(rec.timestamp())), now, batch);
-            return;
+        String key = RecordConverter.withTextKey(rec).key();
+        if (key == null || key.isEmpty()) {
+            throw new IllegalArgumentException("key is missing or empty");
         }
-        switch (parts.codec().decode(readable)) {
-            case DecodedRecord.Event event -> event(event, now, batch);
-            case DecodedRecord.UnknownType unknown -> skip(unknown, batch);
-            case DecodedRecord.Tombstone(String key, Instant appendedAt) ->
-                unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
-            case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
-        }
+        unidentified(new Inbound.Heartbeat(topic, key, Instant.ofEpochMilli(rec.timestamp())), now, batch);
     }
 
     /**

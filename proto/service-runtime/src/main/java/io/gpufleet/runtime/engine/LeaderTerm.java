@@ -2,6 +2,8 @@ package io.gpufleet.runtime.engine;
 
 import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.runtime.record.InputDecoder;
+import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.sequence.WriterSequences;
@@ -29,6 +31,14 @@ import org.slf4j.LoggerFactory;
 final class LeaderTerm<S> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderTerm.class);
     private static final Duration POLL = Duration.ofMillis(100);
+    /**
+     * A broker goes on ending a transaction for 1 to 3 ms after it has answered the commit. It does not refuse the next
+     * one meanwhile, it lets it wait for 20 ms (add.partitions.to.txn.retry.backoff.ms).
+     */
+    private static final long COMMIT_PAUSE_NANOS = Duration.ofMillis(3).toNanos();
+    /** Folding so many takes longer than that pause. */
+    private static final int LARGE_BATCH = 300;
+
     private static final long TICK_NANOS = Duration.ofMillis(250).toNanos();
     private static final long COMMIT_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -41,6 +51,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final Producer<byte[], byte[]> producer;
     private final BatchEncoder<S> encoder;
     private final InputReader inputs;
+    private final InputDecoder decoder;
     private final InputReceiver<S> receiver;
     private final Ticker<S> ticker;
     private final long actNanos;
@@ -48,6 +59,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private boolean closedCleanly;
     private long lastTick;
     private long lastCommit;
+    private long lastCommitEnd = System.nanoTime();
     private long commitsInTerm;
 
     private LeaderTerm(
@@ -69,6 +81,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
         this.inputs = new InputReader(parts, offsets, context.counting());
+        this.decoder = new InputDecoder(parts.codec(), parts.spec().heartbeats());
         var letters = new DeadLetters(
                 parts.codec().topics().name(Topic.DEADLETTER), parts.settings().service());
         this.receiver = new InputReceiver<>(parts, changelog, letters, context.staleWriters());
@@ -123,13 +136,27 @@ final class LeaderTerm<S> implements AutoCloseable {
     void run(BooleanSupplier stop) {
         lastTick = System.nanoTime() - TICK_NANOS;
         while (!stop.getAsBoolean()) {
-            var records = inputs.poll(POLL);
-            process(records, context.brokerClock().now());
+            process(poll(), context.brokerClock().now());
             beginActing();
         }
         stopActing();
         announce(true);
         closedCleanly = true;
+    }
+
+    /** What is there to read; soon after a commit what arrives within the pause, too. */
+    private List<ConsumerRecord<byte[], byte[]>> poll() {
+        List<ConsumerRecord<byte[], byte[]>> records = inputs.poll(POLL);
+        long pause = pauseNanos();
+        while (pause > 0 && records.size() < LARGE_BATCH) {
+            records.addAll(inputs.poll(Duration.ofMillis(1 + pause / 1_000_000)));
+            pause = pauseNanos();
+        }
+        return records;
+    }
+
+    private long pauseNanos() {
+        return lastCommitEnd + COMMIT_PAUSE_NANOS - System.nanoTime();
     }
 
     private void beginActing() {
@@ -150,7 +177,8 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     private void process(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
         Batch batch = new Batch();
-        records.forEach(rec -> receiver.receive(rec, now, batch));
+        List<Input> readable = decoder.decode(records);
+        readable.forEach(input -> receiver.receive(input, now, batch));
         long nanos = System.nanoTime();
         boolean tick = nanos - lastTick >= TICK_NANOS;
         if (tick) {
@@ -164,7 +192,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             encoded = encoder.encode(batch, store, now);
         } catch (RuntimeException unwritable) {
             store.undo();
-            oneByOne(records, now);
+            oneByOne(readable, now);
             return;
         }
         records.forEach(offsets::read);
@@ -201,21 +229,21 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     /** Each input and each tick in a transaction of its own: whatever cannot be written goes alone. */
-    private void oneByOne(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
-        for (var rec : records) {
+    private void oneByOne(List<Input> records, Instant now) {
+        for (Input input : records) {
             Batch batch = new Batch();
-            receiver.receive(rec, now, batch);
+            receiver.receive(input, now, batch);
             List<ProducerRecord<byte[], byte[]>> encoded;
             try {
                 encoded = encoder.encode(batch, store, now);
             } catch (RuntimeException unwritable) {
                 store.undo();
                 batch = new Batch();
-                receiver.admitOnly(rec);
-                receiver.bury(rec, InputReceiver.reason(unwritable), batch);
+                receiver.admitOnly(input);
+                receiver.bury(input.source(), InputReceiver.reason(unwritable), batch);
                 encoded = encoder.encode(batch, store, now);
             }
-            offsets.read(rec);
+            offsets.read(input.source());
             commit(batch, encoded, true);
         }
         ticker.tickOneByOne(now, batch -> {
@@ -242,6 +270,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         producer.beginTransaction();
         sendInTransaction(records, withOffsets);
         producer.commitTransaction();
+        lastCommitEnd = System.nanoTime();
         context.lease().renew(begun);
         context.probe().answered();
         lastCommit = begun;

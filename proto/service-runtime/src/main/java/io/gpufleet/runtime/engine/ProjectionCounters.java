@@ -90,6 +90,10 @@ public record ProjectionCounters(List<Long> values) {
                     "records that wait to be read",
                     context -> context.counting().lag.get()),
             gauge(
+                    "restore_milliseconds",
+                    "time in which the states were read from the changelog the last time",
+                    context -> context.counting().restoreMillis.get()),
+            gauge(
                     "stale_writers",
                     "nodes whose newest events were all refused as stale",
                     context -> context.staleWriters().keys().size()),

@@ -185,7 +185,9 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         try {
             checkTopics();
             try (Changelog<S> changelog = Changelog.open(parts, committed)) {
+                long begun = System.nanoTime();
                 changelog.catchUp(this::stopping);
+                context.counting().restoreMillis.set(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun));
                 if (stopping()) {
                     return;
                 }

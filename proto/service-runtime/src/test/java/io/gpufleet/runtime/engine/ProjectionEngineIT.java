@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
@@ -80,6 +81,26 @@ class ProjectionEngineIT {
                     .singleElement()
                     .satisfies(rec ->
                             assertThat(bus.event(rec).envelope().traceparent()).isEqualTo(trace));
+        }
+    }
+
+    @Test
+    void everyHopOfACommittedEventIsReportedOnce() {
+        List<String> hops = new CopyOnWriteArrayList<>();
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var engine = bus.start("s-0", projection)) {
+            // Given
+            engine.timings((topic, hop, time) -> hops.add(topic + " " + hop + (time.isNegative() ? " below 0" : "")));
+
+            // When
+            var fault = node.send(node.fault("GPU-1", 79, ""));
+            node.send(fault);
+            await().until(() -> engine.counters().get("duplicates") == 1);
+
+            // Then
+            assertThat(hops)
+                    .containsExactly(
+                            "HEALTH NOTICED_TO_APPENDED", "HEALTH APPENDED_TO_FOLDED", "HEALTH FOLDED_TO_COMMITTED");
         }
     }
 
