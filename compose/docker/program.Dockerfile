@@ -10,10 +10,11 @@ FROM debian:13-slim
 ARG MODULE
 ARG MAIN
 COPY --from=runtime /runtime /opt/java
+COPY proto/service-runtime/jvm.args /opt/gpufleet/jvm.args
 COPY ${MODULE}/target/lib /opt/gpufleet/lib
 COPY ${MODULE}/target/*-SNAPSHOT.jar /opt/gpufleet/lib/
 ENV PATH=/opt/java/bin:$PATH MAIN=${MAIN}
 # The services need no rights; the daemon's manifest and compose.yaml name another user.
 USER 65532:65532
 # exec, so that SIGTERM reaches the program.
-ENTRYPOINT ["/bin/sh", "-c", "exec java -XX:+UseSerialGC -XX:+UseCompactObjectHeaders --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow $JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $MAIN \"$@\"", "--"]
+ENTRYPOINT ["/bin/sh", "-c", "exec java @/opt/gpufleet/jvm.args $JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $MAIN \"$@\"", "--"]

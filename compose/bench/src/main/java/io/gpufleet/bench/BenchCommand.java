@@ -7,6 +7,7 @@ import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
 import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.pack.DaemonPackage;
+import io.gpufleet.cli.pack.ServiceCaches;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,12 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--faults", description = "number of faults to measure [${DEFAULT-VALUE}]")
     private int faults = 100;
+
+    @Option(names = "--nodes", description = "fold: number of nodes, each with 8 GPUs [${DEFAULT-VALUE}]")
+    private int nodes = 100_000;
+
+    @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
+    private int events = 300_000;
 
     @Option(names = "--kubeconfig", paramLabel = "FILE", description = "measure on this cluster [a fake API server]")
     private String kubeconfig = "";
@@ -54,7 +61,7 @@ final class BenchCommand implements Callable<Integer> {
         var daemon = new DaemonPackage(tree);
         List<Benchmark> all = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
-                new ProjectionBenchmark(tree),
+                new ProjectionBenchmark(tree, nodes, events),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
         Benchmark benchmark = all.stream()
                 .filter(each -> each.name().equals(name))
@@ -64,14 +71,21 @@ final class BenchCommand implements Callable<Integer> {
                                 .map(each -> each.name() + " (" + each.description() + ")")
                                 .collect(Collectors.joining(", "))));
         if (benchmark instanceof DaemonBenchmark) {
-            // The package is what is installed.
+            // The package is what is installed, as the caches are what a fleet is started with.
             daemon.makeIfStale(System.out::println);
+        } else {
+            new ServiceCaches(tree).makeIfStale(System.out::println);
         }
-        Measurements measurements = benchmark.run(System.out::println);
-        System.out.println();
-        System.out.print(benchmark.table(measurements));
-        if (!json.isEmpty()) {
-            Files.writeString(Path.of(json), measurements.json());
+        var measurements = new Measurements();
+        try {
+            benchmark.run(measurements, System.out::println);
+        } finally {
+            // What was measured before a failure is still true.
+            System.out.println();
+            System.out.print(benchmark.table(measurements));
+            if (!json.isEmpty()) {
+                Files.writeString(Path.of(json), measurements.json());
+            }
         }
         return 0;
     }

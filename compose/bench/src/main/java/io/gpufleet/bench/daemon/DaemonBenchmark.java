@@ -65,7 +65,7 @@ public final class DaemonBenchmark implements Benchmark {
     }
 
     @Override
-    public Measurements run(Consumer<String> log) throws InterruptedException {
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
         var directory = new StateDirectory(tree.resolve(".gpufleet").resolve("bench"));
         Path home = directory.root().resolve("daemon");
         // Sockets have short paths.
@@ -99,8 +99,8 @@ public final class DaemonBenchmark implements Benchmark {
             }
         } finally {
             Directories.delete(sockets);
+            samples.addTo(measurements);
         }
-        return samples.measurements();
     }
 
     /** Alternates the first plugin, so that other load of the machine affects both. */

@@ -33,9 +33,8 @@ final class Samples {
         return samples.containsKey(new SampleKey(name, who));
     }
 
-    /** Measurements named {@code daemon.<plugin>.<name>}. */
-    Measurements measurements() {
-        var figures = new Measurements();
+    /** Adds measurements named {@code daemon.<plugin>.<name>}. */
+    void addTo(Measurements figures) {
         samples.forEach((key, sample) -> {
             String name = "daemon." + key.plugin() + "." + key.name();
             if (sample.distribution()) {
@@ -47,6 +46,5 @@ final class Samples {
                 figures.add(name, Measurements.median(values), sample.unit());
             }
         });
-        return figures;
     }
 }

@@ -1,5 +1,7 @@
 package io.gpufleet.bench.harness;
 
+import java.util.function.Consumer;
+
 /** A benchmark with a name. */
 public interface Benchmark {
     /** Argument of {@code bench}. */
@@ -8,8 +10,8 @@ public interface Benchmark {
     /** One sentence for the list of benchmarks. */
     String description();
 
-    /** Measures; logs the steps. */
-    Measurements run(java.util.function.Consumer<String> log) throws Exception;
+    /** Measures, adding each measurement once it is known; logs the steps. */
+    void run(Measurements measurements, Consumer<String> log) throws Exception;
 
     /** The table for the terminal. */
     default String table(Measurements measurements) {

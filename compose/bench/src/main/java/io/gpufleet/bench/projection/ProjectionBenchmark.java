@@ -2,35 +2,42 @@ package io.gpufleet.bench.projection;
 
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
-import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.runtime.engine.EngineConfig;
-import io.gpufleet.runtime.engine.ProjectionEngine;
-import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.projection.ProjectionSettings;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.PlannedProcess;
+import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.ProcessLauncher;
+import io.gpufleet.cli.fleet.Processes;
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.cli.fleet.ReadinessProbe;
+import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
-import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
-/** Benchmark of one projection engine, transactions included, on a broker of its own: events per second. */
+/**
+ * Benchmark of the three services on a fleet of many nodes, each alone on a broker with the log of that fleet: the states
+ * of all nodes made, restored, and the usual mix of events folded.
+ */
 public final class ProjectionBenchmark implements Benchmark {
-    private static final String SERVICE = "fold";
-    private static final int EVENTS = 300_000;
-    private static final int NODES = 1_000;
-    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+    /** In this order, so that the verdicts of one are no input of the others. */
+    private static final List<Program> SERVICES = List.of(Program.ALLOCATION, Program.INVENTORY, Program.HEALTH);
 
     private final Path tree;
+    private final int nodes;
+    private final int events;
 
     /** Keeps its files in the state directory of a checkout. */
-    public ProjectionBenchmark(Path tree) {
+    public ProjectionBenchmark(Path tree, int nodes, int events) {
         this.tree = tree;
+        this.nodes = nodes;
+        this.events = events;
     }
 
     @Override
@@ -40,47 +47,103 @@ public final class ProjectionBenchmark implements Benchmark {
 
     @Override
     public String description() {
-        return "events per second folded by one service";
+        return "events per second folded by each service, restore";
     }
 
     @Override
-    public Measurements run(Consumer<String> log) throws InterruptedException {
-        var measurements = new Measurements();
-        measure(measurements, log);
-        return measurements;
-    }
-
-    /** Adds the measurements to those of another benchmark. */
-    public void measure(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        log.accept("folding " + EVENTS + " events of " + NODES + " nodes");
-        Path directory =
-                tree.resolve(".gpufleet/bench/fold-" + ProcessHandle.current().pid());
-        try (var broker = BrokerProcess.start(directory)) {
-            var codec = new Codec("bench", new Topics("bench."));
-            TopicAdmin.apply(broker.bootstrap(), codec.topics());
-            EventMix.produce(broker.bootstrap(), codec, EVENTS, NODES);
-            var settings = new ProjectionSettings(SERVICE, "health-service-0", "", ProjectionSettings.SESSION);
-            var config = new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC());
-            var projection = new MeasuredProjection(EVENTS);
-            try (var engine = ProjectionEngine.start(config, projection, Actor.none(), projection, log)) {
-                double seconds = projection
-                        .seconds(TIMEOUT)
-                        .orElseThrow(() -> new ConfigurationException(
-                                "not folded within " + TIMEOUT.toMinutes() + " min: " + engine.readinessFailures()));
-                measurements.add("fold.events", EVENTS / seconds, "1/s");
-                measurements.add(
-                        "fold.events-per-cpu-second", EVENTS / (cpuNanos(SERVICE + "-projection") / 1e9), "1/s");
-                measurements.add("fold.transactions", engine.counters().get("commits"), "1");
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-fold"));
+        directory.deleteAll();
+        var plan = FleetPlan.of(
+                new FleetOptions(0, 8, "H100", 1, "", "1s"),
+                directory,
+                directory.kubeconfig().toString(),
+                "127.0.0.1",
+                new PortAllocator(PortAllocator::isFree, _ -> {}));
+        var launcher = new ProcessLauncher(tree, directory);
+        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
+                var events = new FleetEvents(broker.bootstrap(), nodes)) {
+            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+            PlannedProcess api = plan.of(Program.FAKE_API_SERVER).getFirst();
+            var kubernetes = launcher.start(api);
+            try {
+                ReadinessProbe.await(kubernetes, Duration.ofSeconds(60));
+                define(directory);
+                measure(plan, launcher, events, measurements, log);
+            } finally {
+                kubernetes
+                        .identity()
+                        .find()
+                        .ifPresent(process -> Processes.terminate(List.of(process), Duration.ofSeconds(20)));
             }
         }
     }
 
-    private static long cpuNanos(String thread) {
-        var threads = ManagementFactory.getThreadMXBean();
-        return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-                .filter(info -> info != null && info.getThreadName().equals(thread))
-                .mapToLong(info -> threads.getThreadCpuTime(info.getThreadId()))
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException("the projection engine has no thread '" + thread + "'"));
+    private void define(StateDirectory directory) {
+        try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
+            cluster.ensureNamespace(FleetPlan.NAMESPACE);
+            cluster.applyFiles(tree.resolve("k8s/base/crds"));
+        }
+    }
+
+    private void measure(
+            FleetPlan plan,
+            ProcessLauncher launcher,
+            FleetEvents log,
+            Measurements measurements,
+            Consumer<String> steps)
+            throws InterruptedException {
+        steps.accept("announcing " + nodes + " nodes of 8 GPUs");
+        log.announceAll();
+        for (Program service : SERVICES) {
+            steps.accept(name(service) + ": making the states of all nodes");
+            try (var running = ServiceUnderLoad.start(launcher, planned(plan, service), false)) {
+                measurements.add(
+                        prefix(service) + "announcements", running.work(nodes).perSecond(), "1/s");
+            }
+        }
+        if (ServiceUnderLoad.canConfine()) {
+            fold(plan, launcher, log, true, measurements, steps);
+        }
+        fold(plan, launcher, log, false, measurements, steps);
+    }
+
+    /** Every service restores its states and works off a new mix. */
+    private void fold(
+            FleetPlan plan,
+            ProcessLauncher launcher,
+            FleetEvents log,
+            boolean oneCore,
+            Measurements measurements,
+            Consumer<String> steps)
+            throws InterruptedException {
+        String cores = oneCore ? "one-core" : "all-cores";
+        log.mix(events);
+        for (Program service : SERVICES) {
+            steps.accept(name(service) + ": restoring and folding on " + cores.replace('-', ' '));
+            try (var running = ServiceUnderLoad.start(launcher, planned(plan, service), oneCore)) {
+                ServiceUnderLoad.Work work = running.work(own(service));
+                measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
+                measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");
+                measurements.add(prefix(service) + "events-per-cpu-second." + cores, work.perCpuSecond(), "1/s");
+            }
+        }
+    }
+
+    /** How many events of the mix are an input of the service. */
+    private double own(Program service) {
+        return events * (service == Program.HEALTH ? 0.91 : 0.10);
+    }
+
+    private static PlannedProcess planned(FleetPlan plan, Program service) {
+        return plan.of(service).getFirst();
+    }
+
+    private static String name(Program service) {
+        return service.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String prefix(Program service) {
+        return "fold." + name(service) + ".";
     }
 }

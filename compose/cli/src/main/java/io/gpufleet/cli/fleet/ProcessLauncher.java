@@ -23,12 +23,23 @@ import java.util.stream.Stream;
 public final class ProcessLauncher {
     private final Path tree;
     private final StateDirectory state;
-    private final Set<Program> archiveWriters = ConcurrentHashMap.newKeySet();
+    private final boolean training;
+    private final Set<Program> writers = ConcurrentHashMap.newKeySet();
 
     /** For the programs of one source tree. */
     public ProcessLauncher(Path tree, StateDirectory state) {
+        this(tree, state, false);
+    }
+
+    private ProcessLauncher(Path tree, StateDirectory state, boolean training) {
         this.tree = tree;
         this.state = state;
+        this.training = training;
+    }
+
+    /** Its services write their AOT caches when they end. */
+    public static ProcessLauncher training(Path tree, StateDirectory state) {
+        return new ProcessLauncher(tree, state, true);
     }
 
     /** Directory of logs and class data. */
@@ -38,8 +49,12 @@ public final class ProcessLauncher {
 
     /** Starts a process. */
     public FleetState.FleetProcess start(PlannedProcess planned) {
-        return start(
-                planned.name(), planned.program().name(), command(planned), planned.environment(), planned.ports());
+        return start(planned, command(planned));
+    }
+
+    /** Starts a process by a command line of its own. */
+    public FleetState.FleetProcess start(PlannedProcess planned, List<String> command) {
+        return start(planned.name(), planned.program().name(), command, planned.environment(), planned.ports());
     }
 
     /** Restarts a process with the same command and settings. */
@@ -73,13 +88,13 @@ public final class ProcessLauncher {
         }
     }
 
-    /** The command line: a small heap, a fast start, the C1 compiler. */
+    /** The command line: a small heap and a fast start. */
     public List<String> command(PlannedProcess planned) {
         Program program = planned.program();
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags(program));
-        command.addAll(classData(program));
+        command.addAll(cache(program));
         command.addAll(List.of("-cp", classPath(program), program.mainClass()));
         return command;
     }
@@ -87,7 +102,12 @@ public final class ProcessLauncher {
     private List<String> flags(Program program) {
         return switch (program) {
             case NODE_DAEMON -> List.of("@" + tree.resolve(program.module()).resolve("jvm.args"));
-            case FAKE_API_SERVER, FAKE_KUBELETS, INVENTORY, HEALTH, ALLOCATION ->
+            case INVENTORY, HEALTH, ALLOCATION ->
+                List.of(
+                        "-Xms24m",
+                        "-Xmx" + program.heapMegabytes() + "m",
+                        "@" + tree.resolve("proto/service-runtime/jvm.args"));
+            case FAKE_API_SERVER, FAKE_KUBELETS ->
                 List.of(
                         "-Xmx" + program.heapMegabytes() + "m",
                         "-XX:+UseSerialGC",
@@ -98,11 +118,22 @@ public final class ProcessLauncher {
         };
     }
 
+    /** The AOT cache where there is one of this build, else class data. */
+    private List<String> cache(Program program) {
+        Path cache = ServiceCache.of(tree, program);
+        if (training && ServiceCache.PROGRAMS.contains(program)) {
+            return writers.add(program) ? List.of("-XX:AOTCacheOutput=" + cache) : List.of();
+        }
+        return ServiceCache.fresh(tree, program)
+                ? List.of("-XX:AOTCache=" + cache, "-Xlog:disable", "-Xlog:all=error:stderr")
+                : classData(program);
+    }
+
     /** The first process of a program updates the archive at exit, the others only read it. */
     private List<String> classData(Program program) {
         Path archive = state.classData().resolve(program.name().toLowerCase(Locale.ROOT) + ".jsa");
         var flags = new ArrayList<String>();
-        if (archiveWriters.add(program)) {
+        if (writers.add(program)) {
             flags.addAll(List.of("-XX:+AutoCreateSharedArchive", "-Dgpufleet.keep-class-data=true"));
         } else if (!Files.exists(archive)) {
             return List.of();

@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * Waits until a process answers {@code /readyz}; one that exits or does not answer is an error with the end of its log.
  */
-final class ReadinessProbe {
+public final class ReadinessProbe {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(40);
     private static final int TIMEOUT_MILLIS = 2000;
     private static final int LOG_TAIL_LINES = 12;
@@ -20,7 +20,7 @@ final class ReadinessProbe {
     private ReadinessProbe() {}
 
     /** Returns once it is ready. */
-    static void await(FleetState.FleetProcess started, Duration timeout) {
+    public static void await(FleetState.FleetProcess started, Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         String last = "no answer yet";
         while (System.nanoTime() < deadline) {

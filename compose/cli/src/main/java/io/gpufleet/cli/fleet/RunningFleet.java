@@ -12,6 +12,7 @@ public final class RunningFleet {
     static final String KAFKA = "KAFKA";
 
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration TRAINING_STOP_TIMEOUT = Duration.ofMinutes(5);
     /** Programs in stop order: a program stops before those that it uses. */
     private static final List<Set<String>> STOP_ORDER = List.of(
             Set.of(Program.NODE_DAEMON.name()),
@@ -81,10 +82,17 @@ public final class RunningFleet {
                     .flatMap(Optional::stream)
                     .toList();
             if (!handles.isEmpty()) {
-                Processes.terminate(handles, STOP_TIMEOUT);
+                Processes.terminate(handles, training(state) ? TRAINING_STOP_TIMEOUT : STOP_TIMEOUT);
             }
         }
         progress.print("ended " + state.processes().size() + " processes");
+    }
+
+    /** Its services write an AOT cache at their end. */
+    private static boolean training(FleetState state) {
+        return state.processes().stream()
+                .flatMap(process -> process.command().stream())
+                .anyMatch(argument -> argument.startsWith("-XX:AOTCacheOutput="));
     }
 
     private void replace(FleetState next) {

@@ -36,10 +36,17 @@ public final class LocalFleet {
     private final Path tree;
     private final StateDirectory directory;
     private final ConsoleProgress progress;
+    private final ProcessLauncher launcher;
     private volatile @Nullable FleetStarter starter;
 
     /** The fleet of a directory, running the programs of a source tree. */
     public LocalFleet(Path tree, StateDirectory directory, ConsoleProgress progress) {
+        this(tree, directory, progress, new ProcessLauncher(tree, directory));
+    }
+
+    /** The same, with processes started in a way of one's own. */
+    public LocalFleet(Path tree, StateDirectory directory, ConsoleProgress progress, ProcessLauncher launcher) {
+        this.launcher = launcher;
         this.tree = tree;
         this.directory = directory;
         this.progress = progress;
@@ -134,13 +141,7 @@ public final class LocalFleet {
                 options.nodes(),
                 options.gpus(),
                 options.model()));
-        var start = new FleetStarter(
-                plan,
-                new ProcessLauncher(tree, directory),
-                new TopicsAndDefinitions(tree),
-                progress,
-                kubernetes,
-                supervisor);
+        var start = new FleetStarter(plan, launcher, new TopicsAndDefinitions(tree), progress, kubernetes, supervisor);
         starter = start;
         return start.start();
     }

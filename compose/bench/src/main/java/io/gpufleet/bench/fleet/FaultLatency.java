@@ -1,0 +1,152 @@
+package io.gpufleet.bench.fleet;
+
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FaultFile;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.Program;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** From a fault in a simulated GPU to the taint that a watch sees, hop by hop. */
+final class FaultLatency implements AutoCloseable {
+    static final Duration TIMEOUT = Duration.ofSeconds(30);
+    /** A GPU that fell off the bus: withdrawn at once by every policy. */
+    static final int XID = 79;
+
+    private static final int WARM_UP = 20;
+    private static final int WITH_RIVAL = 30;
+    private static final List<String> EVENT_HOPS = List.of("appended_to_folded", "folded_to_committed");
+    private static final List<String> PATCH_HOPS = List.of("committed_to_sent", "sent_to_acked", "acked_to_watched");
+    private static final String PATCHES = "gpufleet_node_patches_total";
+    private static final String CONFLICTS = "gpufleet_node_patches_conflicts_total";
+
+    private final FleetState state;
+    private final KubernetesCluster cluster;
+    private final TaintWatcher taints;
+    private int next;
+
+    FaultLatency(FleetState state) {
+        this.state = state;
+        this.cluster = KubernetesCluster.of(Path.of(state.kubernetes().kubeconfig()));
+        this.taints = new TaintWatcher(cluster.client());
+    }
+
+    TaintWatcher taints() {
+        return taints;
+    }
+
+    /** One fault of a fleet that has just started; returns milliseconds. */
+    double first() throws InterruptedException {
+        return faults(1, new InjectedFaults()).getFirst();
+    }
+
+    /** Latency of warm faults, its hops, and what a rival writer changes. */
+    void measure(int count, Measurements measurements, Consumer<String> log) throws InterruptedException {
+        log.accept("injecting " + WARM_UP + " faults to warm up and " + count + " to measure");
+        faults(WARM_UP, new InjectedFaults());
+        ServiceMetrics before = health();
+        var injected = new InjectedFaults();
+        measurements.addDistribution("fleet.fault-to-taint", faults(count, injected), "ms");
+        ServiceMetrics after = health().since(before);
+        injected.measure(state.bootstrap(), measurements);
+        for (String hop : EVENT_HOPS) {
+            addHop(measurements, after, "gpufleet_event_hop_seconds", Map.of("hop", hop, "topic", "health"));
+        }
+        for (String hop : PATCH_HOPS) {
+            addHop(measurements, after, "gpufleet_node_patch_hop_seconds", Map.of("hop", hop));
+        }
+        rival(measurements, log);
+    }
+
+    private static void addHop(
+            Measurements measurements, ServiceMetrics metrics, String histogram, Map<String, String> labels) {
+        String name = "fleet.hop."
+                + labels.getOrDefault("hop", "").replace("_to_", "-").toLowerCase(Locale.ROOT);
+        metrics.millis(histogram, labels, 50).ifPresent(value -> measurements.add(name + ".p50", value, "ms"));
+        metrics.millis(histogram, labels, 99).ifPresent(value -> measurements.add(name + ".p99", value, "ms"));
+    }
+
+    private void rival(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        log.accept("injecting " + WITH_RIVAL + " faults beside a rival that writes every node ten times a second");
+        double requests = 0;
+        double conflicts = 0;
+        List<String> names =
+                state.nodes().stream().map(FleetState.FleetNode::name).toList();
+        var sample = new ArrayList<Double>();
+        try (var rival = new RivalWriters(cluster.client(), names)) {
+            for (int i = 0; i < WITH_RIVAL; i++) {
+                ServiceMetrics before = health();
+                FleetState.FleetNode node = node();
+                int gpu = gpu(node);
+                sample.add(inject(node, gpu, new InjectedFaults()));
+                ServiceMetrics taint = health().since(before);
+                clear(node, gpu);
+                requests += taint.value(PATCHES) + taint.value(CONFLICTS);
+                conflicts += taint.value(CONFLICTS);
+            }
+            measurements.add("fleet.rival.writes", rival.written(), "1");
+        }
+        measurements.addDistribution("fleet.rival.fault-to-taint", sample, "ms");
+        measurements.add("fleet.rival.requests-per-taint", requests / WITH_RIVAL, "1");
+        measurements.add("fleet.rival.conflicts", 100 * conflicts / Math.max(1, requests), "%");
+    }
+
+    private List<Double> faults(int count, InjectedFaults injected) throws InterruptedException {
+        var sample = new ArrayList<Double>();
+        for (int i = 0; i < count; i++) {
+            FleetState.FleetNode node = node();
+            int gpu = gpu(node);
+            sample.add(inject(node, gpu, injected));
+            clear(node, gpu);
+        }
+        return sample;
+    }
+
+    private double inject(FleetState.FleetNode node, int gpu, InjectedFaults injected) throws InterruptedException {
+        taints.await(node.name(), false, TIMEOUT);
+        injected.add(node.name());
+        long before = System.nanoTime();
+        FaultFile.write(node, gpu, XID);
+        return TaintWatcher.millis(before, taints.await(node.name(), true, TIMEOUT));
+    }
+
+    /** The recovery of this fault is not part of the next sample. */
+    private void clear(FleetState.FleetNode node, int gpu) throws InterruptedException {
+        FaultFile.remove(node, gpu);
+        taints.await(node.name(), false, TIMEOUT);
+        next++;
+    }
+
+    private FleetState.FleetNode node() {
+        return state.nodes().get(next % state.nodes().size());
+    }
+
+    private int gpu(FleetState.FleetNode node) {
+        return next / state.nodes().size() % node.gpus();
+    }
+
+    private ServiceMetrics health() throws InterruptedException {
+        return ServiceMetrics.scrape(health(state));
+    }
+
+    /** The process of the first replica. */
+    static FleetState.FleetProcess health(FleetState state) {
+        return state.processes().stream()
+                .filter(part -> part.program().equals(Program.HEALTH.name()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        taints.close();
+        cluster.close();
+    }
+}

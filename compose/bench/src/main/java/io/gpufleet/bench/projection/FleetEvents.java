@@ -1,0 +1,170 @@
+package io.gpufleet.bench.projection;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.Message;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.allocation.v1.HeldDevice;
+import io.gpufleet.proto.allocation.v1.Holder;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.inventory.v1.NvlinkPeer;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+/** Events of a real fleet, every node with a key and devices of its own. */
+final class FleetEvents implements AutoCloseable {
+    static final String CLUSTER = "local";
+    private static final String BOOT = "5d3c1f0e-7f0a-4b43-8f3e-0d3f5c9a1b77";
+    /** Eight digits that every node replaces by its own. */
+    private static final String PLACEHOLDER = "a0a0a0a0";
+
+    private static final String ANNOUNCED = new String(Codec.toJson(announced()), UTF_8);
+    private static final String HELD = new String(Codec.toJson(held()), UTF_8);
+    private static final List<String> FAULTS = IntStream.range(0, 8)
+            .mapToObj(gpu -> new String(Codec.toJson(fault(gpu)), UTF_8))
+            .toList();
+
+    private final Codec codec = new Codec(CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
+    private final int nodes;
+    private final Map<Topic, int[]> sequences = new EnumMap<>(Topic.class);
+    private final long epoch = System.currentTimeMillis();
+    private final Instant time = Instant.now();
+    /** Announcements are compressed by their writer, as the topic wants them. */
+    private final Producer<String, byte[]> compressed;
+
+    private final Producer<String, byte[]> plain;
+
+    FleetEvents(String bootstrap, int nodes) {
+        this.nodes = nodes;
+        this.compressed = producer(bootstrap, "gzip");
+        this.plain = producer(bootstrap, "none");
+    }
+
+    private static Producer<String, byte[]> producer(String bootstrap, String compression) {
+        var config = new Properties();
+        config.put("bootstrap.servers", bootstrap);
+        config.put("compression.type", compression);
+        config.put("linger.ms", "20");
+        config.put("batch.size", "262144");
+        return new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+    }
+
+    /** Every node is announced with its eight GPUs. */
+    void announceAll() {
+        for (int node = 0; node < nodes; node++) {
+            send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+        }
+        compressed.flush();
+    }
+
+    /** The mix: 1 % announcements, 9 % snapshots of holders, 90 % faults of an application; every node in turn. */
+    void mix(int events) {
+        for (int i = 0; i < events; i++) {
+            int kind = i % 100;
+            // Coprime with a hundred, so that every node gets every kind.
+            int node = (int) (i * 7919L % nodes);
+            if (kind == 0) {
+                send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+            } else if (kind < 10) {
+                send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
+            } else {
+                send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FAULTS.get(i % 8));
+            }
+        }
+        compressed.flush();
+        plain.flush();
+    }
+
+    private void send(EventType type, Topic topic, int index, String template) {
+        String node = "node-" + index;
+        int sequence = ++sequences.computeIfAbsent(topic, _ -> new int[nodes])[index];
+        var envelope = new Envelope(
+                new EventId(node, epoch, topic, sequence),
+                new EventSource.Node(CLUSTER, node),
+                type,
+                "",
+                node,
+                new EventTime(time, time, 0),
+                "");
+        String digits = HexFormat.of().toHexDigits(index, 8);
+        byte[] json = template.replace(PLACEHOLDER, digits).getBytes(UTF_8);
+        (topic == Topic.INVENTORY ? compressed : plain).send(codec.encode(envelope, json));
+    }
+
+    @Override
+    public void close() {
+        compressed.close();
+        plain.close();
+    }
+
+    private static Message fault(int gpu) {
+        return FaultObserved.newBuilder()
+                .setBootId(BOOT)
+                .setFault(Fault.newBuilder()
+                        .setDeviceUuid("GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + gpu)
+                        .setModel("NVIDIA H100 80GB HBM3")
+                        .setKind(FaultKind.FAULT_KIND_XID)
+                        .setXid(31)
+                        .setMessage("NVRM: Xid (PCI:0000:1b:00): 31, pid=1234, name=python"))
+                .build();
+    }
+
+    private static Message held() {
+        var held = DevicesHeld.newBuilder().setBootId(BOOT).setComplete(true);
+        for (int i = 0; i < 4; i++) {
+            String uuid = "GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + i;
+            held.addHolders(Holder.newBuilder()
+                    .setNamespace("team-a")
+                    .setPod("train-" + PLACEHOLDER + "-" + i)
+                    .setContainer("main")
+                    .setResource("nvidia.com/gpu")
+                    .addDevices(HeldDevice.newBuilder()
+                            .setId(uuid)
+                            .setDeviceUuid(uuid)
+                            .setShortModel("H100")
+                            .setShareOf(1)));
+        }
+        return held.build();
+    }
+
+    private static Message announced() {
+        var announced = NodeAnnounced.newBuilder().setBootId(BOOT).setDriverVersion("550.54.15");
+        for (int i = 0; i < 8; i++) {
+            var gpu = Gpu.newBuilder()
+                    .setUuid("GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + i)
+                    .setIndex(i)
+                    .setPciBusId("00000000:%02X:00.0".formatted(0x1b + i))
+                    .setModel("NVIDIA H100 80GB HBM3")
+                    .setShortModel("H100")
+                    .setFamily("hopper")
+                    .setMemoryBytes(85_520_809_984L)
+                    .setResource("nvidia.com/gpu");
+            for (int peer = 0; peer < 4; peer++) {
+                gpu.addNvlinkPeers(NvlinkPeer.newBuilder().setLinks(4).setViaSwitch(true));
+            }
+            announced.addGpus(gpu);
+        }
+        return announced.build();
+    }
+}

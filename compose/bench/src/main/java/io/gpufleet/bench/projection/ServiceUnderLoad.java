@@ -1,0 +1,116 @@
+package io.gpufleet.bench.projection;
+
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.PlannedProcess;
+import io.gpufleet.cli.fleet.ProcessLauncher;
+import io.gpufleet.cli.fleet.Processes;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
+final class ServiceUnderLoad implements AutoCloseable {
+    private static final Path TASKSET = Path.of("/usr/bin/taskset");
+    private static final Duration TIMEOUT = Duration.ofMinutes(3);
+    private static final String EVENTS = "gpufleet_projection_events_total";
+    private static final String RESTORE = "gpufleet_projection_restore_milliseconds";
+
+    /**
+     * What was measured.
+     *
+     * @param events number of events
+     * @param seconds from the first to the last, by the clock
+     * @param cpuSeconds processor time of the whole process between them
+     */
+    record Work(double events, double seconds, double cpuSeconds) {
+        double perSecond() {
+            return events / seconds;
+        }
+
+        double perCpuSecond() {
+            return events / cpuSeconds;
+        }
+    }
+
+    private final FleetState.FleetProcess process;
+    private final ProcessHandle handle;
+    private final Semaphore never = new Semaphore(0);
+
+    private ServiceUnderLoad(FleetState.FleetProcess process) {
+        this.process = process;
+        this.handle = process.identity().find().orElseThrow();
+    }
+
+    /** Starts the service on every core, or on one where the machine has a way to confine it. */
+    static ServiceUnderLoad start(ProcessLauncher launcher, PlannedProcess planned, boolean oneCore) {
+        List<String> command = new ArrayList<>();
+        if (oneCore) {
+            command.addAll(List.of(TASKSET.toString(), "-c", "0"));
+        }
+        for (String argument : launcher.command(planned)) {
+            // No cache is written: that would be measured as well.
+            if (argument.startsWith("-Xmx")) {
+                command.add("-Xmx2g");
+            } else if (!argument.startsWith("-XX:AOTCacheOutput")) {
+                command.add(argument);
+            }
+        }
+        return new ServiceUnderLoad(launcher.start(planned, command));
+    }
+
+    static boolean canConfine() {
+        return Files.isExecutable(TASKSET);
+    }
+
+    /** Waits until so many events are applied. */
+    Work work(double events) throws InterruptedException {
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
+        double first = 0;
+        long begun = 0;
+        Duration cpu = Duration.ZERO;
+        while (System.nanoTime() < deadline && handle.isAlive()) {
+            double done = applied();
+            long now = System.nanoTime();
+            if (begun == 0 && done > 0) {
+                first = done;
+                begun = now;
+                cpu = cpu();
+            }
+            if (done >= events) {
+                return new Work(
+                        done - first, (now - begun) / 1e9, cpu().minus(cpu).toNanos() / 1e9);
+            }
+            var _ = never.tryAcquire(100, TimeUnit.MILLISECONDS);
+        }
+        throw new IllegalStateException(process.name() + " ended, or did not apply " + (long) events + " events within "
+                + TIMEOUT.toMinutes() + " min; see " + process.log());
+    }
+
+    /** Number of events applied; none while the HTTP server is not there yet. */
+    private double applied() throws InterruptedException {
+        try {
+            return ServiceMetrics.scrape(process).value(EVENTS);
+        } catch (IllegalStateException starting) {
+            return 0;
+        }
+    }
+
+    /** How long it took to read its states. */
+    double restoreSeconds() throws InterruptedException {
+        return ServiceMetrics.scrape(process).value(RESTORE) / 1000;
+    }
+
+    private Duration cpu() {
+        return handle.info().totalCpuDuration().orElse(Duration.ZERO);
+    }
+
+    @Override
+    public void close() {
+        Processes.terminate(List.of(handle), Duration.ofSeconds(20));
+    }
+}
