@@ -2,6 +2,7 @@ package io.gpufleet.bench.daemon;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.bench.harness.Measurements;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,9 @@ class ComparisonTableTest {
         samples.addValue("gpufleet", "idle-rss", "MiB", 100);
         samples.addValue("gpufleet", "idle-rss", "MiB", 98);
         // When
-        String table = ComparisonTable.of(samples.measurements().all()).render();
+        var measurements = new Measurements();
+        samples.addTo(measurements);
+        String table = ComparisonTable.of(measurements.all()).render();
         // Then
         assertThat(table.lines().map(line -> line.replaceAll(" +", " ")))
                 .containsExactly(

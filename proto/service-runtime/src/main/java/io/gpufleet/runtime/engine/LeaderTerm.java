@@ -2,10 +2,10 @@ package io.gpufleet.runtime.engine;
 
 import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
-import io.gpufleet.runtime.record.InputDecoder;
-import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.DeadLetters;
+import io.gpufleet.runtime.record.InputDecoder;
+import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.sequence.WriterSequences;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;

@@ -17,8 +17,7 @@ import org.junit.jupiter.api.Test;
 
 @NullMarked
 class InputDecoderTest {
-    private final InputDecoder decoder =
-            new InputDecoder(new Codec("c1", new Topics("gpu.")), Set.of(Topic.TELEMETRY));
+    private final InputDecoder decoder = new InputDecoder(new Codec("c1", new Topics("gpu.")), Set.of(Topic.TELEMETRY));
 
     private static ConsumerRecord<byte[], byte[]> garbage(String topic, int offset) {
         return new ConsumerRecord<>(topic, 0, offset, "n1".getBytes(UTF_8), "no JSON".getBytes(UTF_8));
