@@ -38,7 +38,15 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on free ports and returns when the broker answers; it ends with this JVM at the latest. */
     public static BrokerProcess start(Path dir) {
-        return start(dir, false);
+        return startOnFreePort(dir, _ -> new ListenerSecurity.Open());
+    }
+
+    /** Starts with a second port, {@link #proxiedBootstrap()}, that clients reach through {@link #proxy()}. */
+    public static BrokerProcess startWithProxy(Path dir) {
+        return startOnFreePort(dir, _ -> {
+            int port = freePort();
+            return new ListenerSecurity.BehindProxy(port, TcpProxy.open(port));
+        });
     }
 
     /**
@@ -46,13 +54,18 @@ public final class BrokerProcess implements AutoCloseable {
      * allow. Whoever comes by the plain port is the administrator. {@code broker.out} has each decision of the authorizer.
      */
     public static BrokerProcess startSecured(Path dir) {
-        return start(dir, true);
+        return startOnFreePort(dir, absolute -> ListenerSecurity.TlsAndScram.create(absolute, freePort()));
     }
 
-    private static BrokerProcess start(Path dir, boolean secured) {
+    /** Makes the listener beside the plain one. */
+    private interface ListenerFactory {
+        ListenerSecurity create(Path directory) throws IOException;
+    }
+
+    private static BrokerProcess startOnFreePort(Path dir, ListenerFactory listener) {
         for (int attempt = 1; ; attempt++) {
             try {
-                BrokerProcess broker = start(dir, anyPort(), secured, List.of());
+                BrokerProcess broker = start(dir, anyPort(), listener, List.of());
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.process.destroyForcibly(), "broker-end"));
                 return broker;
             } catch (IllegalStateException portWasTakenMeanwhile) {
@@ -65,23 +78,22 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on the given port and returns when the broker answers; it outlives this JVM. */
     public static BrokerProcess start(Path dir, int port) {
-        return start(dir, port, false, List.of());
+        return start(dir, port, _ -> new ListenerSecurity.Open(), List.of());
     }
 
     /** Starts a broker and stops it; its JVM writes the classes that it loaded to the archive. */
     static void recordClassData(Path dir, Path archive) {
-        BrokerProcess broker = start(dir, anyPort(), false, List.of("-XX:ArchiveClassesAtExit=" + archive));
+        BrokerProcess broker =
+                start(dir, anyPort(), _ -> new ListenerSecurity.Open(), List.of("-XX:ArchiveClassesAtExit=" + archive));
         broker.process.destroy();
         await(broker.process);
     }
 
-    private static BrokerProcess start(Path dir, int port, boolean secured, List<String> flags) {
+    private static BrokerProcess start(Path dir, int port, ListenerFactory listener, List<String> flags) {
         try {
             Files.createDirectories(dir);
             Path absolute = dir.toAbsolutePath();
-            ListenerSecurity security =
-                    secured ? ListenerSecurity.TlsAndScram.create(absolute, freePort()) : new ListenerSecurity.Open();
-            var properties = new ServerProperties(absolute, port, freePort(), security);
+            var properties = new ServerProperties(absolute, port, freePort(), listener.create(absolute));
             var jvm = new BrokerJvm(properties, KafkaJars.classPath());
             properties.write();
             if (!Files.exists(properties.logDir().resolve("meta.properties"))) {
@@ -104,8 +116,22 @@ public final class BrokerProcess implements AutoCloseable {
     public String securedBootstrap() {
         return switch (properties.security()) {
             case ListenerSecurity.TlsAndScram secured -> "127.0.0.1:" + secured.port();
-            case ListenerSecurity.Open _ -> throw new IllegalStateException("this broker has no secured listener");
+            case ListenerSecurity.Open _, ListenerSecurity.BehindProxy _ ->
+                throw new IllegalStateException("this broker has no secured listener");
         };
+    }
+
+    /** Value for {@code bootstrap.servers} of clients behind the proxy; only for {@link #startWithProxy}. */
+    public String proxiedBootstrap() {
+        return "127.0.0.1:" + proxy().port();
+    }
+
+    /** The proxy between the broker and the clients of {@link #proxiedBootstrap()}. */
+    public TcpProxy proxy() {
+        if (properties.security() instanceof ListenerSecurity.BehindProxy(int _, TcpProxy proxy)) {
+            return proxy;
+        }
+        throw new IllegalStateException("this broker has no proxy");
     }
 
     /** Kafka client properties of a SCRAM user of the secured listener. */
@@ -177,6 +203,9 @@ public final class BrokerProcess implements AutoCloseable {
     @Override
     public void close() {
         stop();
+        if (properties.security() instanceof ListenerSecurity.BehindProxy(int _, TcpProxy proxy)) {
+            proxy.close();
+        }
     }
 
     private Process launch() throws IOException {

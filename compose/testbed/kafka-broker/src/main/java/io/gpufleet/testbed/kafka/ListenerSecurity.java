@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Whether the broker has a listener for clients with TLS, SCRAM and ACLs beside the plain one. */
+/** The listener that the broker has beside the plain one: none, one with TLS, SCRAM and ACLs, or one behind a proxy. */
 sealed interface ListenerSecurity {
     /** Password of the key store and the trust store. */
     String STORE_PASSWORD = "of-a-test-broker";
@@ -18,6 +18,11 @@ sealed interface ListenerSecurity {
         return "PLAINTEXT://127.0.0.1:" + plainPort;
     }
 
+    /** The value of {@code advertised.listeners}. */
+    default String advertisedListeners(int plainPort) {
+        return listeners(plainPort);
+    }
+
     /** Further lines of the configuration of the broker's log. */
     default String logging() {
         return "";
@@ -28,6 +33,29 @@ sealed interface ListenerSecurity {
         @Override
         public String properties() {
             return "";
+        }
+    }
+
+    /**
+     * A second plain port, whose clients are told the port of a proxy.
+     *
+     * @param port the second port
+     * @param proxy forwards to it
+     */
+    record BehindProxy(int port, TcpProxy proxy) implements ListenerSecurity {
+        @Override
+        public String listeners(int plainPort) {
+            return "PLAINTEXT://127.0.0.1:" + plainPort + ",PROXIED://127.0.0.1:" + port;
+        }
+
+        @Override
+        public String advertisedListeners(int plainPort) {
+            return "PLAINTEXT://127.0.0.1:" + plainPort + ",PROXIED://127.0.0.1:" + proxy.port();
+        }
+
+        @Override
+        public String properties() {
+            return "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT\n";
         }
     }
 

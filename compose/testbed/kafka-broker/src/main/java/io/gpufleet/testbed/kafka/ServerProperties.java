@@ -43,7 +43,7 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
             node.id=1
             controller.quorum.voters=1@127.0.0.1:%2$d
             listeners=%1$s,CONTROLLER://127.0.0.1:%2$d
-            advertised.listeners=%1$s
+            advertised.listeners=%4$s
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
             log.dirs=%3$s
@@ -68,7 +68,11 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
             log.cleaner.threads=1
             log.cleaner.dedupe.buffer.size=16777216
             log.cleaner.io.buffer.size=262144
-            """.formatted(security.listeners(port), controllerPort, logDir().toAbsolutePath())
+            """.formatted(
+                                security.listeners(port),
+                                controllerPort,
+                                logDir().toAbsolutePath(),
+                                security.advertisedListeners(port))
                 + security.properties();
     }
 }

@@ -20,8 +20,8 @@ public final class TestBed implements AutoCloseable {
     private final Path kubeconfig;
     private final KubernetesClient client;
 
-    private TestBed(Path directory) {
-        this.broker = BrokerProcess.start(directory.resolve("kafka"));
+    private TestBed(Path directory, BrokerProcess broker) {
+        this.broker = broker;
         TopicAdmin.apply(broker.bootstrap(), codec.topics());
         this.apiServer = FakeApiServer.start("127.0.0.1", 0);
         this.kubeconfig = apiServer.kubeconfig(directory.resolve("kubeconfig"));
@@ -30,7 +30,12 @@ public final class TestBed implements AutoCloseable {
 
     /** Starts both; their files are below a directory. */
     public static TestBed start(Path directory) {
-        return new TestBed(directory);
+        return new TestBed(directory, BrokerProcess.start(directory.resolve("kafka")));
+    }
+
+    /** Starts both, the broker with a second address that is reached through a proxy. */
+    public static TestBed startWithProxy(Path directory) {
+        return new TestBed(directory, BrokerProcess.startWithProxy(directory.resolve("kafka")));
     }
 
     /** The broker. */
