@@ -54,7 +54,8 @@ final class BrokerProbe implements AutoCloseable {
     private volatile long topicsGeneration;
     private volatile boolean silent;
 
-    private BrokerProbe(EngineParts<?> parts) {
+    /** Asks nothing before {@link #start}. */
+    BrokerProbe(EngineParts<?> parts) {
         this.parts = parts;
         this.silence = parts.settings().sessionTimeout();
         this.thread = Thread.ofPlatform()

@@ -55,7 +55,7 @@ final class Changelog<S> implements AutoCloseable {
 
     /** Empties the committed states and stands at the beginning. */
     static <S> Changelog<S> open(EngineParts<S> parts, StateStore.Committed<S> committed) {
-        Consumer<byte[], byte[]> reader = parts.reader("changelog");
+        Consumer<byte[], byte[]> reader = parts.clients().reader("changelog");
         try {
             var changelog = new Changelog<>(parts, reader, committed);
             List<TopicPartition> all = parts.partitions(parts.spec().changelog());

@@ -37,7 +37,7 @@ final class InputReader implements AutoCloseable {
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .toList();
         this.progress = new PartitionProgress(parts, partitions);
-        this.consumer = parts.reader("inputs");
+        this.consumer = parts.clients().reader("inputs");
     }
 
     /** Takes up the stored offsets; a topic that was recreated meanwhile is read from its beginning. */

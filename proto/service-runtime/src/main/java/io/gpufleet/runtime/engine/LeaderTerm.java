@@ -59,7 +59,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private boolean closedCleanly;
     private long lastTick;
     private long lastCommit;
-    private long lastCommitEnd = System.nanoTime();
+    private long lastCommitEnd;
     private long commitsInTerm;
 
     private LeaderTerm(
@@ -69,6 +69,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             Producer<byte[], byte[]> producer,
             long actNanos) {
         this.parts = parts;
+        this.lastCommitEnd = parts.clients().nanos();
         this.context = context;
         this.store = changelog.store();
         this.committed = store.committed();
@@ -91,10 +92,10 @@ final class LeaderTerm<S> implements AutoCloseable {
     /** Fences the old leader, reads its changelog to the end, and says on the log who leads now. */
     static <S> LeaderTerm<S> begin(
             EngineParts<S> parts, TermContext context, Changelog<S> changelog, BooleanSupplier stop) {
-        Producer<byte[], byte[]> producer = parts.writer();
+        Producer<byte[], byte[]> producer = parts.clients().writer();
         try {
             producer.initTransactions();
-            long fenced = System.nanoTime();
+            long fenced = parts.clients().nanos();
             changelog.catchUp(stop);
             var term = new LeaderTerm<>(parts, context, changelog, producer, actFrom(context, changelog, fenced));
             term.inputs.assign(context.topicIds());
@@ -134,7 +135,7 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     /** Folds until told to stop, then stops acting, and resigns in the last commit. */
     void run(BooleanSupplier stop) {
-        lastTick = System.nanoTime() - TICK_NANOS;
+        lastTick = parts.clients().nanos() - TICK_NANOS;
         while (!stop.getAsBoolean()) {
             process(poll(), context.brokerClock().now());
             beginActing();
@@ -156,11 +157,13 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     private long pauseNanos() {
-        return lastCommitEnd + COMMIT_PAUSE_NANOS - System.nanoTime();
+        return lastCommitEnd + COMMIT_PAUSE_NANOS - parts.clients().nanos();
     }
 
     private void beginActing() {
-        if (!acting && System.nanoTime() - actNanos >= 0 && context.lease().held()) {
+        if (!acting
+                && parts.clients().nanos() - actNanos >= 0
+                && context.lease().held()) {
             acting = true;
             parts.actor().begin(context.lease(), committed);
             context.acts();
@@ -179,7 +182,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         Batch batch = new Batch();
         List<Input> readable = decoder.decode(records);
         readable.forEach(input -> receiver.receive(input, now, batch));
-        long nanos = System.nanoTime();
+        long nanos = parts.clients().nanos();
         boolean tick = nanos - lastTick >= TICK_NANOS;
         if (tick) {
             lastTick = nanos;
@@ -266,11 +269,11 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
         Map<String, S> changed = store.changed();
         Set<String> forgotten = store.forgotten();
-        long begun = System.nanoTime();
+        long begun = parts.clients().nanos();
         producer.beginTransaction();
         sendInTransaction(records, withOffsets);
         producer.commitTransaction();
-        lastCommitEnd = System.nanoTime();
+        lastCommitEnd = parts.clients().nanos();
         context.lease().renew(begun);
         context.probe().answered();
         lastCommit = begun;

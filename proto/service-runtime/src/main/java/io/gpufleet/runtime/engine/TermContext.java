@@ -22,7 +22,7 @@ final class TermContext {
     private volatile List<String> tickFailures = List.of();
 
     TermContext(EngineParts<?> parts, BrokerProbe probe) {
-        this.lease = new LeadershipLease(parts.settings().leaseDuration(), System::nanoTime);
+        this.lease = new LeadershipLease(parts.settings().leaseDuration(), parts.clients()::nanos);
         this.brokerClock = new BrokerClock(parts.clock());
         this.probe = probe;
     }

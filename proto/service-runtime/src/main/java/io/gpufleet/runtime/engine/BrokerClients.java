@@ -1,0 +1,51 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.wire.KafkaClients;
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** Clients of the broker of a configuration, and the time of this machine. */
+record BrokerClients(EngineConfig config) implements EngineClients {
+    @Override
+    public Consumer<byte[], byte[]> reader(String purpose) {
+        Properties properties = config.kafka().properties(config.settings().instance() + "-" + purpose);
+        properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        // A position that the broker does not have is noticed and counted, never silently moved.
+        properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+        properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
+        properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, "2000");
+        properties.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "5000");
+        properties.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
+        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    @Override
+    public Producer<byte[], byte[]> writer() {
+        Properties properties = config.kafka().properties(config.settings().instance() + "-writer");
+        properties.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, config.group());
+        properties.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, "10000");
+        properties.put(ProducerConfig.ACKS_CONFIG, "all");
+        properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
+        // The commit flushes; until then the records of a transaction share requests.
+        properties.put(ProducerConfig.LINGER_MS_CONFIG, "5");
+        properties.put(ProducerConfig.BATCH_SIZE_CONFIG, Integer.toString(128 * 1024));
+        properties.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Integer.toString(KafkaClients.MAX_REQUEST_BYTES));
+        properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, "4000");
+        properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "8000");
+        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "8000");
+        return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    @Override
+    public long nanos() {
+        return System.nanoTime();
+    }
+}

@@ -1,0 +1,16 @@
+package io.gpufleet.runtime.engine;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.producer.Producer;
+
+/** What a term reads and writes with, and the monotonic time that its lease is counted by. */
+interface EngineClients {
+    /** A consumer that is assigned its partitions and sees committed records only; the caller closes it. */
+    Consumer<byte[], byte[]> reader(String purpose);
+
+    /** The service's one transactional writer; the caller closes it. */
+    Producer<byte[], byte[]> writer();
+
+    /** Monotonic time in nanoseconds. */
+    long nanos();
+}
