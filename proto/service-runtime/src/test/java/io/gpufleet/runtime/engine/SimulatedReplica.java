@@ -1,0 +1,136 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ProjectionSettings;
+import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.simulation.CommittedFold;
+import io.gpufleet.runtime.simulation.Link;
+import io.gpufleet.runtime.simulation.Lockstep;
+import io.gpufleet.runtime.simulation.RecordedProjection;
+import io.gpufleet.runtime.simulation.SimulatedBroker;
+import io.gpufleet.runtime.simulation.SimulatedConsumer;
+import io.gpufleet.runtime.simulation.SimulatedProducer;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
+import java.time.Clock;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.errors.ProducerFencedException;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A replica in a simulation: the engine's changelog, terms, states and lease over a simulated broker. The election is
+ * left out: whoever is told that it leads believes it, also when another one does.
+ */
+@NullMarked
+public final class SimulatedReplica<S> {
+    private final EngineParts<S> parts;
+    private final TermContext context;
+    private final StateStore.Committed<S> committed = new StateStore.Committed<>(StateListener.none());
+    private boolean believesToLead;
+
+    /** What the replicas of one simulation share. */
+    public record Shared<S>(SimulatedBroker broker, Codec codec, CommittedFold<S> fold, Random random) {}
+
+    private SimulatedReplica(EngineParts<S> parts) {
+        this.parts = parts;
+        this.context = new TermContext(parts, new BrokerProbe(parts));
+    }
+
+    /** A process that has not begun to run. */
+    public static <S> SimulatedReplica<S> of(
+            Shared<S> shared, String instance, Clock clock, Link link, Projection<S> projection, Actor<S> actor) {
+        var config = new EngineConfig(
+                new ProjectionSettings("simulated", instance, "", ProjectionSettings.SESSION),
+                shared.codec(),
+                KafkaClients.plain("127.0.0.1:1"),
+                clock);
+        var writer = new AtomicReference<@Nullable SimulatedProducer>();
+        var recorded = new RecordedProjection<>(projection, states -> {
+            SimulatedProducer producer = writer.get();
+            if (producer != null && producer.newest()) {
+                shared.fold().assertSameAs(states);
+            }
+        });
+        var clients = new EngineClients() {
+            @Override
+            public Consumer<byte[], byte[]> reader(String purpose) {
+                return new SimulatedConsumer(shared.broker(), link, shared.random());
+            }
+
+            @Override
+            public Producer<byte[], byte[]> writer() {
+                // What an earlier term has not committed is lost.
+                recorded.takeCalls();
+                var producer = new SimulatedProducer(
+                        shared.broker(), link, records -> shared.fold().committed(recorded.takeCalls(), records));
+                writer.set(producer);
+                return producer;
+            }
+
+            @Override
+            public long nanos() {
+                return shared.broker().time().nanos();
+            }
+        };
+        return new SimulatedReplica<>(new EngineParts<>(config, recorded, actor, StateListener.none(), clients));
+    }
+
+    /** Tells the replica that it leads, or that it does so no more. */
+    public void elect(boolean leads) {
+        believesToLead = leads;
+    }
+
+    /** True while it believes to lead. */
+    public boolean believesToLead() {
+        return believesToLead;
+    }
+
+    /** True while its actor may act. */
+    public boolean acting() {
+        return context.acting() && context.lease().held();
+    }
+
+    /** Runs until its thread is killed. */
+    public void run() {
+        while (true) {
+            try {
+                serve();
+            } catch (ProducerFencedException fenced) {
+                believesToLead = false;
+            } catch (ProjectionStoppedException stopped) {
+                throw new AssertionError(stopped);
+            } catch (RuntimeException trouble) {
+                if (!(trouble instanceof org.apache.kafka.common.KafkaException)) {
+                    throw trouble;
+                }
+            }
+            Lockstep.pause();
+        }
+    }
+
+    private void serve() {
+        try (Changelog<S> changelog = Changelog.open(parts, committed)) {
+            changelog.catchUp(() -> false);
+            while (!believesToLead) {
+                changelog.follow();
+            }
+            lead(changelog);
+        }
+    }
+
+    private void lead(Changelog<S> changelog) {
+        try (LeaderTerm<S> term = LeaderTerm.begin(parts, context, changelog, () -> !believesToLead)) {
+            try {
+                term.run(() -> !believesToLead);
+            } finally {
+                context.actsNoMore();
+                term.stopActing();
+            }
+        }
+    }
+}
