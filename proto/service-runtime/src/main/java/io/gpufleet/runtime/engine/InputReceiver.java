@@ -108,7 +108,8 @@ final class InputReceiver<S> {
         switch (parts.codec().decode(RecordConverter.appendedAt(rec, origin.appendedAt()))) {
             case DecodedRecord.Event event -> {
                 requireForeign(event.envelope().key());
-                applied(new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), false), now, batch);
+                var _ = applied(
+                        new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), false), now, batch);
                 batch.replayed(mark, now, deadLetters.replayed(rec, origin, now));
             }
             case DecodedRecord.UnknownType _ -> bury(rec, "its type is not in the catalogue", batch);
@@ -123,12 +124,13 @@ final class InputReceiver<S> {
         }
     }
 
-    private void applied(Inbound.Event inbound, Instant now, Batch batch) {
+    private Effects<S> applied(Inbound.Event inbound, Instant now, Batch batch) {
         Effects<S> effects = parts.projection().on(store, inbound, now);
         store.apply(effects);
         batch.ofEvent(inbound.key(), effects);
         batch.causedBy(inbound, effects);
         batch.count.applied.incrementAndGet();
+        return effects;
     }
 
     private void unidentified(Inbound input, Instant now, Batch batch) {
@@ -174,7 +176,10 @@ final class InputReceiver<S> {
         }
         var inbound = new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), admission.newMachine());
         try {
-            applied(inbound, now, batch);
+            Effects<S> effects = applied(inbound, now, batch);
+            if (!effects.isEmpty() && !effects.states().containsKey(key)) {
+                store.writeSequences(key);
+            }
             batch.folded(inbound, now);
         } catch (RuntimeException refused) {
             store.writeSequences(key);

@@ -1,0 +1,101 @@
+package io.gpufleet.runtime.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.simulation.CommittedFold;
+import io.gpufleet.runtime.simulation.Link;
+import io.gpufleet.runtime.simulation.Lockstep;
+import io.gpufleet.runtime.simulation.SimulatedBroker;
+import io.gpufleet.runtime.simulation.SimulatedTime;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** A daemon that got no answer sends an event again, and the service was restarted in between. */
+@NullMarked
+class RepeatedEventTest {
+    private static final String NODE = "node-1";
+
+    private final SimulatedTime time = new SimulatedTime();
+    private final Codec codec = new Codec("c1", new Topics("gpu."));
+    private final SimulatedBroker broker = new SimulatedBroker(time, codec.topics());
+    private final Random random = new Random(1);
+    private final CommittedFold<NodeHealthState> fold = new CommittedFold<>(new FirstOnly(), codec);
+
+    /** The first event of a node changes its state; each event makes an output. */
+    private static final class FirstOnly extends CountingProjection {
+        @Override
+        public Effects<NodeHealthState> on(States<NodeHealthState> states, Inbound input, Instant now) {
+            Effects<NodeHealthState> effects = super.on(states, input, now);
+            return states.get(input.key()).isPresent() ? Effects.publish(effects.outputs()) : effects;
+        }
+    }
+
+    @Test
+    void eventThatOnlyMakesAnOutputIsKnownAfterARestart() {
+        // Given
+        append(1);
+        runReplica();
+        append(2);
+        runReplica();
+
+        // When
+        append(2);
+        runReplica();
+
+        // Then: the fold fails on a second output of one event
+        append(3);
+        runReplica();
+        assertThat(fold.nothingLeft()).isTrue();
+    }
+
+    private void append(long sequence) {
+        var id = new EventId(NODE, 1_000, Topic.HEALTH, sequence);
+        Instant now = time.now();
+        broker.append(RecordConverter.withByteKey(codec.encode(
+                new Envelope(
+                        id,
+                        new EventSource.Node("c1", NODE),
+                        EventType.FAULT_OBSERVED,
+                        "",
+                        NODE,
+                        new EventTime(now, now, 0),
+                        ""),
+                EventType.FAULT_OBSERVED.prototype())));
+        fold.produced(NODE, id);
+    }
+
+    /** A process that leads until everything is read, and is killed. */
+    private void runReplica() {
+        SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
+                new SimulatedReplica.Shared<>(broker, codec, fold, random),
+                "health-service-0",
+                time.clock(() -> Duration.ZERO),
+                new Link(random),
+                new FirstOnly(),
+                Actor.none());
+        replica.elect(true);
+        var thread = new Lockstep("health-service-0", replica::run);
+        for (int step = 0; step < 200; step++) {
+            time.advance(Duration.ofMillis(50));
+            thread.step();
+        }
+        thread.kill();
+    }
+}
