@@ -24,8 +24,8 @@ class ProjectionEngineFailoverIT {
     @Test
     void standbyTakesOverFromAReplicaKilledInsideItsTransaction() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var active = ReplicaProcess.start(bus, "health-service-0")) {
-            await().until(() -> active.output.contains("ACTIVE"));
+                var active = ReplicaMain.start(bus, "health-service-0")) {
+            await().until(() -> active.output().contains("ACTIVE"));
             pen.send(pen.fault("GPU-1", 79, ""));
             await().until(() -> bus.decisionEvidence(true).size() == 1);
             try (var standby = bus.start("health-service-1", projection)) {
@@ -33,7 +33,7 @@ class ProjectionEngineFailoverIT {
 
                 // Given a transaction that is open: written, not committed
                 pen.send(pen.fault(ReplicaMain.HANG, 79, ""));
-                await().until(() -> active.output.contains("IN TRANSACTION"));
+                await().until(() -> active.output().contains("IN TRANSACTION"));
                 await().until(() -> bus.decisionEvidence(false).contains("n1/1000/health/2"));
                 assertThat(bus.decisionEvidence(true)).containsExactly("n1/1000/health/1");
 
@@ -57,12 +57,12 @@ class ProjectionEngineFailoverIT {
     @Test
     void zombieThatWakesInsideItsTransactionCommitsNothing() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var zombie = ReplicaProcess.start(bus, "health-service-0")) {
-            await().until(() -> zombie.output.contains("ACTIVE"));
+                var zombie = ReplicaMain.start(bus, "health-service-0")) {
+            await().until(() -> zombie.output().contains("ACTIVE"));
             try (var standby = bus.start("health-service-1", projection)) {
                 await().until(() -> standby.role() == ReplicaRole.STANDBY);
                 pen.send(pen.fault(ReplicaMain.HANG, 79, ""));
-                await().until(() -> zombie.output.contains("IN TRANSACTION"));
+                await().until(() -> zombie.output().contains("IN TRANSACTION"));
 
                 // Given that it is stopped for so long that another has taken over
                 zombie.signal("STOP");
@@ -76,7 +76,7 @@ class ProjectionEngineFailoverIT {
                 zombie.writeLine("now");
 
                 // Then
-                await().until(() -> zombie.output.contains("DEACTIVATED"));
+                await().until(() -> zombie.output().contains("DEACTIVATED"));
                 pen.send(pen.fault("GPU-3", 79, ""));
                 await().until(() -> standby.counters().get("events") == 3);
                 assertThat(bus.decisionEvidence(true))
@@ -120,8 +120,8 @@ class ProjectionEngineFailoverIT {
     @Test
     void killedReplicaActsAgainUnderItsOldName() throws Exception {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1")) {
-            try (var first = ReplicaProcess.start(bus, "health-service-0")) {
-                await().until(() -> first.output.contains("ACTIVE"));
+            try (var first = ReplicaMain.start(bus, "health-service-0")) {
+                await().until(() -> first.output().contains("ACTIVE"));
                 pen.send(pen.fault("GPU-1", 79, ""));
                 await().until(() -> bus.decisionEvidence(true).size() == 1);
                 first.signal("KILL");

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.consistency.ReplicaProcess;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ReplicaRole;
@@ -36,6 +37,11 @@ final class ReplicaMain {
     private volatile boolean hangAtOffsets;
 
     private ReplicaMain() {}
+
+    /** Starts a process of it. */
+    static ReplicaProcess start(TestBus bus, String instance) throws IOException {
+        return ReplicaProcess.start(ReplicaMain.class, bus.broker.bootstrap(), bus.topics.prefix(), instance);
+    }
 
     public static void main(String[] arguments) throws IOException {
         new ReplicaMain().run(arguments[0], arguments[1], arguments[2]);
