@@ -88,7 +88,7 @@ class ProjectionEngineIT {
     void everyHopOfACommittedEventIsReportedOnce() {
         List<String> hops = new CopyOnWriteArrayList<>();
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("s-0", projection)) {
+                var engine = bus.start("health-service-0", projection)) {
             // Given
             engine.timings((topic, hop, time) -> hops.add(topic + " " + hop + (time.isNegative() ? " below 0" : "")));
 
