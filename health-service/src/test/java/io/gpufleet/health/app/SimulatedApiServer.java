@@ -8,6 +8,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import io.gpufleet.health.model.nodepatch.PatchBase;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
 import java.util.ArrayDeque;
@@ -36,7 +37,7 @@ final class SimulatedApiServer {
         put(new ObservedNode(
                 name,
                 new NodeFacts("uid-" + ++uids, "", true, false, true),
-                "",
+                PatchBase.of(""),
                 List.of(),
                 "",
                 "",
@@ -54,7 +55,7 @@ final class SimulatedApiServer {
         put(new ObservedNode(
                 name,
                 node.facts(),
-                "",
+                node.base(),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -66,7 +67,14 @@ final class SimulatedApiServer {
         var stored = new ObservedNode(
                 node.name(),
                 node.facts(),
-                Integer.toString(++versions),
+                new PatchBase(
+                        Integer.toString(++versions),
+                        node.applied().equals(AppliedAnnotation.NONE)
+                                ? null
+                                : node.applied().toString(),
+                        true,
+                        true,
+                        true),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -134,12 +142,21 @@ final class SimulatedApiServer {
             return call(() -> new NodeResponse.Succeeded(node(name)));
         }
 
+        /** What the tests of a patch compare. */
+        private static boolean sameOwn(ObservedNode observed, ObservedNode node) {
+            return observed.uid().equals(node.uid())
+                    && observed.applied().equals(node.applied())
+                    && observed.label().equals(node.label())
+                    && observed.recommendedAction().equals(node.recommendedAction())
+                    && observed.unhealthyTaint().equals(node.unhealthyTaint());
+        }
+
         @Override
         public NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch patch) {
             return call(() -> {
                 ObservedNode node = node(observed.name());
-                if (!observed.resourceVersion().equals(node.resourceVersion())) {
-                    return new NodeResponse.Conflict();
+                if (!sameOwn(observed, node)) {
+                    return new NodeResponse.Mismatch("a test of the patch failed");
                 }
                 assertThat(mayWrite.getAsBoolean())
                         .as("a Node is patched by a replica that may not act")
@@ -150,7 +167,7 @@ final class SimulatedApiServer {
                 put(new ObservedNode(
                         node.name(),
                         node.facts(),
-                        "",
+                        node.base(),
                         patch.taints(),
                         patch.label(),
                         patch.recommendedAction(),
@@ -173,7 +190,7 @@ final class SimulatedApiServer {
                 put(new ObservedNode(
                         node.name(),
                         node.facts(),
-                        "",
+                        node.base(),
                         node.taints(),
                         node.label(),
                         node.recommendedAction(),
