@@ -86,8 +86,7 @@ class LocalFleetIT {
         assertThat(run("start", "inventory-service-0")).contains("inventory-service-0 started");
         // Not at once: it is a standby first, and not ready while it takes over.
         await().atMost(Duration.ofSeconds(60))
-                .untilAsserted(
-                        () -> assertThat(run("status")).containsPattern("inventory-service-0 +ready +[0-9]+"));
+                .untilAsserted(() -> assertThat(run("status")).containsPattern("inventory-service-0 +ready +[0-9]+"));
         assertThat(run("restart", "inventory-service-0")).contains("inventory-service-0 restarted");
     }
 

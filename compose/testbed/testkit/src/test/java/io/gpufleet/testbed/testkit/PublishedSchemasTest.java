@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,8 +20,10 @@ class PublishedSchemasTest {
 
     @Test
     void eventOfItsChannelFits() {
-        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", VERDICT))).isEmpty();
-        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", null))).isEmpty();
+        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", VERDICT)))
+                .isEmpty();
+        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", null)))
+                .isEmpty();
     }
 
     @ParameterizedTest
@@ -35,24 +38,31 @@ class PublishedSchemasTest {
                 "no JSON",
             })
     void valueThatIsNotDescribedIsAViolation(String value) {
-        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", value))).isNotEmpty();
+        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v1", value)))
+                .isNotEmpty();
     }
 
     @Test
     void eventOfAnotherChannelIsAViolation() {
-        assertThat(schemas.violations(Topic.HEALTH, event("verdict.reached.v1", VERDICT))).isNotEmpty();
-        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v9", VERDICT))).isNotEmpty();
-        assertThat(schemas.violations(Topic.HEALTH, event("fault.observed.v1", null))).isNotEmpty();
+        assertThat(schemas.violations(Topic.HEALTH, event("verdict.reached.v1", VERDICT)))
+                .isNotEmpty();
+        assertThat(schemas.violations(Topic.VERDICTS, event("verdict.reached.v9", VERDICT)))
+                .isNotEmpty();
+        assertThat(schemas.violations(Topic.HEALTH, event("fault.observed.v1", null)))
+                .isNotEmpty();
     }
 
     @Test
     void missingHeaderIsAViolation() {
         ConsumerRecord<String, byte[]> record = event("verdict.reached.v1", VERDICT);
         record.headers().remove("ce_agems");
-        assertThat(schemas.violations(Topic.VERDICTS, record)).singleElement().asString().contains("ce_agems");
+        assertThat(schemas.violations(Topic.VERDICTS, record))
+                .singleElement()
+                .asString()
+                .contains("ce_agems");
     }
 
-    private static ConsumerRecord<String, byte[]> event(String type, String value) {
+    private static ConsumerRecord<String, byte[]> event(String type, @Nullable String value) {
         var headers = new RecordHeaders();
         headers.add("content-type", "application/json".getBytes(UTF_8));
         headers.add("ce_type", ("io.gpufleet." + type).getBytes(UTF_8));
