@@ -68,6 +68,9 @@ final class ProducerConnection {
         Properties properties = settings.clients().properties("node-daemon-" + settings.node());
         properties.put(ProducerConfig.ACKS_CONFIG, "all");
         properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+        // A broker that starts may refuse one request and take the next; it does not know the producer yet, so it takes
+        // any first sequence number, and the later events would be ahead of the earlier ones for ever.
+        properties.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
         properties.put(ProducerConfig.LINGER_MS_CONFIG, 0);
         properties.put(ProducerConfig.BUFFER_MEMORY_CONFIG, 4L * 1024 * 1024);
         // A send must not fail alone, or the next one would overtake it. All fail together when the producer is closed.

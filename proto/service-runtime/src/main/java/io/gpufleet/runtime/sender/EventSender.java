@@ -74,6 +74,8 @@ public final class EventSender implements AutoCloseable {
         Properties settings = kafka.properties(source.name() + "-signals");
         settings.put(ProducerConfig.ACKS_CONFIG, "all");
         settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
+        // A broker that starts may refuse one request and take the next: the earlier events would count as overtaken.
+        settings.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "1");
         settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
         settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "5000");
         settings.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Integer.toString(4 * 1024 * 1024));
