@@ -26,7 +26,6 @@ import io.gpufleet.allocation.kubernetes.ClusterWatch;
 import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
-import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
 import io.gpufleet.allocation.webhook.QuotaAdmissionHandler;
 import io.gpufleet.allocation.webhook.WebhookServer;
@@ -101,7 +100,7 @@ public final class AllocationMain {
         var incarnation = new CompletableFuture<Long>();
         var podEnds = podEnds(incarnation);
         var decider = decider();
-        var ledger = new Ledger((node, models) -> decider.observe(new QuotaEvent.GpuModelsAnnounced(node, models)));
+        var ledger = new Ledger(decider::modelsAnnounced);
         var watch = shutdown.add("informers", ClusterWatch.open(client, new ClusterEventRouter(decider, podEnds)));
         var handler = new QuotaAdmissionHandler(decider);
         var grpc = shutdown.add("grpc", grpcServer(handler, decider));

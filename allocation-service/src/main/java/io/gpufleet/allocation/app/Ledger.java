@@ -2,43 +2,49 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Committed ledgers of the fleet, for readers on any thread; one thread updates them, on the active replica and on standbys. */
 public final class Ledger {
     private final Map<String, NodeLedger> nodes = new ConcurrentHashMap<>();
-    private final BiConsumer<String, List<GpuModel>> onModelsChanged;
+    private final Consumer<Map<String, List<GpuModel>>> onModelsChanged;
 
-    /** An empty ledger; {@code onModelsChanged} receives the GPU models of a node whenever they change. */
-    public Ledger(BiConsumer<String, List<GpuModel>> onModelsChanged) {
+    /** An empty ledger; {@code onModelsChanged} receives the GPU models of the nodes whose models change. */
+    public Ledger(Consumer<Map<String, List<GpuModel>>> onModelsChanged) {
         this.onModelsChanged = onModelsChanged;
     }
 
     /** Node ledgers were committed, and nodes given up. */
     public void committed(Map<String, NodeLedger> changed, Set<String> forgotten) {
-        changed.forEach((node, state) -> modelsChanged(node, nodes.put(node, state), state));
-        forgotten.forEach(this::remove);
+        Map<String, List<GpuModel>> models = new LinkedHashMap<>();
+        changed.forEach((node, state) -> compare(node, nodes.put(node, state), state, models));
+        forgotten.forEach(node -> compare(node, nodes.remove(node), NodeLedger.EMPTY, models));
+        report(models);
     }
 
     /** All ledgers are read anew: a node that does not come back is not known any more. */
     public void cleared() {
-        List.copyOf(nodes.keySet()).forEach(this::remove);
+        committed(Map.of(), Set.copyOf(nodes.keySet()));
     }
 
-    private void remove(String node) {
-        modelsChanged(node, nodes.remove(node), NodeLedger.EMPTY);
-    }
-
-    private void modelsChanged(String node, @Nullable NodeLedger before, NodeLedger after) {
+    private static void compare(
+            String node, @Nullable NodeLedger before, NodeLedger after, Map<String, List<GpuModel>> models) {
         List<GpuModel> known = before == null ? List.of() : before.gpus().models();
         if (!known.equals(after.gpus().models())) {
-            onModelsChanged.accept(node, after.gpus().models());
+            models.put(node, after.gpus().models());
+        }
+    }
+
+    private void report(Map<String, List<GpuModel>> models) {
+        if (!models.isEmpty()) {
+            onModelsChanged.accept(models);
         }
     }
 

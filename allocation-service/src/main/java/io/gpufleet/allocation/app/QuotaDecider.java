@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.app;
 
+import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.LeadershipLease;
@@ -7,6 +8,7 @@ import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -49,6 +51,12 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     /** Applies an observation of the cluster. */
     public void observe(QuotaEvent event) {
         commands.add(() -> observed.add(event));
+    }
+
+    /** Applies the GPU models of nodes: of all nodes at once after a restore. */
+    public void modelsAnnounced(Map<String, List<GpuModel>> models) {
+        commands.add(
+                () -> models.forEach((node, known) -> observed.add(new QuotaEvent.GpuModelsAnnounced(node, known))));
     }
 
     @Override

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 /** Committed ledgers, and the GPU models that follow from them. */
 class LedgerTest {
     private final List<String> models = new ArrayList<>();
-    private final Ledger ledger = new Ledger((node, known) ->
-            models.add(node + " " + known.stream().map(GpuModel::shortModel).toList()));
+    private final Ledger ledger = new Ledger(changed -> changed.forEach((node, known) ->
+            models.add(node + " " + known.stream().map(GpuModel::shortModel).toList())));
 
     private static NodeLedger announced(String shortModel) {
         var gpus = new AnnouncedGpus(List.of(new GpuModel("NVIDIA " + shortModel, shortModel, 8)), Map.of());

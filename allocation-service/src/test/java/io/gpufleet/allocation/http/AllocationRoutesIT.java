@@ -69,7 +69,7 @@ class AllocationRoutesIT {
 
     @BeforeAll
     static void open() throws Exception {
-        var ledger = new Ledger((node, models) -> {});
+        var ledger = new Ledger(_ -> {});
         ledger.committed(Map.of("n1", holding("train", "gpu-0"), "n2", holding("serve", "gpu-1")), Set.of());
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");

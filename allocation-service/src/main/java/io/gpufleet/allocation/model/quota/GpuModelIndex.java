@@ -4,7 +4,6 @@ import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -14,8 +13,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GPU models that a pod may run on: Node objects joined with the models that node daemons announced. Immutable: a
- * change gives another index, an event without effect gives the same one.
+ * GPU models that a pod may run on: Node objects joined with the models that node daemons announced. Immutable; {@link
+ * MutableGpuModelIndex} makes the next one.
  */
 public final class GpuModelIndex {
     /** Index without nodes. */
@@ -27,53 +26,14 @@ public final class GpuModelIndex {
     private final Map<String, List<GpuModel>> modelsByNode;
     private final Map<String, String> shortModelByProduct;
 
-    private GpuModelIndex(
+    /** An index of these maps, which are not copied and do not change any more. */
+    GpuModelIndex(
             Map<String, NodeInfo> nodes,
             Map<String, List<GpuModel>> modelsByNode,
             Map<String, String> shortModelByProduct) {
         this.nodes = nodes;
         this.modelsByNode = modelsByNode;
         this.shortModelByProduct = shortModelByProduct;
-    }
-
-    /** The index after a Node object was observed. */
-    GpuModelIndex withNode(NodeInfo node) {
-        return node.equals(nodes.get(node.name()))
-                ? this
-                : new GpuModelIndex(with(nodes, node.name(), node), modelsByNode, shortModelByProduct);
-    }
-
-    /** The index after a Node object was deleted. */
-    GpuModelIndex withoutNode(String name) {
-        if (!nodes.containsKey(name)) {
-            return this;
-        }
-        return new GpuModelIndex(without(nodes, name), modelsByNode, shortModelByProduct);
-    }
-
-    /** The index after the daemon of a node announced its models; none when the node is not known any more. */
-    GpuModelIndex withModels(String node, List<GpuModel> models) {
-        if (models.equals(modelsByNode.getOrDefault(node, List.of()))) {
-            return this;
-        }
-        Map<String, String> products = new HashMap<>(shortModelByProduct);
-        models.forEach(model -> products.put(labelValue(model.model()), model.shortModel()));
-        return new GpuModelIndex(
-                nodes,
-                models.isEmpty() ? without(modelsByNode, node) : with(modelsByNode, node, List.copyOf(models)),
-                products);
-    }
-
-    private static <V> Map<String, V> with(Map<String, V> map, String key, V value) {
-        Map<String, V> next = new HashMap<>(map);
-        next.put(key, value);
-        return next;
-    }
-
-    private static <V> Map<String, V> without(Map<String, V> map, String key) {
-        Map<String, V> next = new HashMap<>(map);
-        next.remove(key);
-        return next;
     }
 
     /** Short models of the nodes that the pod may run on; {@link QuotaLimit#UNKNOWN} for a node without known model. */
@@ -116,8 +76,16 @@ public final class GpuModelIndex {
                 .map(shortModelByProduct::get);
     }
 
-    private static String labelValue(String model) {
-        return model.replace(' ', '-');
+    Map<String, NodeInfo> nodes() {
+        return nodes;
+    }
+
+    Map<String, List<GpuModel>> modelsByNode() {
+        return modelsByNode;
+    }
+
+    Map<String, String> shortModelByProduct() {
+        return shortModelByProduct;
     }
 
     @Override

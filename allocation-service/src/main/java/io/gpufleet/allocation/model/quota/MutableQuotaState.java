@@ -24,7 +24,7 @@ final class MutableQuotaState {
 
     private final CopyOnWrite<NavigableMap<String, GpuQuota>> quotas;
     private final CopyOnWrite<Map<String, Map<String, String>>> namespaces;
-    private GpuModelIndex models;
+    private final MutableGpuModelIndex models;
     private final CopyOnWrite<Map<String, CountedPod>> pods;
     private final CopyOnWrite<SequencedMap<String, CountedPod>> reservations;
     private final CopyOnWrite<Map<String, Map<String, Integer>>> carriedOver;
@@ -38,7 +38,7 @@ final class MutableQuotaState {
     MutableQuotaState(QuotaState state) {
         quotas = new CopyOnWrite<>(state.quotas(), TreeMap::new);
         namespaces = new CopyOnWrite<>(state.namespaces(), HashMap::new);
-        models = state.models();
+        models = new MutableGpuModelIndex(state.models());
         pods = new CopyOnWrite<>(state.pods(), LinkedHashMap::new);
         reservations = new CopyOnWrite<>(state.reservations(), LinkedHashMap::new);
         carriedOver = new CopyOnWrite<>(state.carriedOver(), HashMap::new);
@@ -60,12 +60,12 @@ final class MutableQuotaState {
         return new QuotaState(
                 quotas.read(),
                 namespaces.read(),
-                models,
+                models.toIndex(),
                 pods.read(),
                 reservations.read(),
                 carriedOver.read(),
                 deletedUids.read(),
-                new UsageTotals(coveringByNamespace, totals.read(), stale));
+                new UsageTotals(coveringByNamespace, totals.read(), stale || models.changed()));
     }
 
     void apply(QuotaEvent event) {
@@ -75,10 +75,9 @@ final class MutableQuotaState {
             case QuotaEvent.NamespaceObserved(String name, Map<String, String> labels) ->
                 namespaceObserved(name, labels);
             case QuotaEvent.NamespaceDeleted(String name) -> namespaceDeleted(name);
-            case QuotaEvent.NodeObserved(var node) -> models(models.withNode(node));
-            case QuotaEvent.NodeDeleted(String name) -> models(models.withoutNode(name));
-            case QuotaEvent.GpuModelsAnnounced(String node, var announced) ->
-                models(models.withModels(node, announced));
+            case QuotaEvent.NodeObserved(var node) -> models.withNode(node);
+            case QuotaEvent.NodeDeleted(String name) -> models.withoutNode(name);
+            case QuotaEvent.GpuModelsAnnounced(String node, var announced) -> models.withModels(node, announced);
             case QuotaEvent.PodObserved(GpuPod pod) -> podObserved(pod);
             case QuotaEvent.PodDeleted(String uid) -> podDeleted(uid);
             case QuotaEvent.PodReserved(CountedPod pod) ->
@@ -120,11 +119,6 @@ final class MutableQuotaState {
         namespaces.write().remove(name);
     }
 
-    private void models(GpuModelIndex next) {
-        stale |= !next.equals(models);
-        models = next;
-    }
-
     private void podObserved(GpuPod pod) {
         if (deletedUids.read().contains(pod.uid())) {
             return;
@@ -134,7 +128,7 @@ final class MutableQuotaState {
             replace(pods.write().remove(pod.uid()), null);
             return;
         }
-        var counted = new CountedPod(pod, gpus, models.modelsFor(pod.constraints()), admittedHere, 0);
+        var counted = new CountedPod(pod, gpus, models.toIndex().modelsFor(pod.constraints()), admittedHere, 0);
         replace(pods.write().put(pod.uid(), counted), counted);
     }
 
@@ -190,10 +184,11 @@ final class MutableQuotaState {
 
     /** Looks up the models of every counted pod again. Most pods share a few constraints. */
     void updateModels() {
+        GpuModelIndex index = models.toIndex();
         Map<SchedulingConstraints, Set<String>> modelsByConstraints = new HashMap<>();
         for (Map<String, CountedPod> counted : List.of(pods.write(), reservations.write())) {
             counted.replaceAll((uid, pod) ->
-                    pod.withModels(modelsByConstraints.computeIfAbsent(pod.pod().constraints(), models::modelsFor)));
+                    pod.withModels(modelsByConstraints.computeIfAbsent(pod.pod().constraints(), index::modelsFor)));
         }
         stale = false;
         recount = true;

@@ -27,22 +27,29 @@ class GpuModelIndexTest {
         return new SchedulingConstraints(Map.of(), List.of(), node);
     }
 
+    private static MutableGpuModelIndex changed(GpuModelIndex index) {
+        return new MutableGpuModelIndex(index);
+    }
+
     @Test
     void announcedModelsOfMatchingNodesAreTheModels() {
-        GpuModelIndex index = GpuModelIndex.EMPTY
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
                 .withNode(node("n1", "x"))
                 .withNode(node("n2", "y"))
                 .withModels("n1", List.of(A100))
-                .withModels("n2", List.of(A100_80));
+                .withModels("n2", List.of(A100_80))
+                .toIndex();
         assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100", "A100-80GB"));
         assertThat(index.modelsFor(selecting("y"))).isEqualTo(Set.of("A100-80GB"));
-        assertThat(index.withoutNode("n2").modelsFor(SchedulingConstraints.NONE))
+        assertThat(changed(index).withoutNode("n2").toIndex().modelsFor(SchedulingConstraints.NONE))
                 .isEqualTo(Set.of("A100"));
     }
 
     @Test
     void longestProductThatFitsTheLabelIsTheModel() {
-        GpuModelIndex index = GpuModelIndex.EMPTY.withModels("n1", List.of(A100, A100_80));
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
+                .withModels("n1", List.of(A100, A100_80))
+                .toIndex();
         assertThat(index.modelsFor(selecting("NVIDIA-A100-SXM4-80GB"))).isEqualTo(Set.of("A100-80GB"));
         assertThat(index.modelsFor(selecting("NVIDIA-A100-SXM4-80GB-SHARED"))).isEqualTo(Set.of("A100-80GB"));
         assertThat(index.modelsFor(selecting("NVIDIA-A100-MIG-1g.5gb"))).isEqualTo(Set.of("A100"));
@@ -51,19 +58,22 @@ class GpuModelIndexTest {
 
     @Test
     void nodeWithoutDaemonIsKnownByItsProductLabel() {
-        GpuModelIndex index =
-                GpuModelIndex.EMPTY.withModels("n1", List.of(A100)).withNode(node("n2", "NVIDIA-A100-SHARED"));
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
+                .withModels("n1", List.of(A100))
+                .withNode(node("n2", "NVIDIA-A100-SHARED"))
+                .toIndex();
         assertThat(index.modelsFor(boundTo("n2"))).isEqualTo(Set.of("A100"));
     }
 
     @Test
     void nodeThatIsNotKnownAnyMoreHasTheModelOfItsLabel() {
-        GpuModelIndex index = GpuModelIndex.EMPTY
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
                 .withNode(node("n1", "NVIDIA-H100"))
                 .withModels("n1", List.of(A100))
-                .withModels("n1", List.of());
+                .withModels("n1", List.of())
+                .toIndex();
         assertThat(index.modelsFor(boundTo("n1"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
-        assertThat(index.withModels("n1", List.of())).isSameAs(index);
+        assertThat(changed(index).withModels("n1", List.of()).toIndex()).isSameAs(index);
     }
 
     @Test
@@ -73,18 +83,38 @@ class GpuModelIndexTest {
 
     @Test
     void nodeWithoutGpusHasNoModel() {
-        GpuModelIndex index = GpuModelIndex.EMPTY
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
                 .withNode(new NodeInfo("cpu", Map.of(), false))
                 .withNode(node("n1", "x"))
-                .withModels("n1", List.of(A100));
+                .withModels("n1", List.of(A100))
+                .toIndex();
         assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100"));
     }
 
     @Test
     void eventWithoutEffectGivesTheSameIndex() {
-        GpuModelIndex index = GpuModelIndex.EMPTY.withNode(node("n1", "x")).withModels("n1", List.of(A100));
-        assertThat(index.withNode(node("n1", "x"))).isSameAs(index);
-        assertThat(index.withModels("n1", List.of(A100))).isSameAs(index);
-        assertThat(index.withoutNode("n2")).isSameAs(index);
+        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
+                .withNode(node("n1", "x"))
+                .withModels("n1", List.of(A100))
+                .toIndex();
+        assertThat(changed(index).withNode(node("n1", "x")).toIndex()).isSameAs(index);
+        assertThat(changed(index).withModels("n1", List.of(A100)).toIndex()).isSameAs(index);
+        assertThat(changed(index).withoutNode("n2").toIndex()).isSameAs(index);
+    }
+
+    @Test
+    void indexOfBeforeABatchDoesNotChange() {
+        GpuModelIndex before =
+                changed(GpuModelIndex.EMPTY).withNode(node("n1", "x")).toIndex();
+        // When
+        GpuModelIndex after = changed(before)
+                .withoutNode("n1")
+                .withModels("n1", List.of(A100))
+                .toIndex();
+        // Then
+        assertThat(before)
+                .isEqualTo(
+                        changed(GpuModelIndex.EMPTY).withNode(node("n1", "x")).toIndex());
+        assertThat(after).isNotEqualTo(before);
     }
 }
