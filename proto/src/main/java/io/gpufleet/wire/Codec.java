@@ -6,7 +6,6 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
-import com.google.protobuf.util.JsonFormat;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;
@@ -19,15 +18,16 @@ import org.apache.kafka.common.header.Headers;
 
 /**
  * Encodes and decodes events as CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the
- * payload as proto3 JSON. One codec for every topic. It refuses a type that is not allowed on its topic, a record of
- * another cluster, a type that its writer may not write, and a node's event under the key of another node. An event of a
- * type that is not in the catalogue is no error: a later release may have more.
+ * payload as proto3 JSON, or as binary protobuf where only the service that writes it reads it ({@link
+ * PayloadEncoding}). One codec for every topic. It refuses a type that is not allowed on its topic, a record of another
+ * cluster, a type that its writer may not write, and a node's event under the key of another node. An event of a type
+ * that is not in the catalogue is no error: a later release may have more.
  *
  * <p>Headers, all UTF-8 text, in the order in which they are written:
  *
  * <pre>{@code
  * header           value                                                   required
- * content-type     application/json                                        yes
+ * content-type     application/json, application/protobuf  PayloadEncoding yes
  * ce_specversion   1.0                                                     yes
  * ce_id            <writer>/<epoch>/<topic>/<sequence>            EventId  yes
  * ce_source        /clusters/<cluster>/nodes/<node>           EventSource  yes
@@ -47,10 +47,6 @@ import org.apache.kafka.common.header.Headers;
  * <p>A tombstone, on compacted topics only, has a key, no value and no headers.
  */
 public final class Codec {
-    private static final JsonFormat.Printer PRINTER = JsonFormat.printer().omittingInsignificantWhitespace();
-    private static final JsonFormat.Parser PARSER = JsonFormat.parser().ignoringUnknownFields();
-    private static final JsonFormat.Parser STRICT_PARSER = JsonFormat.parser();
-    private static final String JSON = "application/json";
     private static final int MAX_KEY_BYTES = 512;
 
     private static final Pattern CE_TYPE = Pattern.compile("io\\.gpufleet\\.[a-z0-9-]+\\.[a-z0-9-]+\\.v[1-9][0-9]*");
@@ -83,24 +79,17 @@ public final class Codec {
 
     /** Encodes a payload as proto3 JSON. Fields with their default value are omitted, as always in proto3. */
     public static byte[] toJson(Message payload) {
-        try {
-            return PRINTER.print(payload).getBytes(UTF_8);
-        } catch (InvalidProtocolBufferException unprintable) {
-            throw new IllegalArgumentException(
-                    "payload cannot be printed as JSON: " + unprintable.getMessage(), unprintable);
-        }
+        return PayloadEncoding.JSON.encode(payload);
     }
 
     /** Parses proto3 JSON of a known type. Unknown fields and unknown enum values are ignored. */
     public static Message fromJson(byte[] json, Message prototype) throws InvalidProtocolBufferException {
-        return parse(json, prototype, PARSER);
+        return PayloadEncoding.JSON.decode(json, prototype, false);
     }
 
-    private static Message parse(byte[] json, Message prototype, JsonFormat.Parser parser)
-            throws InvalidProtocolBufferException {
-        Message.Builder builder = prototype.newBuilderForType();
-        parser.merge(new String(json, UTF_8), builder);
-        return builder.build();
+    /** Encodes a payload as the values of its type are written. */
+    public static byte[] toValue(EventType type, Message payload) {
+        return type.encoding().encode(payload);
     }
 
     /**
@@ -108,20 +97,20 @@ public final class Codec {
      * topic, or not to the writer.
      */
     public ProducerRecord<String, byte[]> encode(Envelope envelope, Message payload) {
-        return encode(envelope, toJson(payload));
+        return encode(envelope, toValue(envelope.type(), payload));
     }
 
-    /** Encodes an event whose payload is JSON already, as stored in an outbox. */
-    public ProducerRecord<String, byte[]> encode(Envelope envelope, byte[] json) {
+    /** Encodes an event whose payload is encoded already, as stored in an outbox. */
+    public ProducerRecord<String, byte[]> encode(Envelope envelope, byte[] value) {
         Topic topic = envelope.id().topic();
         if (!envelope.type().topics().contains(topic)) {
             throw new IllegalArgumentException(
                     envelope.type().ceType() + " is not allowed on topic " + topics.name(topic));
         }
         WriterCheck.check(envelope.source(), envelope.type(), topic);
-        var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), json);
+        var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), value);
         Headers headers = rec.headers();
-        put(headers, "content-type", JSON);
+        put(headers, "content-type", envelope.type().encoding().contentType());
         put(headers, "ce_specversion", "1.0");
         put(headers, "ce_id", envelope.id().toString());
         put(headers, "ce_source", envelope.source().toString());
@@ -156,7 +145,7 @@ public final class Codec {
 
     /** What a record is; never throws. Unknown fields and enum values of the payload are no error. */
     public DecodedRecord decode(ConsumerRecord<String, byte[]> rec) {
-        return decode(rec, PARSER);
+        return decode(rec, false);
     }
 
     /**
@@ -164,10 +153,10 @@ public final class Codec {
      * poison: a state that is read in part would be written back in part.
      */
     public DecodedRecord decodeState(ConsumerRecord<String, byte[]> rec) {
-        return decode(rec, STRICT_PARSER);
+        return decode(rec, true);
     }
 
-    private DecodedRecord decode(ConsumerRecord<String, byte[]> rec, JsonFormat.Parser parser) {
+    private DecodedRecord decode(ConsumerRecord<String, byte[]> rec, boolean strict) {
         try {
             Topic topic = topics.byName(rec.topic())
                     .orElseThrow(() -> new IllegalArgumentException("topic is not in the catalogue"));
@@ -179,7 +168,7 @@ public final class Codec {
                 }
                 return new DecodedRecord.Tombstone(key, appendedAt);
             }
-            return event(rec, new Writing(topic, key, appendedAt), parser);
+            return event(rec, new Writing(topic, key, appendedAt), strict);
         } catch (IllegalArgumentException | DateTimeException | InvalidProtocolBufferException unreadable) {
             return new DecodedRecord.Poison(String.valueOf(unreadable.getMessage()));
         }
@@ -188,11 +177,11 @@ public final class Codec {
     /** Where an event was found. */
     private record Writing(Topic topic, String key, Instant appendedAt) {}
 
-    private DecodedRecord event(ConsumerRecord<String, byte[]> rec, Writing found, JsonFormat.Parser parser)
+    private DecodedRecord event(ConsumerRecord<String, byte[]> rec, Writing found, boolean strict)
             throws InvalidProtocolBufferException {
         Headers headers = rec.headers();
         require(headers, "ce_specversion", "1.0");
-        require(headers, "content-type", JSON);
+        PayloadEncoding encoding = PayloadEncoding.of(get(headers, "content-type"));
         String typeName = get(headers, "ce_type");
         EventId id = EventId.parse(get(headers, "ce_id"));
         EventSource source = EventSource.parse(get(headers, "ce_source"));
@@ -205,14 +194,18 @@ public final class Codec {
         Optional<EventType> known = types.apply(typeName);
         if (known.isEmpty()) {
             WriterCheck.check(source, typeName, found.topic());
-            return unknown(rec, id, source, typeName);
+            return unknown(rec, encoding, id, source, typeName);
         }
         EventType type = known.get();
         if (!type.topics().contains(found.topic())) {
             throw new IllegalArgumentException(notAllowed(typeName, id));
         }
         WriterCheck.check(source, type, found.topic());
-        Message payload = parse(rec.value(), type.prototype(), parser);
+        if (encoding == PayloadEncoding.PROTOBUF && type.encoding() != encoding) {
+            throw new IllegalArgumentException(
+                    "header content-type is not '" + type.encoding().contentType() + "'");
+        }
+        Message payload = encoding.decode(rec.value(), type.prototype(), strict);
         EnvelopeBounds.check(payload, rec.value().length);
         String trace = EnvelopeBounds.traceparent(trace(headers));
         return new DecodedRecord.Event(
@@ -227,14 +220,19 @@ public final class Codec {
 
     /** Every payload of a daemon has its boot id in the field of that name, also in types that come later. */
     private static DecodedRecord unknown(
-            ConsumerRecord<String, byte[]> rec, EventId id, EventSource source, String typeName)
+            ConsumerRecord<String, byte[]> rec,
+            PayloadEncoding encoding,
+            EventId id,
+            EventSource source,
+            String typeName)
             throws InvalidProtocolBufferException {
         if (!CE_TYPE.matcher(typeName).matches()) {
             throw new IllegalArgumentException("ce_type '" + typeName + "' is not io.gpufleet.<subject>.<verb>.v<n>");
         }
-        var payload = (Struct) parse(rec.value(), Struct.getDefaultInstance(), PARSER);
-        String boot = source instanceof EventSource.Node
-                ? payload.getFieldsOrDefault("bootId", Value.getDefaultInstance())
+        // What a daemon writes is JSON.
+        String boot = source instanceof EventSource.Node && encoding == PayloadEncoding.JSON
+                ? ((Struct) fromJson(rec.value(), Struct.getDefaultInstance()))
+                        .getFieldsOrDefault("bootId", Value.getDefaultInstance())
                         .getStringValue()
                 : "";
         return new DecodedRecord.UnknownType(id, source, rec.key(), typeName, boot);

@@ -23,26 +23,26 @@ public final class EventSequencer {
 
     /** Encodes an event with the next id of its topic. */
     public ProducerRecord<String, byte[]> next(EventDraft draft) {
-        return next(draft, Codec.toJson(draft.payload()));
+        return next(draft, Codec.toValue(draft.type(), draft.payload()));
     }
 
-    /** Encodes an event with the next id of its topic, whose payload is JSON already. */
-    public ProducerRecord<String, byte[]> next(EventDraft draft, byte[] json) {
-        return encode(nextId(draft), draft, json, draft.traceparent());
+    /** Encodes an event with the next id of its topic, whose payload is encoded already. */
+    public ProducerRecord<String, byte[]> next(EventDraft draft, byte[] value) {
+        return encode(nextId(draft), draft, value, draft.traceparent());
     }
 
     /** Encodes a fact from outside the bus with the next id of its topic; it begins a trace, unless it carries one. */
     public ProducerRecord<String, byte[]> nextFact(EventDraft draft) {
-        byte[] json = Codec.toJson(draft.payload());
+        byte[] value = Codec.toValue(draft.type(), draft.payload());
         EventId id = nextId(draft);
-        return encode(id, draft, json, draft.traceparent().isEmpty() ? TraceParent.of(id) : draft.traceparent());
+        return encode(id, draft, value, draft.traceparent().isEmpty() ? TraceParent.of(id) : draft.traceparent());
     }
 
     private EventId nextId(EventDraft draft) {
         return new EventId(source.name(), epoch, draft.topic(), sequences.merge(draft.topic(), 1L, Long::sum));
     }
 
-    private ProducerRecord<String, byte[]> encode(EventId id, EventDraft draft, byte[] json, String traceparent) {
+    private ProducerRecord<String, byte[]> encode(EventId id, EventDraft draft, byte[] value, String traceparent) {
         var envelope = new Envelope(
                 id,
                 source,
@@ -51,7 +51,7 @@ public final class EventSequencer {
                 draft.key(),
                 new EventTime(draft.time(), clock.instant(), 0),
                 traceparent);
-        return codec.encode(envelope, json);
+        return codec.encode(envelope, value);
     }
 
     /** Sequences given out so far, for {@link #rewind}. */

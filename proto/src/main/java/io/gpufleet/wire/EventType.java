@@ -26,6 +26,7 @@ import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -117,6 +118,9 @@ public enum EventType {
             Topic.NODES,
             Topic.HOLDINGS);
 
+    /** Types whose value is binary protobuf: the states of a changelog that only its own service reads. */
+    private static final Set<EventType> BINARY = EnumSet.of(HEALTH_CHANGED, HOLDINGS_CHANGED);
+
     /** Programs that may write an event. */
     public enum Writer {
         /** The node-daemon of the node whose name is the key. */
@@ -170,6 +174,11 @@ public enum EventType {
     /** Returns the CloudEvents dataschema: {@code gpufleet:} and the full name of the message. */
     public String dataSchema() {
         return "gpufleet:" + prototype.getDescriptorForType().getFullName();
+    }
+
+    /** Returns how its value is encoded when it is written. */
+    public PayloadEncoding encoding() {
+        return BINARY.contains(this) ? PayloadEncoding.PROTOBUF : PayloadEncoding.JSON;
     }
 
     /** Returns the program that may write it. */

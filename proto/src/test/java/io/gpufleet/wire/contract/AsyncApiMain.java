@@ -5,6 +5,7 @@ import static io.gpufleet.wire.contract.JsonSchemas.with;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.PayloadEncoding;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.io.IOException;
@@ -117,7 +118,7 @@ public final class AsyncApiMain {
         info.put("version", "1");
         info.put(
                 "description",
-                "CloudEvents 1.0 in Kafka's binary mode, payload proto3 JSON. Addresses have the default prefix"
+                "CloudEvents 1.0 in Kafka's binary mode, payload proto3 JSON, but for the states of two private changelogs. Addresses have the default prefix"
                         + " 'gpu.'. Order, delivery and what happens on failure: TOPICS.md.");
         info.put("license", map("name", "Apache-2.0"));
         return info;
@@ -207,11 +208,18 @@ public final class AsyncApiMain {
         Map<String, Object> messages = new LinkedHashMap<>();
         for (EventType type : EventType.values()) {
             Map<String, Object> message = map("name", type.ceType());
-            message.put("contentType", "application/json");
+            message.put("contentType", type.encoding().contentType());
             message.put("headers", map("$ref", "#/components/schemas/CloudEvent"));
-            message.put("payload", schemas.reference(type.prototype().getDescriptorForType()));
+            if (type.encoding() == PayloadEncoding.JSON) {
+                message.put("payload", schemas.reference(type.prototype().getDescriptorForType()));
+                message.put("examples", List.of(example(type)));
+            } else {
+                message.put(
+                        "summary",
+                        "Private to the service that writes it: binary protobuf, message "
+                                + type.prototype().getDescriptorForType().getFullName() + ".");
+            }
             message.put("bindings", map("kafka", map("key", map("type", "string"))));
-            message.put("examples", List.of(example(type)));
             messages.put(shortName(type), message);
         }
         Map<String, Object> deadLetter = map("name", DEAD_LETTER);
@@ -238,7 +246,13 @@ public final class AsyncApiMain {
     private static Map<String, Object> headers(List<Header> headers) {
         Map<String, Object> properties = new LinkedHashMap<>();
         if (headers == HEADERS) {
-            properties.put("content-type", map("const", "application/json"));
+            properties.put(
+                    "content-type",
+                    map(
+                            "enum",
+                            Arrays.stream(PayloadEncoding.values())
+                                    .map(PayloadEncoding::contentType)
+                                    .toList()));
         }
         headers.forEach(header -> {
             Map<String, Object> schema = map("type", "string");

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,20 @@ class GoldenRecordsTest {
             assertThat(event.envelope()).isEqualTo(GoldenRecords.envelope(type));
             assertThat(event.payload()).isEqualTo(GoldenRecords.payload(type));
         });
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = EventType.class,
+            names = {"HEALTH_CHANGED", "HOLDINGS_CHANGED"})
+    void stateThatAFormerReleaseWroteAsJsonIsStillRead(EventType type) throws IOException {
+        ConsumerRecord<String, byte[]> json = GoldenRecords.recorded(type, GoldenRecords.fileOfJson(type));
+
+        assertThat(GoldenRecords.CODEC.decodeState(json)).isEqualTo(GoldenRecords.CODEC.decodeState(recorded(type)));
+    }
+
+    private static ConsumerRecord<String, byte[]> recorded(EventType type) throws IOException {
+        return GoldenRecords.recorded(type);
     }
 
     @Test

@@ -23,7 +23,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 /** Turns what a batch causes into records before a transaction begins, and measures each. */
 final class BatchEncoder<S> {
     private static final byte[] NOTHING = {};
-    /** Fewer are printed before another thread has begun. */
+    /** Fewer are encoded before another thread has begun. */
     private static final int PARALLEL = 64;
 
     private final EngineParts<S> parts;
@@ -38,12 +38,21 @@ final class BatchEncoder<S> {
         this.version = Integer.toString(parts.spec().schemaVersion()).getBytes(UTF_8);
     }
 
-    /** A record of a batch; a state has its schema version beside it. */
-    private record Pending(Outbound output, boolean state) {
-        private byte[] payload() {
+    /** A record of a batch that is not encoded yet. */
+    private sealed interface Pending {
+        /** A record that the projection publishes, or a tombstone of the changelog. */
+        record Output(Outbound output) implements Pending {}
+
+        /** A state, written on any thread. */
+        record State<S>(String key, S state, Optional<KeySequences> sequences, String trace) implements Pending {}
+    }
+
+    /** A record of a batch and its value; a state has its schema version beside it. */
+    private record Encoded(Outbound output, byte[] value, boolean state) {
+        private static Encoded of(Outbound output, boolean state) {
             return switch (output) {
-                case Outbound.Event event -> Codec.toJson(event.payload());
-                case Outbound.Tombstone _ -> NOTHING;
+                case Outbound.Event event -> new Encoded(event, Codec.toValue(event.type(), event.payload()), state);
+                case Outbound.Tombstone tombstone -> new Encoded(tombstone, NOTHING, state);
             };
         }
     }
@@ -52,14 +61,14 @@ final class BatchEncoder<S> {
     List<ProducerRecord<byte[], byte[]>> encode(Batch batch, StateStore<S> store, Instant now) {
         Topic changelog = parts.spec().changelog();
         List<Pending> pending = new ArrayList<>();
-        batch.outputs().forEach(output -> pending.add(new Pending(declared(output), false)));
-        store.forgotten().forEach(key -> pending.add(new Pending(new Outbound.Tombstone(changelog, key), false)));
+        batch.outputs().forEach(output -> pending.add(new Pending.Output(declared(output))));
+        store.forgotten().forEach(key -> pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key))));
         store.changed()
                 .forEach((key, state) ->
-                        pending.add(new Pending(event(key, state, store.sequences(key), now, batch.trace(key)), true)));
+                        pending.add(new Pending.State<>(key, state, store.sequences(key), batch.trace(key))));
         EventSequencer.Position before = sequencer.position();
         try {
-            List<ProducerRecord<byte[], byte[]>> records = encode(pending);
+            List<ProducerRecord<byte[], byte[]>> records = encode(pending, now);
             batch.replayed()
                     .forEach((key, at) ->
                             records.add(own(EventType.DEADLETTER_REPLAYED, key, ReplayedRecords.toMessage(at), now)));
@@ -71,22 +80,28 @@ final class BatchEncoder<S> {
         }
     }
 
-    /** In their order; the payloads of many are printed on every core. */
-    private List<ProducerRecord<byte[], byte[]>> encode(List<Pending> pending) {
+    /** In their order; the values of many are encoded on every core. */
+    private List<ProducerRecord<byte[], byte[]>> encode(List<Pending> pending, Instant now) {
         Stream<Pending> stream = pending.size() < PARALLEL ? pending.stream() : pending.parallelStream();
-        List<byte[]> payloads = stream.map(Pending::payload).toList();
-        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(pending.size());
-        for (int i = 0; i < pending.size(); i++) {
-            records.add(encode(pending.get(i), payloads.get(i)));
-        }
+        List<Encoded> encoded = stream.map(each -> value(each, now)).toList();
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(pending.size() + 2);
+        encoded.forEach(each -> records.add(record(each)));
         return records;
     }
 
-    private ProducerRecord<byte[], byte[]> encode(Pending pending, byte[] payload) {
-        return switch (pending.output()) {
+    @SuppressWarnings("unchecked")
+    private Encoded value(Pending pending, Instant now) {
+        return switch (pending) {
+            case Pending.Output(Outbound output) -> Encoded.of(output, false);
+            case Pending.State<?> state -> Encoded.of(event((Pending.State<S>) state, now), true);
+        };
+    }
+
+    private ProducerRecord<byte[], byte[]> record(Encoded encoded) {
+        return switch (encoded.output()) {
             case Outbound.Event event -> {
-                var rec = RecordConverter.withByteKey(sequencer.next(event, payload));
-                if (pending.state()) {
+                var rec = RecordConverter.withByteKey(sequencer.next(event, encoded.value()));
+                if (encoded.state()) {
                     rec.headers().add(Changelog.VERSION_HEADER, version);
                 }
                 yield measured(rec, event.topic());
@@ -95,11 +110,12 @@ final class BatchEncoder<S> {
         };
     }
 
-    private Outbound.Event event(String key, S state, Optional<KeySequences> sequences, Instant now, String trace) {
+    private Outbound.Event event(Pending.State<S> changed, Instant now) {
         ProjectionSpec spec = parts.spec();
-        Message message = parts.projection().write(key, state);
-        Message whole = sequences.map(known -> applied.with(message, known)).orElse(message);
-        return new Outbound.Event(spec.changelog(), spec.stateType(), key, whole, "", now, trace);
+        Message message = parts.projection().write(changed.key(), changed.state());
+        Message whole =
+                changed.sequences().map(known -> applied.with(message, known)).orElse(message);
+        return new Outbound.Event(spec.changelog(), spec.stateType(), changed.key(), whole, "", now, changed.trace());
     }
 
     private Outbound declared(Outbound output) {

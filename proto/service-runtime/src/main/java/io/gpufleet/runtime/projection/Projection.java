@@ -7,8 +7,9 @@ import java.util.List;
 
 /**
  * An event-sourced projection: what one service concludes from its input topics, one immutable state for each key.
- * The engine owns the states; every method here is a function of its arguments and is called by one thread. Live path,
- * standby and restart use the same {@link #read} and {@link #on}.
+ * The engine owns the states; every method here is a function of its arguments. All are called by one thread, but {@link
+ * #read} and {@link #write}, which several threads call for the states of a large batch. Live path, standby and restart
+ * use the same {@link #read} and {@link #on}.
  *
  * @param <S> state of one key, immutable, with {@code equals}
  */

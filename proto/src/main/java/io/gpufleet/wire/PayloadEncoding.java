@@ -1,0 +1,77 @@
+package io.gpufleet.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.JsonFormat;
+
+/** Encoding of the value of a record, named by its header {@code content-type}. */
+public enum PayloadEncoding {
+    /** proto3 JSON: whatever others read. */
+    JSON("application/json") {
+        @Override
+        byte[] encode(Message payload) {
+            try {
+                return PRINTER.print(payload).getBytes(UTF_8);
+            } catch (InvalidProtocolBufferException unprintable) {
+                throw new IllegalArgumentException(
+                        "payload cannot be printed as JSON: " + unprintable.getMessage(), unprintable);
+            }
+        }
+
+        @Override
+        Message decode(byte[] value, Message prototype, boolean strict) throws InvalidProtocolBufferException {
+            Message.Builder builder = prototype.newBuilderForType();
+            (strict ? STRICT_PARSER : PARSER).merge(new String(value, UTF_8), builder);
+            return builder.build();
+        }
+    },
+    /** Binary protobuf: a tenth of the time of JSON, for states that only their own service reads. */
+    PROTOBUF("application/protobuf") {
+        @Override
+        byte[] encode(Message payload) {
+            return payload.toByteArray();
+        }
+
+        @Override
+        Message decode(byte[] value, Message prototype, boolean strict) throws InvalidProtocolBufferException {
+            Message message = prototype.getParserForType().parseFrom(value);
+            if (strict) {
+                UnknownContent.refuse(message);
+            }
+            return message;
+        }
+    };
+
+    private static final JsonFormat.Printer PRINTER = JsonFormat.printer().omittingInsignificantWhitespace();
+    private static final JsonFormat.Parser PARSER = JsonFormat.parser().ignoringUnknownFields();
+    private static final JsonFormat.Parser STRICT_PARSER = JsonFormat.parser();
+
+    private final String contentType;
+
+    PayloadEncoding(String contentType) {
+        this.contentType = contentType;
+    }
+
+    /** Returns the value of the header {@code content-type}. */
+    public String contentType() {
+        return contentType;
+    }
+
+    /** Encodes a payload. Fields with their default value are omitted, as always in proto3. */
+    abstract byte[] encode(Message payload);
+
+    /** Decodes a value; a strict reader refuses fields and enum values that it does not know. */
+    abstract Message decode(byte[] value, Message prototype, boolean strict) throws InvalidProtocolBufferException;
+
+    /** The encoding of a content type; throws {@link IllegalArgumentException} for any other. */
+    static PayloadEncoding of(String contentType) {
+        for (PayloadEncoding encoding : values()) {
+            if (encoding.contentType.equals(contentType)) {
+                return encoding;
+            }
+        }
+        throw new IllegalArgumentException("header content-type is not '" + JSON.contentType + "'");
+    }
+}
