@@ -21,7 +21,8 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
         properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
-        properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, "2000");
+        // A commit takes the same time for one event and for thousands; a lone event waits for no others.
+        properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, "5000");
         properties.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "5000");
         properties.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
         return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());

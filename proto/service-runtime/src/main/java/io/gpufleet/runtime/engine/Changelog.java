@@ -1,15 +1,10 @@
 package io.gpufleet.runtime.engine;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
 import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
-import io.gpufleet.runtime.record.RecordConverter;
-import io.gpufleet.runtime.sequence.AppliedField;
-import io.gpufleet.wire.DecodedRecord;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +12,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +32,7 @@ final class Changelog<S> implements AutoCloseable {
     private final Consumer<byte[], byte[]> reader;
     private final StateStore<S> store;
     private final InputOffsets offsets;
-    private final AppliedField applied;
+    private final ChangelogDecoder<S> decoder;
     private final ReplayedRecords replayed = new ReplayedRecords();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
@@ -50,7 +43,7 @@ final class Changelog<S> implements AutoCloseable {
         this.reader = reader;
         this.store = new StateStore<>(parts.projection(), committed);
         this.offsets = new InputOffsets(parts.codec().topics());
-        this.applied = new AppliedField(parts.spec().stateType().prototype());
+        this.decoder = new ChangelogDecoder<>(parts);
     }
 
     /** Empties the committed states and stands at the beginning. */
@@ -79,48 +72,26 @@ final class Changelog<S> implements AutoCloseable {
 
     /** Takes in what was committed meanwhile; waits for it 50 ms. */
     void follow() {
-        for (ConsumerRecord<byte[], byte[]> rec : reader.poll(POLL)) {
-            restore(rec);
+        for (ChangelogDecoder.Entry<S> entry : decoder.decode(reader.poll(POLL))) {
+            restore(entry);
         }
+        store.loaded();
     }
 
-    private void restore(ConsumerRecord<byte[], byte[]> rec) {
-        try {
-            checkVersion(rec);
-            restore(parts.codec().decodeState(RecordConverter.withTextKey(rec)));
-        } catch (RuntimeException unreadable) {
-            throw new ProjectionStoppedException("own changelog " + rec.topic() + " partition " + rec.partition()
-                    + " offset " + rec.offset() + " key '" + (rec.key() == null ? "" : new String(rec.key(), UTF_8))
-                    + "' cannot be read (" + unreadable.getMessage()
-                    + "): run a version that reads it, or write a record of the same key over it");
-        }
-    }
-
-    private void checkVersion(ConsumerRecord<byte[], byte[]> rec) {
-        Header header = rec.headers().lastHeader(VERSION_HEADER);
-        if (header == null) {
-            return;
-        }
-        int version = Integer.parseInt(new String(header.value(), UTF_8));
-        if (version > parts.spec().schemaVersion()) {
-            throw new IllegalArgumentException("it has schema version " + version + ", this program reads up to "
-                    + parts.spec().schemaVersion());
-        }
-    }
-
-    private void restore(DecodedRecord decoded) {
-        switch (decoded) {
-            case DecodedRecord.Event event -> {
-                newestIncarnation =
-                        Math.max(newestIncarnation, event.envelope().id().epoch());
-                restore(event.envelope().key(), event.payload());
+    private void restore(ChangelogDecoder.Entry<S> entry) {
+        switch (entry) {
+            case ChangelogDecoder.Entry.State<S> found -> {
+                newestIncarnation = Math.max(newestIncarnation, found.incarnation());
+                store.load(found.key(), found.state(), found.applied());
             }
-            case DecodedRecord.Tombstone given
+            case ChangelogDecoder.Entry.Own<S> own -> {
+                newestIncarnation = Math.max(newestIncarnation, own.incarnation());
+                restore(own.key(), own.payload());
+            }
+            case ChangelogDecoder.Entry.GivenUp<S> given
             when given.key().startsWith(ReplayedRecords.KEY) -> replayed.remove(given.key());
-            case DecodedRecord.Tombstone given -> store.unload(given.key());
-            case DecodedRecord.UnknownType unknown ->
-                throw new IllegalArgumentException("ce_type '" + unknown.ceType() + "' is not in the catalogue");
-            case DecodedRecord.Poison(String reason) -> throw new IllegalArgumentException(reason);
+            case ChangelogDecoder.Entry.GivenUp<S> given -> store.unload(given.key());
+            case ChangelogDecoder.Entry.Unreadable<S>(String line) -> throw new ProjectionStoppedException(line);
         }
     }
 
@@ -134,7 +105,10 @@ final class Changelog<S> implements AutoCloseable {
                 }
             }
             case DeadLetterReplayed letter -> replayed.load(key, letter);
-            default -> store.load(key, payload, applied);
+            default ->
+                throw new ProjectionStoppedException(
+                        "own changelog has a " + payload.getDescriptorForType().getFullName() + " under key '" + key
+                                + "', which no engine writes");
         }
     }
 

@@ -1,11 +1,9 @@
 package io.gpufleet.runtime.engine;
 
-import com.google.protobuf.Message;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.runtime.sequence.AppliedField;
 import io.gpufleet.runtime.sequence.DedupeResult;
 import io.gpufleet.runtime.sequence.EventAdmission;
 import io.gpufleet.runtime.sequence.KeySequences;
@@ -36,6 +34,8 @@ final class StateStore<S> implements States<S> {
     private final Map<String, S> live = new HashMap<>();
     private final Map<String, KeySequences> sequences = new HashMap<>();
     private final Map<String, Instant> wakeAt = new HashMap<>();
+    private final Map<String, S> loaded = new HashMap<>();
+    private final Set<String> unloaded = new HashSet<>();
     private final Map<String, Before<S>> undo = new LinkedHashMap<>();
     private final Set<String> forgotten = new LinkedHashSet<>();
     private final Set<String> sequencesToWrite = new HashSet<>();
@@ -47,21 +47,29 @@ final class StateStore<S> implements States<S> {
         committed.clear();
     }
 
-    /** Loads the newest committed state of a key. */
-    void load(String key, Message state, AppliedField applied) {
-        S value = projection.read(key, applied.without(state));
-        applied.of(state).ifPresent(found -> sequences.put(key, found));
-        live.put(key, value);
-        schedule(key, value);
-        committed.update(Map.of(key, value), Set.of());
+    /** Loads the newest committed state of a key; readers see it after {@link #loaded}. */
+    void load(String key, S state, Optional<KeySequences> applied) {
+        applied.ifPresent(found -> sequences.put(key, found));
+        live.put(key, state);
+        schedule(key, state);
+        loaded.put(key, state);
+        unloaded.remove(key);
     }
 
-    /** Drops a key that the changelog gave up. */
+    /** Drops a key that the changelog gave up; readers see it no more after {@link #loaded}. */
     void unload(String key) {
         live.remove(key);
         sequences.remove(key);
         wakeAt.remove(key);
-        committed.update(Map.of(), Set.of(key));
+        loaded.remove(key);
+        unloaded.add(key);
+    }
+
+    /** A batch of the changelog is loaded. */
+    void loaded() {
+        committed.update(Map.copyOf(loaded), Set.copyOf(unloaded));
+        loaded.clear();
+        unloaded.clear();
     }
 
     /** Whether an event is to be applied; remembers it when it is. */

@@ -1,0 +1,108 @@
+package io.gpufleet.runtime.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.Message;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.runtime.sequence.KeySequences;
+import io.gpufleet.wire.DecodedRecord;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+
+/**
+ * Decodes the records of a changelog. Of a batch only the newest record of each key counts; those of a large batch are
+ * decoded on every core, since decoding depends on nothing else.
+ */
+final class ChangelogDecoder<S> {
+    /** Below this a batch is decoded before another thread has begun. */
+    private static final int PARALLEL = 64;
+
+    private final EngineParts<S> parts;
+    private final AppliedField applied;
+
+    /** What a record tells. */
+    sealed interface Entry<S> {
+        /** The state of a key, with the sequences that it contains. */
+        record State<S>(String key, long incarnation, S state, Optional<KeySequences> applied) implements Entry<S> {}
+
+        /** A record of the engine itself. */
+        record Own<S>(String key, long incarnation, Message payload) implements Entry<S> {}
+
+        /** A key was given up. */
+        record GivenUp<S>(String key) implements Entry<S> {}
+
+        /** A record that cannot be read, and why. */
+        record Unreadable<S>(String line) implements Entry<S> {}
+    }
+
+    ChangelogDecoder(EngineParts<S> parts) {
+        this.parts = parts;
+        this.applied = new AppliedField(parts.spec().stateType().prototype());
+    }
+
+    /** The newest entry of each key. */
+    List<Entry<S>> decode(Iterable<ConsumerRecord<byte[], byte[]>> records) {
+        Map<String, ConsumerRecord<byte[], byte[]>> newest = new LinkedHashMap<>();
+        records.forEach(rec -> newest.put(key(rec), rec));
+        Collection<ConsumerRecord<byte[], byte[]>> kept = newest.values();
+        Stream<ConsumerRecord<byte[], byte[]>> stream = kept.size() < PARALLEL ? kept.stream() : kept.parallelStream();
+        return stream.map(this::decode).toList();
+    }
+
+    private static String key(ConsumerRecord<byte[], byte[]> rec) {
+        return rec.key() == null ? "" : new String(rec.key(), UTF_8);
+    }
+
+    private Entry<S> decode(ConsumerRecord<byte[], byte[]> rec) {
+        try {
+            checkVersion(rec);
+            return entry(parts.codec().decodeState(RecordConverter.withTextKey(rec)));
+        } catch (RuntimeException unreadable) {
+            return new Entry.Unreadable<>("own changelog " + rec.topic() + " partition " + rec.partition() + " offset "
+                    + rec.offset() + " key '" + key(rec) + "' cannot be read (" + unreadable.getMessage()
+                    + "): run a version that reads it, or write a record of the same key over it");
+        }
+    }
+
+    private void checkVersion(ConsumerRecord<byte[], byte[]> rec) {
+        Header header = rec.headers().lastHeader(Changelog.VERSION_HEADER);
+        if (header == null) {
+            return;
+        }
+        int version = Integer.parseInt(new String(header.value(), UTF_8));
+        if (version > parts.spec().schemaVersion()) {
+            throw new IllegalArgumentException("it has schema version " + version + ", this program reads up to "
+                    + parts.spec().schemaVersion());
+        }
+    }
+
+    private Entry<S> entry(DecodedRecord decoded) {
+        return switch (decoded) {
+            case DecodedRecord.Event event
+            when event.envelope().type() == parts.spec().stateType() -> state(event);
+            case DecodedRecord.Event event ->
+                new Entry.Own<>(event.envelope().key(), event.envelope().id().epoch(), event.payload());
+            case DecodedRecord.Tombstone given -> new Entry.GivenUp<>(given.key());
+            case DecodedRecord.UnknownType unknown ->
+                throw new IllegalArgumentException("ce_type '" + unknown.ceType() + "' is not in the catalogue");
+            case DecodedRecord.Poison(String reason) -> throw new IllegalArgumentException(reason);
+        };
+    }
+
+    private Entry<S> state(DecodedRecord.Event event) {
+        String key = event.envelope().key();
+        Message payload = event.payload();
+        return new Entry.State<>(
+                key,
+                event.envelope().id().epoch(),
+                parts.projection().read(key, applied.without(payload)),
+                applied.of(payload));
+    }
+}

@@ -1,0 +1,134 @@
+package io.gpufleet.runtime.engine;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.Lease;
+import io.gpufleet.runtime.projection.States;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.simulation.CommittedFold;
+import io.gpufleet.runtime.simulation.Link;
+import io.gpufleet.runtime.simulation.Lockstep;
+import io.gpufleet.runtime.simulation.SimulatedBroker;
+import io.gpufleet.runtime.simulation.SimulatedTime;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** States that a former release wrote as JSON stand on the changelog beside binary ones. */
+@NullMarked
+class RestoredEncodingsTest {
+    private final SimulatedTime time = new SimulatedTime();
+    private final Codec codec = new Codec("c1", new Topics("gpu."));
+    private final SimulatedBroker broker = new SimulatedBroker(time, codec.topics());
+    private final Random random = new Random(1);
+    private final CommittedFold<NodeHealthState> fold = new CommittedFold<>(new CountingProjection(), codec);
+    private final Map<String, Long> restored = new TreeMap<>();
+    private long sequence;
+
+    @Test
+    void statesOfBothEncodingsAreRestored() {
+        // Given
+        append(json(state("node-1", 1)));
+        append(state("node-2", 2));
+        append(json(state("node-3", 3)));
+        append(state("node-3", 4));
+        append(state("node-4", 5));
+        append(json(state("node-4", 6)));
+
+        // When
+        runReplica();
+
+        // Then
+        assertThat(restored).isEqualTo(Map.of("node-1", 1L, "node-2", 2L, "node-3", 4L, "node-4", 6L));
+    }
+
+    /** A batch that is decoded on several threads: the newest state of each key counts. */
+    @Test
+    void newestStateOfEachKeyCounts() {
+        for (int revision = 1; revision <= 5; revision++) {
+            for (int node = 0; node < 200; node++) {
+                append(state("node-" + node, revision));
+            }
+        }
+        runReplica();
+        assertThat(restored).hasSize(200).containsValue(5L).doesNotContainValue(4L);
+    }
+
+    private ProducerRecord<String, byte[]> state(String node, long revision) {
+        var now = time.now();
+        return codec.encode(
+                new Envelope(
+                        new EventId("health-service-0", 1_000, Topic.HEALTH_STATE, ++sequence),
+                        new EventSource.Service("c1", "health-service-0"),
+                        EventType.HEALTH_CHANGED,
+                        "",
+                        node,
+                        new EventTime(now, now, 0),
+                        ""),
+                message(revision));
+    }
+
+    private static NodeHealthState message(long revision) {
+        return NodeHealthState.newBuilder().setVerdictRevision(revision).build();
+    }
+
+    private static ProducerRecord<String, byte[]> json(ProducerRecord<String, byte[]> binary) {
+        try {
+            var state = NodeHealthState.parseFrom(binary.value());
+            var headers = binary.headers();
+            headers.remove("content-type").add("content-type", "application/json".getBytes(UTF_8));
+            return new ProducerRecord<>(binary.topic(), null, binary.key(), Codec.toJson(state), headers);
+        } catch (com.google.protobuf.InvalidProtocolBufferException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    private void append(ProducerRecord<String, byte[]> rec) {
+        broker.append(RecordConverter.withByteKey(rec));
+    }
+
+    private void runReplica() {
+        var actor = new Actor<NodeHealthState>() {
+            @Override
+            public void begin(Lease lease, States<NodeHealthState> states) {
+                states.forEach((node, state) -> restored.put(node, state.getVerdictRevision()));
+            }
+
+            @Override
+            public void changed(Map<String, NodeHealthState> states, Set<String> forgotten) {}
+
+            @Override
+            public void end() {}
+        };
+        SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
+                new SimulatedReplica.Shared<>(broker, codec, fold, random),
+                "health-service-0",
+                time.clock(() -> Duration.ZERO),
+                new Link(random),
+                new CountingProjection(),
+                actor);
+        replica.elect(true);
+        var thread = new Lockstep("health-service-0", replica::run);
+        for (int step = 0; step < 400 && restored.isEmpty(); step++) {
+            time.advance(Duration.ofMillis(50));
+            thread.step();
+        }
+        thread.kill();
+    }
+}
