@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Committed ledgers of the fleet, for readers on any thread; one thread updates them, on the active replica and on standbys. */
@@ -46,6 +47,15 @@ public final class Ledger {
         if (!models.isEmpty()) {
             onModelsChanged.accept(models);
         }
+    }
+
+    /** Sum over all nodes. */
+    public long sum(ToIntFunction<NodeLedger> count) {
+        long sum = 0;
+        for (NodeLedger ledger : nodes.values()) {
+            sum += count.applyAsInt(ledger);
+        }
+        return sum;
     }
 
     /** All node ledgers by node name. */

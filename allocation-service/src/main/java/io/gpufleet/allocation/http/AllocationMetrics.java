@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -12,7 +11,6 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
-import java.util.function.ToIntFunction;
 
 /** Metrics of the service in Prometheus' text format. */
 public final class AllocationMetrics {
@@ -27,11 +25,11 @@ public final class AllocationMetrics {
         gauge(
                 "gpufleet_held_devices",
                 "Devices and shares that have a holder.",
-                () -> sum(ledger, node -> node.open().size()));
+                () -> ledger.sum(node -> node.open().size()));
         gauge(
                 "gpufleet_pending_allocations",
                 "Answered Allocate calls whose holder is not known yet.",
-                () -> sum(ledger, node -> node.pending().size()));
+                () -> ledger.sum(node -> node.pending().size()));
         // Not by Micrometer, which strips "_info" from the name.
         Info.builder()
                 .name(BuildInfo.METRIC)
@@ -41,10 +39,6 @@ public final class AllocationMetrics {
                 .setLabelValues(build.version(), build.revision());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
-    }
-
-    private static long sum(Ledger ledger, ToIntFunction<NodeLedger> count) {
-        return ledger.all().values().stream().mapToInt(count).sum();
     }
 
     /** A gauge of a supplier is referenced strongly; of an object it would vanish with it. */

@@ -1,7 +1,10 @@
 package io.gpufleet.health.app;
 
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.HealthState;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -31,6 +34,20 @@ public final class NodeStateStore {
     /** Nodes that list or remember the device; several after it moved. */
     public Stream<NodeState> withDevice(String uuid) {
         return nodes.values().stream().filter(state -> state.device(uuid).isPresent());
+    }
+
+    /** Number of devices in each state. */
+    public Map<HealthState, Integer> devicesByState() {
+        Map<HealthState, Integer> counts = new EnumMap<>(HealthState.class);
+        for (HealthState state : HealthState.values()) {
+            counts.put(state, 0);
+        }
+        for (NodeState node : nodes.values()) {
+            for (Device device : node.devices().values()) {
+                counts.merge(device.health().state(), 1, Integer::sum);
+            }
+        }
+        return counts;
     }
 
     /** All nodes, in no particular order. */

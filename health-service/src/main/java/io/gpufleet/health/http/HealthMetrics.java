@@ -3,13 +3,14 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
-import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.runtime.bus.LatencyTimer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
@@ -17,12 +18,16 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /** Metrics of the service in Prometheus' text format. */
 public final class HealthMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final NodeStateStore store;
+    private final MultiGauge devices;
 
     /** Registers the metrics of the store, the reconciler and the JVM. */
     public HealthMetrics(NodeStateStore store, ReconcileCounters counters) {
@@ -32,12 +37,10 @@ public final class HealthMetrics {
         Gauge.builder("gpufleet_nodes", store, nodes -> nodes.nodes().size())
                 .description("known nodes")
                 .register(registry);
-        for (HealthState state : HealthState.values()) {
-            Gauge.builder("gpufleet_devices", store, nodes -> devices(nodes, state))
-                    .description("devices by state")
-                    .tag("state", state.name().toLowerCase(Locale.ROOT))
-                    .register(registry);
-        }
+        this.store = store;
+        this.devices = MultiGauge.builder("gpufleet_devices")
+                .description("devices by state")
+                .register(registry);
         counter("gpufleet_node_patches", "Node patches applied", counters, ReconcileCounters::patches);
         counter("gpufleet_condition_patches", "condition patches applied", counters, ReconcileCounters::conditions);
         counter(
@@ -100,15 +103,14 @@ public final class HealthMetrics {
 
     /** All metrics as text. */
     public String scrape() {
+        devices.register(rows(store.devicesByState()), true);
         return registry.scrape();
     }
 
-    private static double devices(NodeStateStore store, HealthState state) {
-        return store.nodes().stream()
-                .flatMap(node -> node.devices().values().stream())
-                .map(device -> device.health())
-                .map(DeviceHealth::state)
-                .filter(state::equals)
-                .count();
+    private static List<MultiGauge.Row<?>> rows(Map<HealthState, Integer> counts) {
+        return counts.entrySet().stream()
+                .<MultiGauge.Row<?>>map(entry -> MultiGauge.Row.of(
+                        Tags.of("state", entry.getKey().name().toLowerCase(Locale.ROOT)), entry.getValue()))
+                .toList();
     }
 }

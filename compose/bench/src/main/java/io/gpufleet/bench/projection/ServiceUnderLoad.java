@@ -17,6 +17,9 @@ import java.util.concurrent.TimeUnit;
 final class ServiceUnderLoad implements AutoCloseable {
     private static final Path TASKSET = Path.of("/usr/bin/taskset");
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
+    /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
+    private static final Duration SCRAPE_INTERVAL = Duration.ofMillis(500);
+
     private static final String EVENTS = "gpufleet_projection_events_total";
     private static final String RESTORE = "gpufleet_projection_restore_milliseconds";
 
@@ -85,7 +88,7 @@ final class ServiceUnderLoad implements AutoCloseable {
                 return new Work(
                         done - first, (now - begun) / 1e9, cpu().minus(cpu).toNanos() / 1e9);
             }
-            var _ = never.tryAcquire(100, TimeUnit.MILLISECONDS);
+            var _ = never.tryAcquire(SCRAPE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         }
         throw new IllegalStateException(process.name() + " ended, or did not apply " + (long) events + " events within "
                 + TIMEOUT.toMinutes() + " min; see " + process.log());
