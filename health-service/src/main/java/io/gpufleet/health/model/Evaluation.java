@@ -89,7 +89,7 @@ final class Evaluation {
                 .filter(device -> state.device(device.uuid()).isEmpty())
                 .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
         decideNode(context);
-        boolean same = Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
+        boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {
             emit(new HealthEvent.VerdictReached(Math.max(state.revision() + 1, now.toEpochMilli())));
         }

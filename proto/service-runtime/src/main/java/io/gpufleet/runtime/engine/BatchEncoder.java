@@ -63,7 +63,7 @@ final class BatchEncoder<S> {
         List<Pending> pending = new ArrayList<>();
         batch.outputs().forEach(output -> pending.add(new Pending.Output(declared(output))));
         store.forgotten().forEach(key -> pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key))));
-        store.changed()
+        store.toWrite()
                 .forEach((key, state) ->
                         pending.add(new Pending.State<>(key, state, store.sequences(key), batch.trace(key))));
         EventSequencer.Position before = sequencer.position();

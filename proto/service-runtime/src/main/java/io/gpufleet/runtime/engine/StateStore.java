@@ -146,14 +146,23 @@ final class StateStore<S> implements States<S> {
 
     /** New states of this batch, by key. */
     Map<String, S> changed() {
-        Map<String, S> changed = new LinkedHashMap<>();
+        return states(false);
+    }
+
+    /** States of this batch that go to the changelog: the new ones, and those that are the same with new sequences. */
+    Map<String, S> toWrite() {
+        return states(true);
+    }
+
+    private Map<String, S> states(boolean withSequences) {
+        Map<String, S> found = new LinkedHashMap<>();
         undo.forEach((key, before) -> {
             S now = live.get(key);
-            if (now != null && (now != before.state() || sequencesToWrite.contains(key))) {
-                changed.put(key, now);
+            if (now != null && (now != before.state() || withSequences && sequencesToWrite.contains(key))) {
+                found.put(key, now);
             }
         });
-        return changed;
+        return found;
     }
 
     /** Keys that this batch gives up and the changelog still has. */

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.projection.Lease;
-import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
@@ -24,7 +22,6 @@ import io.gpufleet.wire.Topics;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.NullMarked;
@@ -38,12 +35,10 @@ class RestoredEncodingsTest {
     private final SimulatedBroker broker = new SimulatedBroker(time, codec.topics());
     private final Random random = new Random(1);
     private final CommittedFold<NodeHealthState> fold = new CommittedFold<>(new CountingProjection(), codec);
-    private final Map<String, Long> restored = new TreeMap<>();
     private long sequence;
 
     @Test
     void statesOfBothEncodingsAreRestored() {
-        // Given
         append(json(state("node-1", 1)));
         append(state("node-2", 2));
         append(json(state("node-3", 3)));
@@ -51,11 +46,7 @@ class RestoredEncodingsTest {
         append(state("node-4", 5));
         append(json(state("node-4", 6)));
 
-        // When
-        runReplica();
-
-        // Then
-        assertThat(restored).isEqualTo(Map.of("node-1", 1L, "node-2", 2L, "node-3", 4L, "node-4", 6L));
+        assertThat(restored(4)).isEqualTo(Map.of("node-1", 1L, "node-2", 2L, "node-3", 4L, "node-4", 6L));
     }
 
     /** A batch that is decoded on several threads: the newest state of each key counts. */
@@ -66,8 +57,7 @@ class RestoredEncodingsTest {
                 append(state("node-" + node, revision));
             }
         }
-        runReplica();
-        assertThat(restored).hasSize(200).containsValue(5L).doesNotContainValue(4L);
+        assertThat(restored(200).values()).containsOnly(5L);
     }
 
     private ProducerRecord<String, byte[]> state(String node, long revision) {
@@ -103,32 +93,24 @@ class RestoredEncodingsTest {
         broker.append(RecordConverter.withByteKey(rec));
     }
 
-    private void runReplica() {
-        var actor = new Actor<NodeHealthState>() {
-            @Override
-            public void begin(Lease lease, States<NodeHealthState> states) {
-                states.forEach((node, state) -> restored.put(node, state.getVerdictRevision()));
-            }
-
-            @Override
-            public void changed(Map<String, NodeHealthState> states, Set<String> forgotten) {}
-
-            @Override
-            public void end() {}
-        };
+    /** A standby that has read the changelog. */
+    private Map<String, Long> restored(int nodes) {
         SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
                 new SimulatedReplica.Shared<>(broker, codec, fold, random),
                 "health-service-0",
                 time.clock(() -> Duration.ZERO),
                 new Link(random),
                 new CountingProjection(),
-                actor);
-        replica.elect(true);
+                Actor.none());
         var thread = new Lockstep("health-service-0", replica::run);
-        for (int step = 0; step < 400 && restored.isEmpty(); step++) {
+        for (int step = 0; step < 400; step++) {
             time.advance(Duration.ofMillis(50));
             thread.step();
         }
         thread.kill();
+        Map<String, Long> restored = new TreeMap<>();
+        replica.states().forEach((node, state) -> restored.put(node, state.getVerdictRevision()));
+        assertThat(restored).hasSize(nodes);
+        return restored;
     }
 }

@@ -4,6 +4,7 @@ import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -88,6 +89,11 @@ public final class SimulatedReplica<S> {
     /** True while it believes to lead. */
     public boolean believesToLead() {
         return believesToLead;
+    }
+
+    /** The committed states, as its readers see them. */
+    States<S> states() {
+        return committed;
     }
 
     /** True while its actor may act. */
