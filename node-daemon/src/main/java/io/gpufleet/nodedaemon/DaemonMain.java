@@ -93,7 +93,7 @@ final class DaemonMain implements AutoCloseable {
         var settings = kafkaSettings(config, host);
         stateFile = new StateFile(stateDirectory);
         publisher = new EventPublisher(
-                vertx, settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
+                settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         publisher.connectAfter(KAFKA_START_DELAY);
         verdictConsumer =
                 new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));

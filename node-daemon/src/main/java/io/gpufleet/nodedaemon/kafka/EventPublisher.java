@@ -4,19 +4,11 @@ import io.gpufleet.nodedaemon.app.FactSink;
 import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.kafka.outbox.Outbox;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxDisk;
-import io.gpufleet.nodedaemon.kafka.outbox.OutboxEntry;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxFlusher;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.Envelope;
-import io.gpufleet.wire.EventId;
-import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
-import io.gpufleet.wire.TraceParent;
-import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,7 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.jspecify.annotations.Nullable;
@@ -43,15 +35,15 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(5);
 
     private static final Duration RETRY_INTERVAL = Duration.ofMillis(500);
-    private static final int MAX_IN_FLIGHT = 500;
+    /** Facts of one turn of the node's loop are sent together; more would keep what was appended waiting. */
+    private static final int MAX_FACTS_PER_TURN = 32;
 
-    private final Vertx vertx;
     private final KafkaSettings settings;
-    private final long epoch;
     private final Supplier<Moment> now;
     private final Consumer<Boolean> backlogSent;
-    private final Codec codec;
-    private final EventSource source;
+    private final Supplier<ProducerConnection> connections;
+    private final Topics topics;
+    private final OutboxEntryEncoder encoder;
     private final FactMessages messages;
     private final Outbox outbox;
     /** Bounded by the events in flight and the callers of {@link #drain}; facts have a queue of their own. */
@@ -98,25 +90,23 @@ public final class EventPublisher implements FactSink, AutoCloseable {
      *
      * @param backlogSent called when the backlog of an outage is sent, with whether some of it was lost
      */
-    public EventPublisher(
-            Vertx vertx, KafkaSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent) {
-        this(vertx, settings, epoch, now, backlogSent, OutboxDisk.REAL);
+    public EventPublisher(KafkaSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent) {
+        this(settings, epoch, now, backlogSent, OutboxDisk.REAL, () -> ProducerConnection.create(settings));
     }
 
     EventPublisher(
-            Vertx vertx,
             KafkaSettings settings,
             long epoch,
             Supplier<Moment> now,
             Consumer<Boolean> backlogSent,
-            OutboxDisk disk) {
-        this.vertx = vertx;
+            OutboxDisk disk,
+            Supplier<ProducerConnection> connections) {
         this.settings = settings;
-        this.epoch = epoch;
         this.now = now;
         this.backlogSent = backlogSent;
-        this.codec = new Codec(settings.cluster(), new Topics(settings.topicPrefix()));
-        this.source = new EventSource.Node(settings.cluster(), settings.node());
+        this.connections = connections;
+        this.topics = new Topics(settings.topicPrefix());
+        this.encoder = new OutboxEntryEncoder(new Codec(settings.cluster(), topics), settings.node(), epoch);
         this.messages = new FactMessages(settings.bootId());
         this.outbox = new Outbox(
                 disk, settings.stateDirectory().resolve("outbox"), settings.bootId(), settings.outboxBytes(), epoch);
@@ -131,11 +121,15 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         ingress.add(fact, observed);
     }
 
-    /** Takes one fact at a time, so that it is sent before the next one is appended. */
+    /** Appends the facts that are there, so that they are sent together: readers then commit their effects at once. */
     private void drainIngress() {
         try {
             ingress.takeDropped().forEach(this::recordLost);
-            ingress.take().ifPresent(this::append);
+            Optional<FactIngress.PendingFact> next = ingress.take();
+            for (int taken = 1; next.isPresent(); taken++) {
+                append(next.get());
+                next = taken < MAX_FACTS_PER_TURN ? ingress.take() : Optional.empty();
+            }
         } finally {
             if (ingress.hasMore()) {
                 inbox.add(this::drainIngress);
@@ -239,7 +233,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     /** Runs on a thread of its own, since it blocks while the broker is unreachable. */
     private void connect() {
         try {
-            var opened = ProducerConnection.create(vertx, settings);
+            var opened = connections.get();
             opening = opened;
             awaitTopics(opened);
             inbox.add(() -> {
@@ -257,9 +251,9 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private void awaitTopics(ProducerConnection opened) {
         try {
-            opened.awaitTopics(codec.topics());
+            opened.awaitTopics(topics);
         } catch (RuntimeException failed) {
-            opened.abort();
+            opened.abort(() -> {});
             throw failed;
         }
     }
@@ -277,7 +271,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private void send() {
         ProducerConnection open = connection;
-        while (open != null && open == connection && inFlight.count() < MAX_IN_FLIGHT) {
+        while (open != null && open == connection && !inFlight.isFull()) {
             Optional<Outbox.OutgoingEvent> next = outbox.next();
             if (next.isEmpty()) {
                 return;
@@ -288,46 +282,40 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private void send(ProducerConnection open, Outbox.OutgoingEvent outgoing) {
         Moment moment = now.get();
-        InFlight.InFlightEvent flight = inFlight.add(outgoing.queue(), outgoing.after(), moment.nanos());
+        InFlight.InFlightEvent flight = inFlight.add(outgoing, moment.nanos());
         if (outgoing.entry().isEmpty()) {
             skipRejected(outgoing.queue(), flight, "written by another version of the daemon");
             return;
         }
         int sentIn = generation;
-        open.send(event(outgoing.entry().get(), moment))
-                .onComplete(result -> inbox.add(() -> {
-                    if (sentIn != generation) {
-                        return;
-                    }
-                    if (result.succeeded()) {
-                        sent++;
-                        acknowledged(outgoing.queue(), flight);
-                    } else if (isRejected(result.cause())) {
-                        skipRejected(outgoing.queue(), flight, String.valueOf(result.cause()));
-                    } else {
-                        disconnect(result.cause());
-                    }
-                }));
+        Consumer<Optional<Exception>> completed = failure -> {
+            if (sentIn == generation) {
+                completed(outgoing.queue(), flight, failure);
+            }
+        };
+        try {
+            open.send(encoder.encode(outgoing.entry().get(), moment), (_, failure) -> {
+                // What fails before it is sent says so on this thread: nothing may be sent after it.
+                if (Thread.currentThread() == thread) {
+                    completed.accept(Optional.ofNullable(failure));
+                } else {
+                    inbox.add(() -> completed.accept(Optional.ofNullable(failure)));
+                }
+            });
+        } catch (KafkaException | IllegalStateException unusable) {
+            completed.accept(Optional.of(unusable));
+        }
     }
 
-    private ProducerRecord<String, byte[]> event(OutboxEntry entry, Moment moment) {
-        // The monotonic clock of an earlier daemon is not comparable, so the age of its events is by the wall clock.
-        Duration age = entry.epoch() == epoch
-                ? moment.since(entry.observedNanos())
-                : Duration.between(entry.observed(), moment.wall());
-        var id = new EventId(settings.node(), entry.epoch(), entry.topic(), entry.sequence());
-        // A sample causes nothing that a trace could follow.
-        String trace = entry.topic() == Topic.TELEMETRY ? "" : TraceParent.of(id);
-        return codec.encode(
-                new Envelope(
-                        id,
-                        source,
-                        entry.type(),
-                        entry.subject(),
-                        settings.node(),
-                        new EventTime(entry.observed(), moment.wall(), Math.max(0, age.toMillis())),
-                        trace),
-                entry.json());
+    private void completed(Outbox.QueueName queue, InFlight.InFlightEvent flight, Optional<Exception> failure) {
+        if (failure.isEmpty()) {
+            sent++;
+            acknowledged(queue, flight);
+        } else if (isRejected(failure.get())) {
+            skipRejected(queue, flight, failure.get().toString());
+        } else {
+            disconnect(failure.get());
+        }
     }
 
     private static boolean isRejected(Throwable cause) {
@@ -363,7 +351,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         connectingSinceNanos = now.get().nanos();
         inFlight.clear();
         outbox.rewind();
-        open.abort().onComplete(_ -> inbox.add(() -> connecting = false));
+        open.abort(() -> inbox.add(() -> connecting = false));
     }
 
     @Override
@@ -371,7 +359,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         stopped.countDown();
         ProducerConnection open = opening;
         if (open != null) {
-            open.abort();
+            open.abort(() -> {});
         }
         thread.interrupt();
         flusher.close();

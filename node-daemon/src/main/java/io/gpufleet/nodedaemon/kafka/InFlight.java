@@ -13,17 +13,24 @@ import java.util.Optional;
  * once every event before it is.
  */
 final class InFlight {
+    private static final int MAX_EVENTS = 500;
+    /** A quarter of the producer's buffer, where a record may take twice its size. */
+    private static final long MAX_BYTES = 1024 * 1024;
+
     private final Map<Outbox.QueueName, ArrayDeque<InFlightEvent>> byQueue = new EnumMap<>(Outbox.QueueName.class);
+    private long bytes;
 
     /** One event in flight. */
     static final class InFlightEvent {
         private final QueuePosition after;
         private final long sinceNanos;
+        private final int bytes;
         private boolean done;
 
-        private InFlightEvent(QueuePosition after, long sinceNanos) {
+        private InFlightEvent(QueuePosition after, long sinceNanos, int bytes) {
             this.after = after;
             this.sinceNanos = sinceNanos;
+            this.bytes = bytes;
         }
     }
 
@@ -33,10 +40,17 @@ final class InFlight {
         }
     }
 
-    InFlightEvent add(Outbox.QueueName name, QueuePosition after, long nanos) {
-        var flight = new InFlightEvent(after, nanos);
-        queue(name).add(flight);
+    InFlightEvent add(Outbox.OutgoingEvent event, long nanos) {
+        int size = event.entry().map(entry -> entry.json().length).orElse(0);
+        var flight = new InFlightEvent(event.after(), nanos, size);
+        queue(event.queue()).add(flight);
+        bytes += size;
         return flight;
+    }
+
+    /** Whether the next event has to wait for an acknowledgement. */
+    boolean isFull() {
+        return bytes > MAX_BYTES || count() >= MAX_EVENTS;
     }
 
     /** The position up to which the queue is acknowledged now; empty while an earlier event is in flight. */
@@ -45,7 +59,9 @@ final class InFlight {
         ArrayDeque<InFlightEvent> events = queue(name);
         Optional<QueuePosition> acknowledged = Optional.empty();
         while (!events.isEmpty() && events.element().done) {
-            acknowledged = Optional.of(events.remove().after);
+            InFlightEvent first = events.remove();
+            bytes -= first.bytes;
+            acknowledged = Optional.of(first.after);
         }
         return acknowledged;
     }
@@ -64,6 +80,7 @@ final class InFlight {
     /** Removes every event. */
     void clear() {
         byQueue.values().forEach(ArrayDeque::clear);
+        bytes = 0;
     }
 
     private ArrayDeque<InFlightEvent> queue(Outbox.QueueName name) {

@@ -2,17 +2,15 @@ package io.gpufleet.nodedaemon.kafka;
 
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.kafka.client.producer.KafkaWriteStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -23,45 +21,59 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 final class ProducerConnection {
     private static final List<Topic> TOPICS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY);
+    /** Several times what the publisher has in flight, so that a send never waits for memory. */
+    private static final long BUFFER_BYTES = 4L * 1024 * 1024;
 
-    private final Vertx vertx;
     private final Producer<String, byte[]> producer;
-    private final KafkaWriteStream<String, byte[]> stream;
 
-    private ProducerConnection(Vertx vertx, Producer<String, byte[]> producer) {
-        this.vertx = vertx;
+    ProducerConnection(Producer<String, byte[]> producer) {
         this.producer = producer;
-        // Every failure is one of a send, and reported by its future.
-        this.stream = KafkaWriteStream.create(vertx, producer).exceptionHandler(_ -> {});
     }
 
     /** Creates a producer. Blocks while addresses are resolved; throws if none can be. */
-    static ProducerConnection create(Vertx vertx, KafkaSettings settings) {
+    static ProducerConnection create(KafkaSettings settings) {
         return new ProducerConnection(
-                vertx, new KafkaProducer<>(properties(settings), new StringSerializer(), new ByteArraySerializer()));
+                new KafkaProducer<>(properties(settings), new StringSerializer(), new ByteArraySerializer()));
     }
 
     /** Blocks until the broker has returned metadata of every topic of a daemon, or until {@link #abort}. */
     void awaitTopics(Topics topics) {
-        TOPICS.forEach(topic -> producer.partitionsFor(topics.name(topic)));
+        for (Topic topic : TOPICS) {
+            awaitTopic(topics.name(topic));
+        }
     }
 
-    Future<RecordMetadata> send(ProducerRecord<String, byte[]> event) {
-        return stream.send(event);
+    private void awaitTopic(String name) {
+        while (true) {
+            try {
+                producer.partitionsFor(name);
+                return;
+            } catch (TimeoutException unknownYet) {
+                // It is asked for again; a producer that is closed throws another exception.
+            }
+        }
     }
 
     /**
-     * Closes the producer at once, bypassing the stream's queue: a send that waits there for metadata, and those after it,
-     * must fail before anything is sent again. The timeout must be zero: with one millisecond kafka-clients use it up before
-     * they join their thread, and then join it without a limit.
+     * Sends at once. What fails before it is sent is reported on the calling thread, before this returns; then nothing may
+     * be sent any more.
      */
-    Future<?> abort() {
-        return vertx.executeBlocking(
-                () -> {
-                    producer.close(Duration.ZERO);
-                    return true;
-                },
-                false);
+    void send(ProducerRecord<String, byte[]> event, Callback acknowledged) {
+        var _ = producer.send(event, acknowledged);
+    }
+
+    /**
+     * Closes the producer on a thread of its own, then runs {@code closed}. The timeout must be zero: with one millisecond
+     * kafka-clients use it up before they join their thread, and then join it without a limit.
+     */
+    void abort(Runnable closed) {
+        Thread.ofPlatform().name("kafka-close").daemon(true).start(() -> {
+            try {
+                producer.close(Duration.ZERO);
+            } finally {
+                closed.run();
+            }
+        });
     }
 
     private static Properties properties(KafkaSettings settings) {
@@ -72,9 +84,10 @@ final class ProducerConnection {
         // any first sequence number, and the later events would be ahead of the earlier ones for ever.
         properties.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1);
         properties.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-        properties.put(ProducerConfig.BUFFER_MEMORY_CONFIG, 4L * 1024 * 1024);
-        // A send must not fail alone, or the next one would overtake it. All fail together when the producer is closed.
-        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, (long) Integer.MAX_VALUE);
+        properties.put(ProducerConfig.BUFFER_MEMORY_CONFIG, BUFFER_BYTES);
+        // A send is made on the publisher's thread: without metadata of its topic it fails soon, and all are sent
+        // again.
+        properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 100L);
         properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 5_000);
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Integer.MAX_VALUE);
         // gpu.inventory has no events for hours; its metadata must be cached when one is sent.

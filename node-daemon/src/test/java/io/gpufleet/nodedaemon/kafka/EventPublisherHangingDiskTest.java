@@ -13,7 +13,6 @@ import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
-import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,8 +42,8 @@ class EventPublisherHangingDiskTest {
         var disk = new FaultyDisk();
         var settings =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 64 << 20);
-        var vertx = Vertx.vertx();
-        try (var publisher = new EventPublisher(vertx, settings, EPOCH, () -> TestGpus.second(0), _ -> {}, disk)) {
+        try (var publisher = new EventPublisher(
+                settings, EPOCH, () -> TestGpus.second(0), _ -> {}, disk, () -> ProducerConnection.create(settings))) {
             publisher.connectAfter(Duration.ofHours(1));
             publisher.publish(allocation(0), TestGpus.second(0));
             publisher.drain(Duration.ofSeconds(30));
@@ -63,8 +62,6 @@ class EventPublisherHangingDiskTest {
             disk.repair();
             publisher.drain(Duration.ofSeconds(30));
             assertThat(publisher.status().lost()).isEqualTo(lost);
-        } finally {
-            vertx.close().await();
         }
 
         var delivered = new DeliveredEvents();

@@ -25,7 +25,6 @@ import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
-import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,7 +52,6 @@ class EventPublisherIT {
     static Path brokerDirectory;
 
     private static BrokerProcess broker;
-    private static Vertx vertx;
 
     @TempDir
     Path directory;
@@ -66,12 +64,10 @@ class EventPublisherIT {
     static void start() {
         broker = BrokerProcess.start(brokerDirectory);
         TopicAdmin.apply(broker.bootstrap(), TOPICS);
-        vertx = Vertx.vertx();
     }
 
     @AfterAll
     static void stop() {
-        vertx.close();
         broker.close();
     }
 
@@ -91,7 +87,7 @@ class EventPublisherIT {
     }
 
     private EventPublisher publisher(long epoch) {
-        return new EventPublisher(vertx, settings(), epoch, this::now, backlogs::add);
+        return new EventPublisher(settings(), epoch, this::now, backlogs::add);
     }
 
     private static OpenFault fault(int code) {
@@ -198,7 +194,7 @@ class EventPublisherIT {
         // Given a daemon that never reached a broker
         var unreachable =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
-        try (EventPublisher offline = new EventPublisher(vertx, unreachable, 7, this::now, backlogs::add)) {
+        try (EventPublisher offline = new EventPublisher(unreachable, 7, this::now, backlogs::add)) {
             publish(offline, 1);
             await().until(() -> offline.status().outboxBytes() > 0);
         }
@@ -224,7 +220,7 @@ class EventPublisherIT {
     void fullOutboxReportsWhatItLost() throws InterruptedException {
         var small = new KafkaSettings(
                 KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 64 * 1024);
-        try (EventPublisher offline = new EventPublisher(vertx, small, 7, this::now, backlogs::add)) {
+        try (EventPublisher offline = new EventPublisher(small, 7, this::now, backlogs::add)) {
             for (int code = 1; code <= 1000; code++) {
                 publish(offline, code);
             }
