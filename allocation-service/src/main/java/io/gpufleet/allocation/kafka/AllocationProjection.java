@@ -17,6 +17,7 @@ import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
@@ -30,6 +31,8 @@ public final class AllocationProjection implements Projection<NodeLedger> {
             Set.of(Topic.ALLOCATION, Topic.VERDICTS, Topic.INVENTORY, Topic.SIGNALS),
             Set.of(),
             Set.of(Topic.USAGE));
+    /** Intervals are in whole seconds of the node's clock; nobody waits for them. */
+    private static final Duration LINGER = Duration.ofMillis(50);
 
     private final String cluster;
 
@@ -41,6 +44,11 @@ public final class AllocationProjection implements Projection<NodeLedger> {
     @Override
     public ProjectionSpec spec() {
         return SPEC;
+    }
+
+    @Override
+    public Duration linger() {
+        return LINGER;
     }
 
     @Override

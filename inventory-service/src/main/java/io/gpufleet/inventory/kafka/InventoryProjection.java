@@ -15,6 +15,7 @@ import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,6 +25,9 @@ import java.util.function.UnaryOperator;
 
 /** Joins the topics of the fleet into one state per node, and publishes changed views to history and settings. */
 public final class InventoryProjection implements Projection<NodeState> {
+    /** A fault is told on four topics within this time; nobody waits for the view of it. */
+    private static final Duration LINGER = Duration.ofMillis(50);
+
     private final NodeTimers timers;
 
     /** A projection whose memory beside the states is {@code timers}. */
@@ -40,6 +44,11 @@ public final class InventoryProjection implements Projection<NodeState> {
                 Set.of(Topic.INVENTORY, Topic.VERDICTS, Topic.ALLOCATION, Topic.SIGNALS),
                 Set.of(Topic.TELEMETRY),
                 Set.of(Topic.NODES_HISTORY, Topic.SETTINGS));
+    }
+
+    @Override
+    public Duration linger() {
+        return LINGER;
     }
 
     @Override

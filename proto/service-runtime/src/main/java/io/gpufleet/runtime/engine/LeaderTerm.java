@@ -55,6 +55,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final InputReceiver<S> receiver;
     private final Ticker<S> ticker;
     private final long actNanos;
+    private final long lingerNanos;
     private boolean acting;
     private boolean closedCleanly;
     private long lastTick;
@@ -77,6 +78,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         this.replayed = changelog.replayed();
         this.producer = producer;
         this.actNanos = actNanos;
+        this.lingerNanos = parts.projection().linger().toNanos();
         var source = new EventSource.Service(
                 parts.codec().cluster(), parts.settings().instance());
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
@@ -145,19 +147,17 @@ final class LeaderTerm<S> implements AutoCloseable {
         closedCleanly = true;
     }
 
-    /** What is there to read; soon after a commit what arrives within the pause, too. */
+    /** What is there to read; what arrives while the first record lingers, and soon after a commit, too. */
     private List<ConsumerRecord<byte[], byte[]>> poll() {
         List<ConsumerRecord<byte[], byte[]>> records = inputs.poll(POLL);
-        long pause = pauseNanos();
-        while (pause > 0 && records.size() < LARGE_BATCH) {
-            records.addAll(inputs.poll(Duration.ofMillis(1 + pause / 1_000_000)));
-            pause = pauseNanos();
+        long now = parts.clients().nanos();
+        long wait = Math.max(records.isEmpty() ? 0 : lingerNanos, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
+        long end = now + wait;
+        while (end - now > 0 && records.size() < LARGE_BATCH) {
+            records.addAll(inputs.poll(Duration.ofMillis(1 + (end - now) / 1_000_000)));
+            now = parts.clients().nanos();
         }
         return records;
-    }
-
-    private long pauseNanos() {
-        return lastCommitEnd + COMMIT_PAUSE_NANOS - parts.clients().nanos();
     }
 
     private void beginActing() {

@@ -1,6 +1,7 @@
 package io.gpufleet.runtime.projection;
 
 import com.google.protobuf.Message;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -29,6 +30,14 @@ public interface Projection<S> {
      * @param now our clock, corrected to the broker's
      */
     Effects<S> on(States<S> states, Inbound input, Instant now);
+
+    /**
+     * How long an input waits for others to share its transaction; zero where somebody waits for its effects. The same on
+     * every call.
+     */
+    default Duration linger() {
+        return Duration.ZERO;
+    }
 
     /** When {@link #tick} wants to see this state next; {@link Instant#MAX} for never, {@link Instant#MIN} for always. */
     default Instant wakeAt(S state) {

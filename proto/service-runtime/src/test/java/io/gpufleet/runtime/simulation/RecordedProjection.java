@@ -7,6 +7,7 @@ import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -63,6 +64,11 @@ public final class RecordedProjection<S> implements Projection<S> {
     public Effects<S> on(States<S> states, Inbound input, Instant now) {
         calls.add(new Call(input.key(), Optional.of(input), now));
         return projection.on(states, input, now);
+    }
+
+    @Override
+    public Duration linger() {
+        return projection.linger();
     }
 
     @Override

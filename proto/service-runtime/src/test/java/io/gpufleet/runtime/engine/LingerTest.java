@@ -1,0 +1,111 @@
+package io.gpufleet.runtime.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Message;
+import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.simulation.CommittedFold;
+import io.gpufleet.runtime.simulation.Link;
+import io.gpufleet.runtime.simulation.Lockstep;
+import io.gpufleet.runtime.simulation.SimulatedBroker;
+import io.gpufleet.runtime.simulation.SimulatedTime;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Random;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Two events of a node that arrive 20 ms apart. */
+@NullMarked
+class LingerTest {
+    private static final String NODE = "node-1";
+    private static final Duration STEP = Duration.ofMillis(5);
+
+    private final SimulatedTime time = new SimulatedTime();
+    private final Codec codec = new Codec("c1", new Topics("gpu."));
+    private final SimulatedBroker broker = new SimulatedBroker(time, codec.topics());
+
+    private static final class LingeringProjection extends CountingProjection {
+        private final Duration linger;
+        private int written;
+
+        LingeringProjection(Duration linger) {
+            this.linger = linger;
+        }
+
+        @Override
+        public Duration linger() {
+            return linger;
+        }
+
+        @Override
+        public Message write(String key, NodeHealthState state) {
+            written++;
+            return super.write(key, state);
+        }
+    }
+
+    @ParameterizedTest(name = "a linger of {0} ms makes {1} transactions")
+    @CsvSource({"0, 2", "100, 1"})
+    void eventsThatArriveWithinTheLingerShareATransaction(int millis, int transactions) {
+        // Given
+        var projection = new LingeringProjection(Duration.ofMillis(millis));
+        var fold = new CommittedFold<>(new CountingProjection(), codec);
+        var random = new Random(1);
+        SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
+                new SimulatedReplica.Shared<>(broker, codec, fold, random),
+                "health-service-0",
+                time.clock(() -> Duration.ZERO),
+                new Link(random),
+                projection,
+                Actor.none());
+        replica.elect(true);
+        var thread = new Lockstep("health-service-0", replica::run);
+        run(thread, 100);
+
+        // When
+        append(1, fold);
+        run(thread, 4);
+        append(2, fold);
+        run(thread, 100);
+        thread.kill();
+
+        // Then
+        assertThat(fold.nothingLeft()).isTrue();
+        assertThat(projection.written).isEqualTo(transactions);
+    }
+
+    private void run(Lockstep thread, int steps) {
+        for (int step = 0; step < steps; step++) {
+            time.advance(STEP);
+            thread.step();
+        }
+    }
+
+    private void append(long sequence, CommittedFold<NodeHealthState> fold) {
+        var id = new EventId(NODE, 1_000, Topic.HEALTH, sequence);
+        Instant now = time.now();
+        broker.append(RecordConverter.withByteKey(codec.encode(
+                new Envelope(
+                        id,
+                        new EventSource.Node("c1", NODE),
+                        EventType.FAULT_OBSERVED,
+                        "",
+                        NODE,
+                        new EventTime(now, now, 0),
+                        ""),
+                EventType.FAULT_OBSERVED.prototype())));
+        fold.produced(NODE, id);
+    }
+}
