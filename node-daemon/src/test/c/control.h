@@ -16,7 +16,7 @@
 #define MAX_PROCESSES 64
 #define MAX_FIELDS 304
 #define MAX_METRICS 32
-#define MAX_SYSTEM_EVENTS 16
+#define MAX_SYSTEM_EVENTS 64
 #define LINK_DOWN 0xffu
 #define LINK_SWITCH 0xfeu
 #define ANY_GPU (-1)
@@ -111,6 +111,8 @@ typedef struct {
     uint32_t virtualization;
     /* Size of an nvmlProcessInfo_t in bytes, which differs by driver; 0 means that of the header. */
     uint32_t processSize;
+    /* Code of each wait for an event set in which this GPU is registered; the events of the others stay in the set. */
+    uint32_t waitFails;
     uint32_t link[MAX_LINKS];
     uint64_t memoryTotal;
     uint64_t memoryUsed;
@@ -144,6 +146,11 @@ typedef struct {
     uint32_t samples;
     uint32_t migQueries;
     uint32_t validations;
+    /* Sessions that began; handles and sets used after their session; sessions that ended while a call hung in them. */
+    uint32_t generations;
+    uint32_t staleHandles;
+    uint32_t shutdownsDuringCalls;
+    uint32_t systemSleeps;
     /* A test that wakes waiters by `futex` after each event sets `usesFutex`; without it the library polls every millisecond. */
     uint32_t usesFutex;
     uint32_t futex;

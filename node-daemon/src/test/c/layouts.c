@@ -148,6 +148,7 @@ int main(void) {
     FIELD(ControlGpu, pcieReceived);
     FIELD(ControlGpu, virtualization);
     FIELD(ControlGpu, processSize);
+    FIELD(ControlGpu, waitFails);
     FIELD(ControlGpu, link);
     FIELD(ControlGpu, memoryTotal);
     FIELD(ControlGpu, memoryUsed);
@@ -201,6 +202,10 @@ int main(void) {
     FIELD(Control, samples);
     FIELD(Control, migQueries);
     FIELD(Control, validations);
+    FIELD(Control, generations);
+    FIELD(Control, staleHandles);
+    FIELD(Control, shutdownsDuringCalls);
+    FIELD(Control, systemSleeps);
     FIELD(Control, systemPosted);
     FIELD(Control, systemEvents);
     FIELD(Control, posted);

@@ -20,20 +20,16 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct nvmlDevice_st {
-    int index;
-};
-
 struct nvmlEventSet_st {
+    unsigned int generation;
     uint64_t next;
     uint64_t types[MAX_GPUS];
 };
 
-static struct nvmlDevice_st devices[MAX_GPUS];
-static struct nvmlDevice_st slices[MAX_GPUS * MAX_MIG];
 static Control *volatile control;
-static int sessions;
 static int held = -1;
+
+#include "sessions.inc"
 
 static void pause_briefly(void) {
     struct timespec millisecond = {0, 1000000};
@@ -93,34 +89,32 @@ static nvmlReturn_t enter(const char *call) {
     return ruled(call, ANY_GPU);
 }
 
-static nvmlReturn_t enter_device(const char *call, nvmlDevice_t device) {
+/* Checks a handle of a GPU; `at` becomes the place at which the test keeps that GPU. */
+static nvmlReturn_t enter_device(const char *call, nvmlDevice_t device, int *at) {
     if (!control || __atomic_load_n(&sessions, __ATOMIC_ACQUIRE) == 0) return NVML_ERROR_UNINITIALIZED;
-    if (device < devices || device >= devices + MAX_GPUS) return NVML_ERROR_INVALID_ARGUMENT;
-    int gpu = (int)(device - devices);
-    nvmlReturn_t wanted = ruled(call, gpu);
+    if (!is_device(device)) return NVML_ERROR_INVALID_ARGUMENT;
+    if (!is_of_session(device)) return stale();
+    *at = kept_at(position_of(device));
+    nvmlReturn_t wanted = ruled(call, *at < 0 ? (int)position_of(device) : *at);
     if (wanted) return wanted;
-    return ((volatile ControlGpu *)&control->gpus[gpu])->lost ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
+    /* The call may have hung until now; the session that ended under it is counted already. */
+    if (!is_of_session(device)) return NVML_ERROR_UNINITIALIZED;
+    return *at < 0 || ((volatile ControlGpu *)&control->gpus[*at])->lost ? NVML_ERROR_GPU_IS_LOST : NVML_SUCCESS;
 }
 
 /* The instance behind a handle; NULL for a whole GPU. */
-static volatile ControlMig *mig_of(nvmlDevice_t device) {
-    if (device < slices || device >= slices + MAX_GPUS * MAX_MIG) return NULL;
-    int slice = (int)(device - slices);
-    return &control->gpus[slice / MAX_MIG].mig[slice % MAX_MIG];
-}
-
-static int gpu_of(nvmlDevice_t device) {
-    return (int)(mig_of(device) ? (device - slices) / MAX_MIG : device - devices);
+static volatile ControlMig *mig_of(nvmlDevice_t device, int at) {
+    return is_slice(device) ? &control->gpus[at].mig[(device - slices) % MAX_MIG] : NULL;
 }
 
 /* A handle of a GPU, or of an instance that still exists. */
-static nvmlReturn_t enter_either(const char *call, nvmlDevice_t device) {
+static nvmlReturn_t enter_either(const char *call, nvmlDevice_t device, int *at) {
     if (!control || __atomic_load_n(&sessions, __ATOMIC_ACQUIRE) == 0) return NVML_ERROR_UNINITIALIZED;
-    volatile ControlMig *mig = mig_of(device);
-    if (!mig) return enter_device(call, device);
-    nvmlReturn_t wanted = enter_device(call, &devices[gpu_of(device)]);
+    if (!is_slice(device)) return enter_device(call, device, at);
+    if (!is_of_session(device)) return stale();
+    nvmlReturn_t wanted = enter_device(call, device_at(position_of(device)), at);
     if (wanted) return wanted;
-    return __atomic_load_n(&mig->used, __ATOMIC_ACQUIRE) ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
+    return __atomic_load_n(&mig_of(device, *at)->used, __ATOMIC_ACQUIRE) ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
 }
 
 #define ENTER                                      \
@@ -129,20 +123,22 @@ static nvmlReturn_t enter_either(const char *call, nvmlDevice_t device) {
         if (wanted) return wanted;                 \
     } while (0)
 
-#define ENTER_DEVICE                                          \
-    do {                                                      \
-        nvmlReturn_t wanted = enter_device(__func__, device); \
-        if (wanted) return wanted;                            \
-    } while (0);                                              \
-    volatile ControlGpu *gpu = &control->gpus[device - devices]
+#define ENTER_DEVICE                                               \
+    int at = 0;                                                    \
+    do {                                                           \
+        nvmlReturn_t wanted = enter_device(__func__, device, &at); \
+        if (wanted) return wanted;                                 \
+    } while (0);                                                   \
+    volatile ControlGpu *gpu = &control->gpus[at]
 
-#define ENTER_EITHER                                           \
-    do {                                                       \
-        nvmlReturn_t wanted = enter_either(__func__, device);  \
-        if (wanted) return wanted;                             \
-    } while (0);                                               \
-    volatile ControlGpu *gpu = &control->gpus[gpu_of(device)]; \
-    volatile ControlMig *mig = mig_of(device)
+#define ENTER_EITHER                                               \
+    int at = 0;                                                    \
+    do {                                                           \
+        nvmlReturn_t wanted = enter_either(__func__, device, &at); \
+        if (wanted) return wanted;                                 \
+    } while (0);                                                   \
+    volatile ControlGpu *gpu = &control->gpus[at];                 \
+    volatile ControlMig *mig = mig_of(device, at)
 
 static nvmlReturn_t give(char *to, unsigned int length, volatile const char *from) {
     size_t wanted = strlen((const char *)from) + 1;
@@ -164,6 +160,7 @@ static nvmlReturn_t init(const char *call) {
     nvmlReturn_t wanted = ruled(call, ANY_GPU);
     if (wanted) return wanted;
     if (__atomic_add_fetch(&sessions, 1, __ATOMIC_ACQ_REL) == 1) {
+        begin_session();
         /* Stands for the descriptors below /dev/nvidia* that the real library keeps. */
         char path[PATH_MAX];
         if (beside(path, sizeof path, "nvidiactl")) held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -178,6 +175,9 @@ EXPORT nvmlReturn_t nvmlShutdown(void) {
     nvmlReturn_t wanted = ruled(__func__, ANY_GPU);
     if (wanted) return wanted;
     __atomic_sub_fetch(&control->openSessions, 1, __ATOMIC_ACQ_REL);
+    if (__atomic_load_n(&control->hanging, __ATOMIC_ACQUIRE)) {
+        __atomic_add_fetch(&control->shutdownsDuringCalls, 1, __ATOMIC_ACQ_REL);
+    }
     if (__atomic_sub_fetch(&sessions, 1, __ATOMIC_ACQ_REL) == 0 && held >= 0) {
         close(held);
         held = -1;
@@ -186,17 +186,16 @@ EXPORT nvmlReturn_t nvmlShutdown(void) {
 }
 
 static nvmlReturn_t count(unsigned int *gpus) {
-    *gpus = ((volatile Control *)control)->gpuCount;
+    *gpus = seenCount;
     return NVML_SUCCESS;
 }
 
 static nvmlReturn_t handle(const char *call, unsigned int index, nvmlDevice_t *device) {
-    if (index >= ((volatile Control *)control)->gpuCount) return NVML_ERROR_INVALID_ARGUMENT;
-    nvmlReturn_t wanted = ruled(call, (int)index);
+    if (index >= seenCount) return NVML_ERROR_INVALID_ARGUMENT;
+    int at = 0;
+    nvmlReturn_t wanted = enter_device(call, device_at(index), &at);
     if (wanted) return wanted;
-    if (((volatile ControlGpu *)&control->gpus[index])->lost) return NVML_ERROR_GPU_IS_LOST;
-    devices[index].index = (int)index;
-    *device = &devices[index];
+    *device = device_at(index);
     return NVML_SUCCESS;
 }
 
@@ -220,17 +219,31 @@ static nvmlReturn_t remote(volatile ControlGpu *gpu, unsigned int link, nvmlPciI
     return NVML_SUCCESS;
 }
 
+static nvmlReturn_t failure_of_wait(nvmlEventSet_t set) {
+    for (unsigned int position = 0; position < seenCount; position++) {
+        int at = set->types[position] ? kept_at(position) : -1;
+        if (at >= 0 && ((volatile ControlGpu *)&control->gpus[at])->waitFails) {
+            return (nvmlReturn_t)control->gpus[at].waitFails;
+        }
+    }
+    return NVML_SUCCESS;
+}
+
 static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int timeout, int withInstances) {
+    if (!is_current(set->generation)) return stale();
     __atomic_add_fetch(&control->waitCalls, 1, __ATOMIC_ACQ_REL);
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (;;) {
+        nvmlReturn_t failure = failure_of_wait(set);
+        if (failure) return failure;
         uint32_t seen = __atomic_load_n(&control->futex, __ATOMIC_ACQUIRE);
         uint64_t posted = __atomic_load_n(&control->posted, __ATOMIC_ACQUIRE);
         while (set->next < posted) {
             volatile Event *event = &control->events[set->next++ % MAX_EVENTS];
-            if (event->gpu < MAX_GPUS && (set->types[event->gpu] & event->type)) {
-                data->device = &devices[event->gpu];
+            int position = event->gpu < MAX_GPUS ? position_in_session(event->gpu) : -1;
+            if (position >= 0 && (set->types[position] & event->type)) {
+                data->device = device_at((unsigned int)position);
                 data->eventType = event->type;
                 data->eventData = event->data;
                 if (withInstances) {
@@ -482,6 +495,7 @@ EXPORT nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsign
 EXPORT nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set) {
     ENTER;
     nvmlEventSet_t fresh = calloc(1, sizeof *fresh);
+    fresh->generation = generation;
     fresh->next = __atomic_load_n(&control->posted, __ATOMIC_ACQUIRE);
     __atomic_add_fetch(&control->eventSets, 1, __ATOMIC_ACQ_REL);
     *set = fresh;
@@ -490,8 +504,9 @@ EXPORT nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set) {
 
 EXPORT nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
     ENTER_DEVICE;
+    if (!is_current(set->generation)) return stale();
     if (types & ~gpu->eventTypes) return NVML_ERROR_NOT_SUPPORTED;
-    set->types[device - devices] |= types;
+    set->types[position_of(device)] |= types;
     return NVML_SUCCESS;
 }
 
@@ -506,6 +521,7 @@ EXPORT nvmlReturn_t WAIT(nvmlEventSet_t set, nvmlEventData_t *data, unsigned int
 
 EXPORT nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
     ENTER;
+    if (!is_current(set->generation)) return stale();
     __atomic_sub_fetch(&control->eventSets, 1, __ATOMIC_ACQ_REL);
     free(set);
     return NVML_SUCCESS;

@@ -75,7 +75,8 @@ record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<S
 
     @Override
     public void waitFailed(NvmlFailure failure, int times) {
-        if (times == 1) {
+        // The scan finds the GPU that makes waits fail, and leaves it out of the next event set.
+        if (times == 1 || times == WAIT_FAILURE_THRESHOLD) {
             reportedFaults.requestScan(String.valueOf(failure.getMessage()));
             reportedFaults.requestPoll(String.valueOf(failure.getMessage()));
         }

@@ -18,6 +18,7 @@ final class NvmlEventWaiter implements AutoCloseable {
     private final Listener listener;
     private final Duration waitTimeout;
     private final AtomicLong waitingSinceNanos = new AtomicLong(NOT_WAITING);
+    private volatile boolean failing;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread =
             Thread.ofPlatform().name("nvml-events").daemon(true).unstarted(this::run);
@@ -59,11 +60,13 @@ final class NvmlEventWaiter implements AutoCloseable {
     private int waitOnce(int failures) {
         try {
             await().ifPresent(listener::event);
+            failing = false;
             if (failures > 0) {
                 listener.waitRecovered();
             }
             return 0;
         } catch (NvmlFailure e) {
+            failing = true;
             listener.waitFailed(e, failures + 1);
             return failures + 1;
         }
@@ -82,6 +85,11 @@ final class NvmlEventWaiter implements AutoCloseable {
     Duration waitInFlight() {
         long since = waitingSinceNanos.get();
         return since == NOT_WAITING ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - since);
+    }
+
+    /** Whether the last wait failed. */
+    boolean isFailing() {
+        return failing;
     }
 
     /** Asks the thread to end; the event set must not be freed before {@link #awaitEnd} returned true. */

@@ -12,6 +12,7 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import io.gpufleet.nodedaemon.nvml.reader.GpuReader;
 import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
+import io.gpufleet.nodedaemon.nvml.reader.InfoRomReader;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
 import io.gpufleet.nodedaemon.nvml.reader.MigReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
@@ -24,7 +25,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,8 +34,11 @@ final class NvmlSession {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSession.class);
 
     /** Time for which the GPUs that have answered wait for one that has not; it is read by the next poll then. */
-    private static final Duration STRAGGLER_WAIT = Duration.ofSeconds(2);
+    static final Duration STRAGGLER_WAIT = Duration.ofSeconds(2);
 
+    private static final Duration OVERDUE_WAIT = NvmlSettings.EVENT_WAIT_TIMEOUT.multipliedBy(20);
+
+    private final NvmlInitialisation initialisation;
     private final Nvml nvml;
     private final NvmlExecutors executors;
     private final NvmlSettings settings;
@@ -45,49 +48,52 @@ final class NvmlSession {
     private final MigReader migs;
     private final GpuSampleReader samples;
     private final SlowReadingsReader slowReadings;
-    private final NvmlSystemEventSet systemEvents;
     private final NvmlEventSubscription subscription;
     private final String driverVersion;
     private final String cudaVersion;
-    private final Map<Integer, Gpu> lastSeen;
+    private final KnownGpus known;
     private volatile List<TrackedGpu> tracked = List.of();
+    private boolean driverEvents;
 
     /** What is kept over a reopening of NVML. */
     record SessionContext(
             NvmlSettings settings,
             NvmlExecutors executors,
             ReportedFaults reportedFaults,
-            Map<Integer, Gpu> lastSeen,
+            KnownGpus known,
             NvLinkBaseline baseline,
+            InfoRomReader infoRoms,
+            EventExclusions exclusions,
             PciDevices pci) {}
 
-    private NvmlSession(Nvml nvml, SessionContext context, String driverVersion, String cudaVersion) {
-        this.nvml = nvml;
+    private NvmlSession(
+            NvmlInitialisation initialisation, SessionContext context, String driverVersion, String cudaVersion) {
+        this.initialisation = initialisation;
+        this.nvml = initialisation.nvml();
         this.executors = context.executors();
         this.settings = context.settings();
         this.reportedFaults = context.reportedFaults();
         this.baseline = context.baseline();
-        this.lastSeen = context.lastSeen();
+        this.known = context.known();
         this.gpus = new GpuReader(nvml, context.pci());
         this.migs = new MigReader(nvml, new MigCapabilityNodes(settings.proc()));
         this.samples = new GpuSampleReader(nvml, context.baseline(), new NvLinkRates(System::nanoTime));
-        this.slowReadings = new SlowReadingsReader(nvml, settings.slowReadingMaxAge(), System::nanoTime);
-        this.systemEvents = NvmlSystemEventSet.register(nvml);
+        this.slowReadings =
+                new SlowReadingsReader(nvml, context.infoRoms(), settings.slowReadingMaxAge(), System::nanoTime);
         this.subscription = new NvmlEventSubscription(
-                executors,
-                settings,
-                new NvmlEventMapper(this::findByHandle, reportedFaults, slowReadings::requestInfoRom));
+                nvml, context, new NvmlEventMapper(this::findByHandle, reportedFaults, context.infoRoms()::request));
         this.driverVersion = driverVersion;
         this.cudaVersion = cudaVersion;
     }
 
-    static NvmlSession open(Nvml nvml, SessionContext context) throws NvmlFailure {
+    static NvmlSession open(NvmlInitialisation initialisation, SessionContext context) throws NvmlFailure {
+        Nvml nvml = initialisation.nvml();
         return context.executors()
                 .call(
                         NvmlExecutors.DRIVER,
                         "nvmlSystemGetDriverVersion",
                         () -> new NvmlSession(
-                                nvml,
+                                initialisation,
                                 context,
                                 nvml.driverVersion(),
                                 nvml.cudaVersion().orElse("")));
@@ -97,7 +103,7 @@ final class NvmlSession {
     DeviceScan.ScanSucceeded scan() throws NvmlFailure {
         int count = executors.call(NvmlExecutors.DRIVER, "nvmlDeviceGetCount", nvml::count);
         List<TrackedGpu> found = new ArrayList<>();
-        List<DeviceScan.LostGpu> lost = new ArrayList<>();
+        Map<Integer, NvmlFailure> failures = new LinkedHashMap<>();
         List<PendingCall<TrackedGpu>> reads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int index = i;
@@ -110,17 +116,16 @@ final class NvmlSession {
                 if (e.concernsDriver()) {
                     throw e;
                 }
-                lost.add(lost(index, e));
+                failures.put(index, e);
             }
         }
-        found.forEach(gpu -> baseline.observe(gpu.gpu()));
+        List<Gpu> answering = found.stream().map(TrackedGpu::gpu).toList();
+        List<DeviceScan.LostGpu> lost =
+                known.lost(answering, failures, gpus.pci().boundGpuAddresses(), reportedFaults);
+        answering.forEach(baseline::observe);
         subscribe(found);
         return new DeviceScan.ScanSucceeded(
-                driverVersion,
-                cudaVersion,
-                found.stream().map(TrackedGpu::gpu).toList(),
-                lost,
-                gpus.pci().gpuAddresses());
+                driverVersion, cudaVersion, answering, lost, gpus.pci().gpuAddresses());
     }
 
     /** A GPU that is known and still busy stays as it was: whether it hangs is not yet known, and the others do not wait. */
@@ -151,7 +156,6 @@ final class NvmlSession {
                         device,
                         before.get().migInstances())
                 : withMigInstances(gpus.read(index, device), device, List.of());
-        lastSeen.put(index, now.gpu());
         samples.checkResponds(device);
         return now;
     }
@@ -169,42 +173,10 @@ final class NvmlSession {
                 migInstances);
     }
 
-    private DeviceScan.LostGpu lost(int index, NvmlFailure why) {
-        Gpu before = lastSeen.get(index);
-        if (before != null) {
-            reportedFaults.onFailure(before.uuid(), why);
-        }
-        return new DeviceScan.LostGpu(index, before == null ? "" : before.pciBusId(), why.name());
-    }
-
     private void subscribe(List<TrackedGpu> found) throws NvmlFailure {
-        boolean same = subscription.isActive() && registered(found).equals(registered(tracked));
         tracked = List.copyOf(found);
         releaseAllBut(tracked);
-        if (!same) {
-            NvmlEventSet events =
-                    executors.call(NvmlExecutors.DRIVER, "nvmlEventSetCreate", () -> NvmlEventSet.create(nvml));
-            register(events, found);
-            subscription.switchTo(events);
-        }
-    }
-
-    /** A GPU whose registration fails is only polled. */
-    private void register(NvmlEventSet events, List<TrackedGpu> found) throws NvmlFailure {
-        Map<TrackedGpu, PendingCall<Boolean>> registrations = new LinkedHashMap<>();
-        found.forEach(gpu -> registrations.put(
-                gpu,
-                executors.start(gpu.gpu().index(), "nvmlDeviceRegisterEvents", () -> events.register(gpu.device()))));
-        for (Map.Entry<TrackedGpu, PendingCall<Boolean>> registration : registrations.entrySet()) {
-            try {
-                registration.getValue().await(STRAGGLER_WAIT);
-            } catch (NvmlFailure e) {
-                if (e.concernsDriver()) {
-                    throw e;
-                }
-                reportedFaults.onFailure(registration.getKey().gpu().uuid(), e);
-            }
-        }
+        subscription.update(found);
     }
 
     /** Frees nothing while a call hangs, since the call may still write to that memory. */
@@ -215,11 +187,6 @@ final class NvmlSession {
                 return "";
             });
         }
-    }
-
-    /** The GPU behind each handle; a GPU that replaced another must be registered again. */
-    private static Map<String, Nvml.Handle> registered(List<TrackedGpu> tracked) {
-        return tracked.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), TrackedGpu::device, (a, _) -> a));
     }
 
     /** Samples all GPUs of the last scan. */
@@ -255,7 +222,11 @@ final class NvmlSession {
 
     private void checkSystemEvents() {
         try {
-            if (executors.call(NvmlExecutors.DRIVER, "nvmlSystemEventSetWait", systemEvents::occurred)) {
+            if (executors.call(
+                    NvmlExecutors.DRIVER,
+                    "nvmlSystemEventSetWait",
+                    () -> initialisation.systemEvents().occurred())) {
+                driverEvents = true;
                 reportedFaults.requestScan("the driver was bound to a GPU or unbound from one");
             }
         } catch (NvmlFailure e) {
@@ -270,22 +241,31 @@ final class NvmlSession {
                 .orElse(null);
     }
 
+    /** Whether the driver was bound or unbound since the session began, so that its list of GPUs may be outdated. */
+    boolean driverEvents() {
+        return driverEvents;
+    }
+
+    /** Whether no call is in progress, neither about a GPU nor a wait for events that is overdue. */
+    boolean isIdle() {
+        return executors.idle() && subscription.waitInFlight().compareTo(OVERDUE_WAIT) < 0;
+    }
+
     /** Stops waiting, frees the memory of this session, and returns the NVML that is to be shut down. */
-    Nvml close() {
+    NvmlInitialisation close() {
         tracked = List.of();
         subscription.stop();
         try {
-            releaseAllBut(List.of());
-            if (!subscription.abandoned()) {
-                executors.call(NvmlExecutors.DRIVER, "nvmlSystemEventSetFree", () -> {
-                    systemEvents.free();
+            if (executors.idle()) {
+                executors.call(NvmlExecutors.DRIVER, "nvmlGpmSampleFree", () -> {
+                    slowReadings.close();
                     return "";
                 });
             }
         } catch (NvmlFailure e) {
             LOG.atWarn().addKeyValue("failure", e.getMessage()).log("NVML memory not freed completely");
         }
-        return nvml;
+        return initialisation;
     }
 
     /** How long the wait for events in progress has taken. */

@@ -5,22 +5,22 @@ import io.gpufleet.nodedaemon.app.device.PciDevices;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.DeviceScan.DriverProblem;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
+import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.nvml.NvmlLibraries.NvmlLibraryException;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
-import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import io.gpufleet.nodedaemon.nvml.reader.InfoRomReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +34,8 @@ public final class NvmlSource implements DeviceSource {
     private final BlockingQueue<DeviceEvent> events = new LinkedBlockingQueue<>();
     private final NvmlLibraries libraries;
     private final NvmlSession.SessionContext context;
-    private final List<CompletableFuture<Nvml>> pendingShutdowns = new ArrayList<>();
+    private final List<CompletableFuture<NvmlInitialisation>> pendingShutdowns = new ArrayList<>();
+    private final SessionRenewal renewal = new SessionRenewal(System::nanoTime);
     private volatile @Nullable NvmlSession session;
     private boolean abandoned;
 
@@ -45,8 +46,10 @@ public final class NvmlSource implements DeviceSource {
                 settings,
                 new NvmlExecutors(settings.deadline()),
                 new ReportedFaults(events::add),
-                new ConcurrentHashMap<>(),
+                new KnownGpus(),
                 new NvLinkBaseline(),
+                new InfoRomReader(System::nanoTime),
+                new EventExclusions(System::nanoTime),
                 pci);
     }
 
@@ -69,7 +72,12 @@ public final class NvmlSource implements DeviceSource {
         NvmlSession open = session;
         if (open != null) {
             try {
-                return open.scan();
+                DeviceScan.ScanSucceeded scan = open.scan();
+                if (!isOutdated(open, scan)) {
+                    return scan;
+                }
+                LOG.atInfo().addKeyValue("gpus", scan.gpus().size()).log("reopening NVML: GPUs may have come or gone");
+                endSession();
             } catch (NvmlFailure e) {
                 // The driver or the library changed; a new one may be behind the same path.
                 LOG.atWarn().addKeyValue("failure", e.getMessage()).log("reopening NVML");
@@ -77,6 +85,16 @@ public final class NvmlSource implements DeviceSource {
             }
         }
         return open();
+    }
+
+    /** Whether another session is wanted; none ends while a call is in it, so that a GPU that hangs leaves the others served. */
+    private boolean isOutdated(NvmlSession open, DeviceScan.ScanSucceeded scan) {
+        Reading<List<String>> bound = context.pci().boundGpuAddresses();
+        if ((!open.driverEvents() && !renewal.isDue(bound, scan)) || !open.isIdle()) {
+            return false;
+        }
+        renewal.attempt(bound, scan);
+        return true;
     }
 
     private DeviceScan open() {
@@ -95,13 +113,13 @@ public final class NvmlSource implements DeviceSource {
         }
     }
 
-    private Nvml init(NvmlLibrary library) throws NvmlFailure {
-        CompletableFuture<Nvml> initialised = new CompletableFuture<>();
+    private NvmlInitialisation init(NvmlLibrary library) throws NvmlFailure {
+        CompletableFuture<NvmlInitialisation> initialised = new CompletableFuture<>();
         try {
             return context.executors().call(NvmlExecutors.DRIVER, "nvmlInit", () -> {
-                Nvml nvml = Nvml.init(library);
-                initialised.complete(nvml);
-                return nvml;
+                NvmlInitialisation opened = NvmlInitialisation.open(library);
+                initialised.complete(opened);
+                return opened;
             });
         } catch (NvmlFailure e) {
             if (e.code() == NvmlReturnCode.HUNG) {
@@ -111,7 +129,7 @@ public final class NvmlSource implements DeviceSource {
         }
     }
 
-    private DeviceScan opened(Nvml nvml) {
+    private DeviceScan opened(NvmlInitialisation nvml) {
         try {
             shutDownPending();
             NvmlSession opened = NvmlSession.open(nvml, context);
@@ -135,7 +153,7 @@ public final class NvmlSource implements DeviceSource {
 
     /** NVML counts initialisations: each one that hung and returned later needs its own shutdown. */
     private void shutDownPending() {
-        List<Nvml> returned = pendingShutdowns.stream()
+        List<NvmlInitialisation> returned = pendingShutdowns.stream()
                 .filter(CompletableFuture::isDone)
                 .map(CompletableFuture::join)
                 .toList();
@@ -143,7 +161,7 @@ public final class NvmlSource implements DeviceSource {
         returned.forEach(this::shutDown);
     }
 
-    private void shutDown(Nvml nvml) {
+    private void shutDown(NvmlInitialisation nvml) {
         try {
             context.executors().call(NvmlExecutors.DRIVER, "nvmlShutdown", () -> {
                 nvml.close();

@@ -14,22 +14,33 @@ import org.slf4j.LoggerFactory;
 final class NvmlSystemEventSet {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSystemEventSet.class);
     private static final long NO_SET = 0;
-    private static final int EVENT_CAPACITY = 8;
-    /** The header does not say that zero means "at once". */
-    private static final int MIN_WAIT_MILLIS = 1;
+    /** A driver that is reloaded unbinds and binds each GPU. */
+    private static final int FIRST_CAPACITY = 16;
+
+    /** Room beyond which events stay in the set until the next call. */
+    private static final int MAX_CAPACITY = 1024;
+
+    private static final int DO_NOT_WAIT = 0;
 
     private final Nvml nvml;
-    private final long set;
+    private long set;
+    private int capacity = FIRST_CAPACITY;
     /** Buffer to which NVML writes events; freed by the garbage collector after the last wait. */
-    private final MemorySegment events =
-            Arena.ofAuto().allocate((long) EVENT_CAPACITY * NvmlLayout.SYSTEM_EVENT_SIZE, Long.BYTES);
+    private MemorySegment events = buffer(FIRST_CAPACITY);
 
     private NvmlSystemEventSet(Nvml nvml, long set) {
         this.nvml = nvml;
         this.set = set;
     }
 
+    private static MemorySegment buffer(int capacity) {
+        return Arena.ofAuto().allocate((long) capacity * NvmlLayout.SYSTEM_EVENT_SIZE, Long.BYTES);
+    }
+
     static NvmlSystemEventSet register(Nvml nvml) {
+        if (!nvml.isInitialised()) {
+            return new NvmlSystemEventSet(nvml, NO_SET);
+        }
         ByteBuffer create = Nvml.struct(NvmlLayout.SYSTEM_SET_SIZE)
                 .putInt(NvmlLayout.SYSTEM_SET_VERSION, NvmlLayout.version(NvmlLayout.SYSTEM_SET_SIZE, 1));
         int created = Nvml.code(() -> nvml.library().nvmlSystemEventSetCreate(create));
@@ -51,26 +62,50 @@ final class NvmlSystemEventSet {
         return new NvmlSystemEventSet(nvml, set);
     }
 
-    /** Whether an event occurred since the last call. */
+    /** Whether an event occurred since the last call; takes all that occurred, and does not wait for one. */
     boolean occurred() {
-        if (set == NO_SET) {
-            return false;
+        boolean occurred = false;
+        while (set != NO_SET) {
+            switch (take()) {
+                case NvmlConstants.SUCCESS -> {
+                    return true;
+                }
+                case NvmlConstants.INSUFFICIENT_SIZE -> {
+                    occurred = true;
+                    if (capacity == MAX_CAPACITY) {
+                        return true;
+                    }
+                    // Whether the events that fit were delivered is not documented; more room serves both.
+                    capacity *= 2;
+                    events = buffer(capacity);
+                }
+                default -> {
+                    return occurred;
+                }
+            }
         }
-        ByteBuffer wait = Nvml.struct(NvmlLayout.SYSTEM_WAIT_SIZE)
-                .putInt(NvmlLayout.SYSTEM_WAIT_VERSION, NvmlLayout.version(NvmlLayout.SYSTEM_WAIT_SIZE, 1))
-                .putInt(NvmlLayout.SYSTEM_WAIT_TIMEOUT, MIN_WAIT_MILLIS)
-                .putLong(NvmlLayout.SYSTEM_WAIT_SET, set)
-                .putLong(NvmlLayout.SYSTEM_WAIT_DATA, events.address())
-                .putInt(NvmlLayout.SYSTEM_WAIT_ROOM, EVENT_CAPACITY);
-        int code = Nvml.code(() -> nvml.library().nvmlSystemEventSetWait(wait));
-        return code == NvmlConstants.SUCCESS && wait.getInt(NvmlLayout.SYSTEM_WAIT_COUNT) > 0;
+        return occurred;
     }
 
+    private int take() {
+        ByteBuffer wait = Nvml.struct(NvmlLayout.SYSTEM_WAIT_SIZE)
+                .putInt(NvmlLayout.SYSTEM_WAIT_VERSION, NvmlLayout.version(NvmlLayout.SYSTEM_WAIT_SIZE, 1))
+                .putInt(NvmlLayout.SYSTEM_WAIT_TIMEOUT, DO_NOT_WAIT)
+                .putLong(NvmlLayout.SYSTEM_WAIT_SET, set)
+                .putLong(NvmlLayout.SYSTEM_WAIT_DATA, events.address())
+                .putInt(NvmlLayout.SYSTEM_WAIT_ROOM, capacity);
+        int code = Nvml.code(() -> nvml.library().nvmlSystemEventSetWait(wait));
+        boolean none = code == NvmlConstants.SUCCESS && wait.getInt(NvmlLayout.SYSTEM_WAIT_COUNT) == 0;
+        return none ? NvmlConstants.TIMEOUT : code;
+    }
+
+    /** Frees the set, once. */
     void free() {
         if (set != NO_SET) {
             ByteBuffer free = Nvml.struct(NvmlLayout.SYSTEM_SET_SIZE)
                     .putInt(NvmlLayout.SYSTEM_SET_VERSION, NvmlLayout.version(NvmlLayout.SYSTEM_SET_SIZE, 1))
                     .putLong(NvmlLayout.SYSTEM_SET_SET, set);
+            set = NO_SET;
             int _ = Nvml.code(() -> nvml.library().nvmlSystemEventSetFree(free));
         }
     }

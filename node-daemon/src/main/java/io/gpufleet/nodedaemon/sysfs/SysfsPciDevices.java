@@ -8,6 +8,7 @@ import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.device.VgpuHost;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,6 +57,27 @@ public record SysfsPciDevices(Path sysfs) implements PciDevices {
                             .toList());
         } catch (IOException e) {
             return new Unavailable<>(devices + ": " + e.getClass().getSimpleName());
+        }
+    }
+
+    /** A GPU that a virtual machine or another driver has is none of NVML's, nor is a virtual function. */
+    @Override
+    public Reading<List<String>> boundGpuAddresses() {
+        return gpuAddresses()
+                .map(all -> all.stream()
+                        .filter(busId -> isBoundToNvidia(directory(busId)))
+                        .toList());
+    }
+
+    private static boolean isBoundToNvidia(Path device) {
+        Path driver = device.resolve("driver");
+        try {
+            return Files.isSymbolicLink(driver)
+                    && Files.readSymbolicLink(driver).endsWith("nvidia")
+                    && !Files.exists(device.resolve("physfn"), LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            // Unbound in between.
+            return false;
         }
     }
 

@@ -273,7 +273,7 @@ public final class FakeNvml implements AutoCloseable {
     /** Posts a system event: 1 is an unbind, 2 a bind. */
     public FakeNvml systemEvent(long type) {
         long posted = (long) LONG.getVolatile(memory, offsetOf("Control.systemPosted"));
-        set(offsetOf("Control.systemEvents") + posted % 16 * 8, type);
+        set(offsetOf("Control.systemEvents") + posted % 64 * 8, type);
         set(offsetOf("Control.systemPosted"), posted + 1);
         return this;
     }
@@ -358,7 +358,7 @@ public final class FakeNvml implements AutoCloseable {
 
     /**
      * A counter of the library: initCalls, shutdownCalls, openSessions, eventSets, waitCalls, hanging, systemSets, samples,
-     * migQueries, validations.
+     * migQueries, validations, generations, staleHandles, shutdownsDuringCalls, systemSleeps.
      */
     public int counter(String name) {
         return (int) INT.getVolatile(memory, offsetOf("Control." + name));

@@ -35,6 +35,8 @@ class NvmlSourceEventsIT {
     private Path root;
 
     private final List<DeviceEvent> events = new CopyOnWriteArrayList<>();
+    private static final int BIND = 2;
+
     private FakeNvml nvml;
     private NvmlSource source;
 
@@ -180,7 +182,8 @@ class NvmlSourceEventsIT {
     @Test
     void gpuThatAppearedLaterReportsEventsToo() {
         // Given
-        nvml.gpus(4);
+        nvml.gpus(4).systemEvent(BIND);
+        assertThat(source.sample()).hasSize(3);
         assertThat(((DeviceScan.ScanSucceeded) source.scan()).gpus()).hasSize(4);
 
         // When
@@ -275,6 +278,81 @@ class NvmlSourceEventsIT {
     }
 
     @Test
+    void gpuThatMakesEachWaitFailCostsNoEventOfTheOthers() {
+        // Given
+        nvml.gpu(1, "waitFails", GPU_IS_LOST);
+        awaitEvent(new DeviceEvent.RescanRequested("nvmlEventSetWait: GPU_IS_LOST"));
+
+        // When the scan that was requested is made
+        assertThat(((DeviceScan.ScanSucceeded) source.scan()).gpus()).hasSize(3);
+        nvml.xid(2, 48).xid(1, 48);
+
+        // Then the others are heard while this GPU still fails, and this one is known to be only polled
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+        awaitEvent(faultDetected(
+                1,
+                new WithoutCode(Kind.EVENT_WAIT),
+                "each wait for NVML events of the GPU fails, it is only polled: nvmlEventSetWait: GPU_IS_LOST"));
+        assertThat(events).doesNotContain(xidDetected(1, 48, "XID 48: Double Bit ECC Error"));
+        assertThat(nvml.counter("eventSets")).isEqualTo(1);
+        assertThat(source.sample()).hasSize(3);
+
+        // When
+        nvml.gpu(1, "waitFails", 0);
+
+        // Then a later scan registers it again
+        await().untilAsserted(() -> {
+            assertThat(source.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
+            nvml.xid(1, 48);
+            events.addAll(source.await(Duration.ofMillis(200)));
+            assertThat(events).contains(xidDetected(1, 48, "XID 48: Double Bit ECC Error"));
+        });
+        awaitEvent(new DeviceEvent.CauseResolved(
+                FakeNvml.uuid(1), new WithoutCode(Kind.EVENT_WAIT), "wait for NVML events of the GPU recovered"));
+    }
+
+    @Test
+    void gpuThatFailsFromTheStartCostsNoEventOfTheOthers() {
+        // Given
+        source.close();
+        nvml.gpu(0, "waitFails", GPU_IS_LOST);
+        open(Duration.ofSeconds(30));
+        awaitEvent(new DeviceEvent.RescanRequested("nvmlEventSetWait: GPU_IS_LOST"));
+
+        // When
+        assertThat(source.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
+        nvml.xid(2, 48);
+
+        // Then
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+    }
+
+    @Test
+    void allGpusThatFailAreAFaultOfTheNode() {
+        // When
+        nvml.gpu(0, "waitFails", 999).gpu(1, "waitFails", 999).gpu(2, "waitFails", 999);
+
+        // Then
+        awaitEvent(new DeviceEvent.FaultDetected(
+                "",
+                "",
+                new WithoutCode(Kind.EVENT_WAIT),
+                FaultOrigin.POLL,
+                "wait for NVML events failed: nvmlEventSetWait: UNKNOWN"));
+        assertThat(source.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
+        assertThat(events)
+                .noneMatch(event -> event instanceof DeviceEvent.FaultDetected fault
+                        && !fault.gpuUuid().isEmpty());
+
+        // When
+        nvml.gpu(0, "waitFails", 0).gpu(1, "waitFails", 0).gpu(2, "waitFails", 0);
+        nvml.xid(2, 48);
+
+        // Then
+        awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
+    }
+
+    @Test
     @Timeout(60)
     void gpuThatHangsDelaysNoOther() {
         // Given a deadline that no test waits for
@@ -344,7 +422,8 @@ class NvmlSourceEventsIT {
     @Test
     void gpuPutInThePlaceOfAnotherReportsItsOwnEvents() {
         // Given
-        nvml.gpu(1, "uuid", FakeNvml.uuid(9));
+        nvml.gpu(1, "uuid", FakeNvml.uuid(9)).systemEvent(BIND);
+        assertThat(source.sample()).hasSize(3);
         assertThat(source.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);
 
         // When

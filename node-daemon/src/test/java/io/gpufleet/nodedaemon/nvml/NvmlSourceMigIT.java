@@ -142,7 +142,7 @@ class NvmlSourceMigIT {
         Gpu whole = second();
         assertThat(whole.mig().enabled()).isEqualTo(new Known<>(false));
         assertThat(whole.instances()).isEmpty();
-        assertThat(nvml.counter("initCalls")).isEqualTo(1);
+        assertThat(nvml.counter("generations")).isEqualTo(1);
     }
 
     @Test

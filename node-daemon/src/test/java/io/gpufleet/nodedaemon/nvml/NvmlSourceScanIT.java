@@ -27,6 +27,9 @@ class NvmlSourceScanIT {
     @TempDir
     private Path root;
 
+    private static final int UNBIND = 1;
+    private static final int BIND = 2;
+
     private FakeNvml nvml;
     private NvmlSource source;
 
@@ -197,12 +200,13 @@ class NvmlSourceScanIT {
         assertThat(scan().gpus()).hasSize(4);
 
         // When
-        nvml.gpus(5).gpu(0, "migMode", 1);
+        nvml.gpus(5).systemEvent(BIND).gpu(0, "migMode", 1);
+        assertThat(source.sample()).hasSize(4);
 
         // Then
         assertThat(scan().gpus()).hasSize(5);
         assertThat(scan().gpus().getFirst().mig().enabled()).isEqualTo(new Known<>(true));
-        assertThat(nvml.counter("initCalls")).isEqualTo(1);
+        assertThat(nvml.counter("generations")).isEqualTo(2);
     }
 
     @Test
@@ -214,7 +218,8 @@ class NvmlSourceScanIT {
         for (int i = 1; i < 3; i++) {
             nvml.gpu(i, "uuid", FakeNvml.uuid(i + 1)).gpu(i, "busId", FakeNvml.busId(i + 1));
         }
-        nvml.gpus(3);
+        nvml.gpus(3).systemEvent(UNBIND);
+        assertThat(source.sample()).hasSize(4);
 
         // Then
         DeviceScan.ScanSucceeded after = scan();

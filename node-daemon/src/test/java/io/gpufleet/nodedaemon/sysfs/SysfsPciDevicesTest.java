@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.sysfs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
+import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,5 +52,25 @@ class SysfsPciDevicesTest {
 
         assertThat(new SysfsPciDevices(sysfs).route("00000000:3B:00.0"))
                 .isEqualTo(new Known<>(List.of("0000:3a", "0000:3a:00.0")));
+    }
+
+    @Test
+    void onlyGpusOfNvidiasDriverAreBound() throws IOException {
+        // Given one GPU each of NVIDIA's driver, of a virtual machine and of no driver, and a virtual function
+        FakePciBus bus = new FakePciBus(sysfs);
+        bus.bind("0000:07:00.0", "nvidia").bind("0000:0f:00.0", "vfio-pci").plug("0000:17:00.0");
+        bus.bind("0000:07:00.4", "nvidia");
+        Files.createSymbolicLink(sysfs.resolve("bus/pci/devices/0000:07:00.4/physfn"), Path.of("../0000:07:00.0"));
+
+        // Then
+        var devices = new SysfsPciDevices(sysfs);
+        assertThat(devices.boundGpuAddresses()).isEqualTo(new Known<>(List.of("0000:07:00.0")));
+        assertThat(devices.gpuAddresses().orElse(List.of())).hasSize(4);
+    }
+
+    @Test
+    void boundGpusAreUnknownWithoutSysfs() {
+        assertThat(new SysfsPciDevices(sysfs.resolve("absent")).boundGpuAddresses())
+                .isInstanceOf(Unavailable.class);
     }
 }

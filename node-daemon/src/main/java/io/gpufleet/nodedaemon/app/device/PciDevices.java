@@ -15,6 +15,9 @@ public interface PciDevices {
     /** Addresses of all NVIDIA graphics devices, bound to a driver or not. */
     Reading<List<String>> gpuAddresses();
 
+    /** Those of {@link #gpuAddresses()} that are bound to NVIDIA's driver, without the virtual functions of another one. */
+    Reading<List<String>> boundGpuAddresses();
+
     /** PCI bridges above the device, from its root down; the root is its domain and bus. */
     Reading<List<String>> route(String busId);
 

@@ -20,6 +20,8 @@ public final class NvmlConstants {
     public static final int LIB_RM_VERSION_MISMATCH = 18;
     public static final int ARGUMENT_VERSION_MISMATCH = 25;
 
+    public static final int INIT_NO_GPUS = 1;
+
     public static final long EVENT_DOUBLE_BIT_ECC = 0x2;
     public static final long EVENT_XID = 0x8;
     public static final long EVENT_MIG_CONFIG_CHANGE = 0x100;

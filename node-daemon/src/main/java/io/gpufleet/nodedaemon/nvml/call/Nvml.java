@@ -13,35 +13,65 @@ import java.util.Locale;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** An initialised NVML: pairs init and shutdown, and calls a renamed function by the name that the library exports. */
+/**
+ * An initialised NVML: pairs init and shutdown, and calls a renamed function by the name that the library exports. It sees the
+ * GPUs that were there at {@link #attachGpus()}; handles are invalid after {@link #close()}, and so is this object.
+ */
 public final class Nvml implements AutoCloseable {
-    private final NvmlLibrary library;
+    private final NvmlLibrary loaded;
+    private volatile NvmlLibrary library;
+    /** NVML counts initialisations, and ends with the last shutdown only. */
+    private int initialisations;
 
     private Nvml(NvmlLibrary library) {
+        this.loaded = library;
         this.library = library;
     }
 
     /** Handle of a device; it never leaves the nvml packages and is invalid after a shutdown. */
     public record Handle(long address) {}
 
-    /** Initialises NVML; fails with FUNCTION_NOT_FOUND where the library is not NVML. */
-    public static Nvml init(NvmlLibrary library) throws NvmlFailure {
-        check("nvmlInit", code(library::nvmlInit_v2, library::nvmlInit));
-        return new Nvml(library);
+    /**
+     * Initialises NVML without GPUs, where the library can; that is enough to register system events, which must be done before
+     * GPUs are listed.
+     */
+    public static Nvml init(NvmlLibrary library) {
+        Nvml nvml = new Nvml(library);
+        if (code(() -> library.nvmlInitWithFlags(NvmlConstants.INIT_NO_GPUS)) == NvmlConstants.SUCCESS) {
+            nvml.initialisations++;
+        }
+        return nvml;
     }
 
+    /** Lists the GPUs; fails with FUNCTION_NOT_FOUND where the library is not NVML. */
+    public void attachGpus() throws NvmlFailure {
+        check("nvmlInit", code(loaded::nvmlInit_v2, loaded::nvmlInit));
+        initialisations++;
+    }
+
+    /** Whether NVML was initialised without GPUs, so that system events may be registered. */
+    public boolean isInitialised() {
+        return initialisations > 0;
+    }
+
+    /** Shuts down each initialisation, once; after a failure another call shuts down the rest. */
     @Override
     public void close() throws NvmlFailure {
-        check("nvmlShutdown", code(library::nvmlShutdown));
+        library = ShutDownLibrary.INSTANCE;
+        while (initialisations > 0) {
+            check("nvmlShutdown", code(loaded::nvmlShutdown));
+            initialisations--;
+        }
     }
 
+    /** The library; after {@link #close()} one whose functions all return UNINITIALIZED. */
     public NvmlLibrary library() {
         return library;
     }
 
     public String driverVersion() throws NvmlFailure {
         byte[] text = new byte[NvmlConstants.STRING_LENGTH];
-        check("nvmlSystemGetDriverVersion", code(() -> library.nvmlSystemGetDriverVersion(text, text.length)));
+        check("nvmlSystemGetDriverVersion", code(() -> library().nvmlSystemGetDriverVersion(text, text.length)));
         return string(text);
     }
 
@@ -50,8 +80,8 @@ public final class Nvml implements AutoCloseable {
         int[] version = new int[1];
         return reading(
                 code(
-                        () -> library.nvmlSystemGetCudaDriverVersion_v2(version),
-                        () -> library.nvmlSystemGetCudaDriverVersion(version)),
+                        () -> library().nvmlSystemGetCudaDriverVersion_v2(version),
+                        () -> library().nvmlSystemGetCudaDriverVersion(version)),
                 () -> version[0] / 1000 + "." + version[0] % 1000 / 10);
     }
 
@@ -59,7 +89,9 @@ public final class Nvml implements AutoCloseable {
         int[] count = new int[1];
         check(
                 "nvmlDeviceGetCount",
-                code(() -> library.nvmlDeviceGetCount_v2(count), () -> library.nvmlDeviceGetCount(count)));
+                code(
+                        () -> library().nvmlDeviceGetCount_v2(count),
+                        () -> library().nvmlDeviceGetCount(count)));
         return count[0];
     }
 
@@ -68,17 +100,17 @@ public final class Nvml implements AutoCloseable {
         check(
                 "nvmlDeviceGetHandleByIndex",
                 code(
-                        () -> library.nvmlDeviceGetHandleByIndex_v2(index, handle),
-                        () -> library.nvmlDeviceGetHandleByIndex(index, handle)));
+                        () -> library().nvmlDeviceGetHandleByIndex_v2(index, handle),
+                        () -> library().nvmlDeviceGetHandleByIndex(index, handle)));
         return new Handle(handle[0]);
     }
 
     public String uuid(Handle device) throws NvmlFailure {
-        return required("nvmlDeviceGetUUID", text -> library.nvmlDeviceGetUUID(device.address(), text, text.length));
+        return required("nvmlDeviceGetUUID", text -> library().nvmlDeviceGetUUID(device.address(), text, text.length));
     }
 
     public String name(Handle device) throws NvmlFailure {
-        return required("nvmlDeviceGetName", text -> library.nvmlDeviceGetName(device.address(), text, text.length));
+        return required("nvmlDeviceGetName", text -> library().nvmlDeviceGetName(device.address(), text, text.length));
     }
 
     /** A C function that fills a string. */

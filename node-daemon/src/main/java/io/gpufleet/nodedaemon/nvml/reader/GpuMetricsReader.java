@@ -6,7 +6,6 @@ import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
-import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
 import io.gpufleet.nodedaemon.nvml.reader.GpuMemoryReader.MemoryReadings;
@@ -34,16 +33,15 @@ record GpuMetricsReader(Nvml nvml) {
     }
 
     Map<GpuMetric, Reading<Double>> read(Nvml.Handle device, NvmlFieldValues fields, MemoryReadings memory) {
-        NvmlLibrary library = nvml.library();
         long address = device.address();
         Map<GpuMetric, Reading<Double>> metrics = memory(memory);
         FIELDS.forEach((metric, id) -> metrics.put(metric, fields.of(id).map(Long::doubleValue)));
         metrics.put(
                 GpuMetric.ENCODER_UTILIZATION_PERCENT,
-                number(out -> library.nvmlDeviceGetEncoderUtilization(address, out, new int[1])));
+                number(out -> nvml.library().nvmlDeviceGetEncoderUtilization(address, out, new int[1])));
         metrics.put(
                 GpuMetric.DECODER_UTILIZATION_PERCENT,
-                number(out -> library.nvmlDeviceGetDecoderUtilization(address, out, new int[1])));
+                number(out -> nvml.library().nvmlDeviceGetDecoderUtilization(address, out, new int[1])));
         metrics.put(
                 GpuMetric.NVLINK_BYTES_TOTAL,
                 new NvLinkReader(nvml).bytes(device).map(Long::doubleValue));

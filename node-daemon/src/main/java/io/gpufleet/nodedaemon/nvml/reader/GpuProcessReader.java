@@ -6,7 +6,6 @@ import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
-import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import java.nio.ByteBuffer;
@@ -32,22 +31,21 @@ record GpuProcessReader(Nvml nvml) {
 
     /** Reads all processes; NVML lists MPS clients separately. */
     Reading<List<ComputeProcess>> read(TrackedGpu gpu) {
-        NvmlLibrary library = nvml.library();
         long device = gpu.device().address();
         Map<ProcessOnDevice, ComputeProcess> found = new LinkedHashMap<>();
         int code = add(
                 gpu,
                 found,
-                (count, into) -> library.nvmlDeviceGetComputeRunningProcesses_v3(device, count, into),
-                (count, into) -> library.nvmlDeviceGetComputeRunningProcesses_v2(device, count, into));
+                (count, into) -> nvml.library().nvmlDeviceGetComputeRunningProcesses_v3(device, count, into),
+                (count, into) -> nvml.library().nvmlDeviceGetComputeRunningProcesses_v2(device, count, into));
         if (code != NvmlConstants.SUCCESS) {
             return new Unavailable<>(NvmlReturnCode.name(code));
         }
         int clients = add(
                 gpu,
                 found,
-                (count, into) -> library.nvmlDeviceGetMPSComputeRunningProcesses_v3(device, count, into),
-                (count, into) -> library.nvmlDeviceGetMPSComputeRunningProcesses_v2(device, count, into));
+                (count, into) -> nvml.library().nvmlDeviceGetMPSComputeRunningProcesses_v3(device, count, into),
+                (count, into) -> nvml.library().nvmlDeviceGetMPSComputeRunningProcesses_v2(device, count, into));
         return switch (clients) {
             case NvmlConstants.SUCCESS, NvmlConstants.NOT_SUPPORTED, NvmlConstants.FUNCTION_NOT_FOUND ->
                 new Known<>(List.copyOf(found.values()));

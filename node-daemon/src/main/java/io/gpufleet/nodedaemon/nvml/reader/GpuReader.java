@@ -6,7 +6,6 @@ import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
-import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import java.nio.ByteBuffer;
@@ -16,24 +15,25 @@ import java.util.List;
 public record GpuReader(Nvml nvml, PciDevices pci) {
     /** Reads everything; fails only where the identity cannot be read. */
     public Gpu read(int index, Nvml.Handle device) throws NvmlFailure {
-        NvmlLibrary library = nvml.library();
         String uuid = nvml.uuid(device);
         String name = nvml.name(device);
         String busId = busId(device);
         int[] major = new int[1];
         int[] minor = new int[1];
-        int capability = Nvml.code(() -> library.nvmlDeviceGetCudaComputeCapability(device.address(), major, minor));
+        int capability =
+                Nvml.code(() -> nvml.library().nvmlDeviceGetCudaComputeCapability(device.address(), major, minor));
         boolean capable = capability == NvmlConstants.SUCCESS;
         return new Gpu(
                 new Gpu.Identifiers(
                         uuid,
-                        Nvml.text(text -> library.nvmlDeviceGetSerial(device.address(), text, text.length)),
+                        Nvml.text(text -> nvml.library().nvmlDeviceGetSerial(device.address(), text, text.length)),
                         index,
                         // Boards without a node below /dev have no minor number; other tools use the index then.
-                        Nvml.number(out -> library.nvmlDeviceGetMinorNumber(device.address(), out))
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetMinorNumber(device.address(), out))
                                 .orElse(index),
                         busId,
-                        Nvml.text(text -> library.nvmlDeviceGetVbiosVersion(device.address(), text, text.length))),
+                        Nvml.text(
+                                text -> nvml.library().nvmlDeviceGetVbiosVersion(device.address(), text, text.length))),
                 new Gpu.Product(
                         name,
                         GpuModelNames.shortName(name),

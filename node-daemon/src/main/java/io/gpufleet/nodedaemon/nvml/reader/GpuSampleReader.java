@@ -12,7 +12,6 @@ import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
-import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
@@ -36,14 +35,13 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
 
     /** Reads the sample; fails where the handle does not respond. */
     public GpuSample read(TrackedGpu gpu, SlowReadings slow) throws NvmlFailure {
-        NvmlLibrary library = nvml.library();
         Nvml.Handle device = gpu.device();
         long address = device.address();
         String uuid = nvml.uuid(device);
         NvmlFieldValues fields = NvmlFieldValues.of(nvml, device, FIELDS);
         MemoryReadings memory = memory(device);
         ByteBuffer rates = Nvml.struct(NvmlLayout.UTILIZATION_SIZE);
-        int utilization = Nvml.code(() -> library.nvmlDeviceGetUtilizationRates(address, rates));
+        int utilization = Nvml.code(() -> nvml.library().nvmlDeviceGetUtilizationRates(address, rates));
         Map<GpuMetric, Reading<Double>> metrics = new GpuMetricsReader(nvml).read(device, fields, memory);
         metrics.put(
                 GpuMetric.NVLINK_BYTES_PER_SECOND,
@@ -59,19 +57,20 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
                                 Nvml.reading(utilization, () -> rates.getInt(NvmlLayout.UTILIZATION_MEMORY))),
                         memory.used(),
                         new DeviceSample.Power(
-                                Nvml.number(out -> library.nvmlDeviceGetPowerUsage(address, out)),
-                                Nvml.longNumber(out -> library.nvmlDeviceGetTotalEnergyConsumption(address, out))),
-                        Nvml.number(
-                                out -> library.nvmlDeviceGetTemperature(address, NvmlConstants.TEMPERATURE_GPU, out)),
-                        new DeviceSample.Clocks(
-                                Nvml.number(
-                                        out -> library.nvmlDeviceGetClockInfo(address, NvmlConstants.CLOCK_SM, out)),
-                                Nvml.number(out ->
-                                        library.nvmlDeviceGetClockInfo(address, NvmlConstants.CLOCK_MEMORY, out)),
+                                Nvml.number(out -> nvml.library().nvmlDeviceGetPowerUsage(address, out)),
                                 Nvml.longNumber(
-                                        out -> library.nvmlDeviceGetCurrentClocksEventReasons(address, out),
-                                        out -> library.nvmlDeviceGetCurrentClocksThrottleReasons(address, out))),
-                        Nvml.number(out -> library.nvmlDeviceGetPcieReplayCounter(address, out))
+                                        out -> nvml.library().nvmlDeviceGetTotalEnergyConsumption(address, out))),
+                        Nvml.number(out ->
+                                nvml.library().nvmlDeviceGetTemperature(address, NvmlConstants.TEMPERATURE_GPU, out)),
+                        new DeviceSample.Clocks(
+                                Nvml.number(out ->
+                                        nvml.library().nvmlDeviceGetClockInfo(address, NvmlConstants.CLOCK_SM, out)),
+                                Nvml.number(out -> nvml.library()
+                                        .nvmlDeviceGetClockInfo(address, NvmlConstants.CLOCK_MEMORY, out)),
+                                Nvml.longNumber(
+                                        out -> nvml.library().nvmlDeviceGetCurrentClocksEventReasons(address, out),
+                                        out -> nvml.library().nvmlDeviceGetCurrentClocksThrottleReasons(address, out))),
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetPcieReplayCounter(address, out))
                                 .map(Integer::toUnsignedLong)),
                 new GpuMetrics(metrics),
                 new HealthReadingsReader(nvml, baseline).read(gpu.gpu(), device, fields, slow.infoRomValid()),

@@ -6,7 +6,6 @@ import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
-import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
@@ -16,7 +15,6 @@ import java.util.List;
 record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
     /** Reads everything but the fields and the InfoROM, which are read already. */
     HealthReadings read(Gpu gpu, Nvml.Handle device, NvmlFieldValues fields, Reading<Boolean> infoRomValid) {
-        NvmlLibrary library = nvml.library();
         long address = device.address();
         NvLinkReader links = new NvLinkReader(nvml);
         List<Boolean> states = links.states(device);
@@ -27,10 +25,10 @@ record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
                         flag(fields, NvmlConstants.FIELD_REMAP_FAILURE)),
                 flag(fields, NvmlConstants.FIELD_RETIRED_PENDING),
                 new HealthReadings.PcieLink(
-                        Nvml.number(out -> library.nvmlDeviceGetCurrPcieLinkGeneration(address, out)),
-                        Nvml.number(out -> library.nvmlDeviceGetMaxPcieLinkGeneration(address, out)),
-                        Nvml.number(out -> library.nvmlDeviceGetCurrPcieLinkWidth(address, out)),
-                        Nvml.number(out -> library.nvmlDeviceGetMaxPcieLinkWidth(address, out))),
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetCurrPcieLinkGeneration(address, out)),
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetMaxPcieLinkGeneration(address, out)),
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetCurrPcieLinkWidth(address, out)),
+                        Nvml.number(out -> nvml.library().nvmlDeviceGetMaxPcieLinkWidth(address, out))),
                 new HealthReadings.Nvlink(linksDown(gpu, states), links.errors(device, states.size())),
                 infoRomValid,
                 new FabricReader(nvml).state(device),

@@ -2,29 +2,30 @@ package io.gpufleet.nodedaemon.nvml.reader;
 
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
-import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** Validates the InfoROM of each GPU at the interval of {@link CostlyCall#INFO_ROM_VALIDATION}, and when it was requested. */
-final class InfoRomReader {
-    private final Function<Nvml.Handle, Reading<Boolean>> validation;
+/**
+ * Validates the InfoROM of each GPU at the interval of {@link CostlyCall#INFO_ROM_VALIDATION}, and when it was requested. Its
+ * results outlive a session of NVML: another session is no reason to read the flash memory again.
+ */
+public final class InfoRomReader {
     private final LongSupplier nanoTime;
     private final Map<String, Validated> last = new ConcurrentHashMap<>();
     private final Set<String> requested = ConcurrentHashMap.newKeySet();
 
     private record Validated(long nanos, Reading<Boolean> valid) {}
 
-    InfoRomReader(Function<Nvml.Handle, Reading<Boolean>> validation, LongSupplier nanoTime) {
-        this.validation = validation;
+    /** Creates a reader that has validated nothing. */
+    public InfoRomReader(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
     }
 
     /** Validates with the next sample; calls nothing, and may be called by any thread. */
-    void request(String uuid) {
+    public void request(String uuid) {
         requested.add(uuid);
     }
 
@@ -37,11 +38,11 @@ final class InfoRomReader {
     }
 
     /** Validates if due; returns the newest result. */
-    Reading<Boolean> read(String uuid, Nvml.Handle device) {
+    Reading<Boolean> read(String uuid, Supplier<Reading<Boolean>> validation) {
         if (due(uuid)) {
             // First, since an event during the validation asks for another one.
             requested.remove(uuid);
-            last.put(uuid, new Validated(nanoTime.getAsLong(), validation.apply(device)));
+            last.put(uuid, new Validated(nanoTime.getAsLong(), validation.get()));
         }
         Validated newest = last.get(uuid);
         return newest == null ? new Unavailable<>("not read") : newest.valid();

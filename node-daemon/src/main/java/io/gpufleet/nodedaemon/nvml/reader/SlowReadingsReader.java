@@ -34,10 +34,10 @@ public final class SlowReadingsReader {
     private final Map<String, SlowReadings> last = new ConcurrentHashMap<>();
 
     /** Creates a reader; {@code maxAge} is that of GPM samples and PCIe throughput. */
-    public SlowReadingsReader(Nvml nvml, Duration maxAge, LongSupplier nanoTime) {
+    public SlowReadingsReader(Nvml nvml, InfoRomReader infoRoms, Duration maxAge, LongSupplier nanoTime) {
         this.nvml = nvml;
         this.gpm = new GpmReader(nvml);
-        this.infoRoms = new InfoRomReader(this::infoRom, nanoTime);
+        this.infoRoms = infoRoms;
         this.maxAgeNanos = maxAge.toNanos();
         this.nanoTime = nanoTime;
     }
@@ -58,11 +58,6 @@ public final class SlowReadingsReader {
         return infoRoms.due(gpu.gpu().uuid()) || metricsDue(gpu);
     }
 
-    /** Validates the InfoROM of a GPU with its next sample; calls nothing, and may be called by any thread. */
-    public void requestInfoRom(String uuid) {
-        infoRoms.request(uuid);
-    }
-
     private boolean metricsDue(TrackedGpu gpu) {
         SlowReadings before = last.get(gpu.gpu().uuid());
         return before == null
@@ -73,7 +68,7 @@ public final class SlowReadingsReader {
     /** Reads of the GPU what is due. */
     public void read(TrackedGpu gpu) {
         String uuid = gpu.gpu().uuid();
-        Reading<Boolean> infoRomValid = infoRoms.read(uuid, gpu.device());
+        Reading<Boolean> infoRomValid = infoRoms.read(uuid, () -> infoRom(gpu.device()));
         SlowReadings before = last.get(uuid);
         last.put(
                 uuid,
@@ -147,5 +142,11 @@ public final class SlowReadingsReader {
         gpm.retainOnly(uuids);
         infoRoms.retainOnly(uuids);
         last.keySet().retainAll(uuids);
+    }
+
+    /** Frees all samples, at the end of the session. */
+    public void close() {
+        gpm.retainOnly(Set.of());
+        last.clear();
     }
 }

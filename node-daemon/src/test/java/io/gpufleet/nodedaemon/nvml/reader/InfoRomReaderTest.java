@@ -16,18 +16,21 @@ class InfoRomReaderTest {
 
     private final List<Nvml.Handle> validated = new ArrayList<>();
     private long nanos;
-    private final InfoRomReader reader = new InfoRomReader(
-            device -> {
-                validated.add(device);
-                return new Reading.Known<>(true);
-            },
-            () -> nanos);
+    private final InfoRomReader reader = new InfoRomReader(() -> nanos);
+
+    private void read(String uuid, Nvml.Handle device) {
+        assertThat(reader.read(uuid, () -> {
+                    validated.add(device);
+                    return new Reading.Known<>(true);
+                }))
+                .isEqualTo(new Reading.Known<>(true));
+    }
 
     private void pollEveryTenSeconds(Duration time) {
         long end = nanos + time.toNanos();
         for (; nanos < end; nanos += Duration.ofSeconds(10).toNanos()) {
-            reader.read("a", FIRST);
-            reader.read("b", SECOND);
+            read("a", FIRST);
+            read("b", SECOND);
         }
     }
 
