@@ -113,6 +113,10 @@ typedef struct {
     uint32_t processSize;
     /* Code of each wait for an event set in which this GPU is registered; the events of the others stay in the set. */
     uint32_t waitFails;
+    /* Code of each call about a link; 0 where it answers. */
+    uint32_t linkFails[MAX_LINKS];
+    /* nvmlGpuFabricInfo_v2_t.healthMask; UNSUPPORTED makes the driver know only the first version of the struct. */
+    uint32_t fabricHealth;
     uint32_t link[MAX_LINKS];
     uint64_t memoryTotal;
     uint64_t memoryUsed;
@@ -151,6 +155,9 @@ typedef struct {
     uint32_t staleHandles;
     uint32_t shutdownsDuringCalls;
     uint32_t systemSleeps;
+    /* Calls of nvmlDeviceGetNvLinkState and of nvmlDeviceGetFieldValues. */
+    uint32_t linkStateCalls;
+    uint32_t fieldCalls;
     /* A test that wakes waiters by `futex` after each event sets `usesFutex`; without it the library polls every millisecond. */
     uint32_t usesFutex;
     uint32_t futex;

@@ -39,7 +39,13 @@ int main(void) {
     FIELD(nvmlFieldValue_t, valueType);
     FIELD(nvmlFieldValue_t, nvmlReturn);
     FIELD(nvmlFieldValue_t, value);
+    SIZE(nvmlGpuFabricInfo_t);
+    FIELD(nvmlGpuFabricInfo_t, clusterUuid);
+    FIELD(nvmlGpuFabricInfo_t, status);
+    FIELD(nvmlGpuFabricInfo_t, cliqueId);
+    FIELD(nvmlGpuFabricInfo_t, state);
     SIZE(nvmlGpuFabricInfo_v2_t);
+    FIELD(nvmlGpuFabricInfo_v2_t, healthMask);
     FIELD(nvmlGpuFabricInfo_v2_t, version);
     FIELD(nvmlGpuFabricInfo_v2_t, clusterUuid);
     FIELD(nvmlGpuFabricInfo_v2_t, status);
@@ -149,6 +155,8 @@ int main(void) {
     FIELD(ControlGpu, virtualization);
     FIELD(ControlGpu, processSize);
     FIELD(ControlGpu, waitFails);
+    FIELD(ControlGpu, linkFails);
+    FIELD(ControlGpu, fabricHealth);
     FIELD(ControlGpu, link);
     FIELD(ControlGpu, memoryTotal);
     FIELD(ControlGpu, memoryUsed);
@@ -206,6 +214,8 @@ int main(void) {
     FIELD(Control, staleHandles);
     FIELD(Control, shutdownsDuringCalls);
     FIELD(Control, systemSleeps);
+    FIELD(Control, linkStateCalls);
+    FIELD(Control, fieldCalls);
     FIELD(Control, systemPosted);
     FIELD(Control, systemEvents);
     FIELD(Control, posted);

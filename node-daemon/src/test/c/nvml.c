@@ -310,15 +310,26 @@ EXPORT nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, uns
     return NVML_SUCCESS;
 }
 
-EXPORT nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfo_v2_t *info) {
+EXPORT nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *info) {
     ENTER_DEVICE;
-    if (info->version != NVML_STRUCT_VERSION(nvmlGpuFabricInfo_v2_t, 2)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     if (gpu->fabricState == NVML_GPU_FABRIC_STATE_NOT_SUPPORTED) return NVML_ERROR_NOT_SUPPORTED;
     memcpy(info->clusterUuid, (const void *)gpu->clusterUuid, sizeof info->clusterUuid);
     info->status = (nvmlReturn_t)gpu->fabricStatus;
     info->cliqueId = gpu->cliqueId;
     info->state = (unsigned char)gpu->fabricState;
-    info->healthMask = 0;
+    return NVML_SUCCESS;
+}
+
+EXPORT nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfo_v2_t *info) {
+    ENTER_DEVICE;
+    if (gpu->fabricHealth == UNSUPPORTED || info->version != NVML_STRUCT_VERSION(nvmlGpuFabricInfo_v2_t, 2))
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (gpu->fabricState == NVML_GPU_FABRIC_STATE_NOT_SUPPORTED) return NVML_ERROR_NOT_SUPPORTED;
+    memcpy(info->clusterUuid, (const void *)gpu->clusterUuid, sizeof info->clusterUuid);
+    info->status = (nvmlReturn_t)gpu->fabricStatus;
+    info->cliqueId = gpu->cliqueId;
+    info->state = (unsigned char)gpu->fabricState;
+    info->healthMask = gpu->fabricHealth;
     return NVML_SUCCESS;
 }
 #endif
@@ -409,7 +420,9 @@ EXPORT nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *curr
 
 EXPORT nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link, unsigned int *active) {
     ENTER_DEVICE;
+    __atomic_add_fetch(&control->linkStateCalls, 1, __ATOMIC_ACQ_REL);
     if (link >= MAX_LINKS) return NVML_ERROR_INVALID_ARGUMENT;
+    if (gpu->linkFails[link]) return (nvmlReturn_t)gpu->linkFails[link];
     *active = gpu->link[link] != LINK_DOWN;
     return NVML_SUCCESS;
 }
@@ -460,7 +473,7 @@ EXPORT nvmlReturn_t REASONS(nvmlDevice_t device, unsigned long long *reasons) {
 }
 
 static int is_of_one_link(unsigned int field) {
-    return field == 161 || field == 162 || field == 163 || field == 202 || field == 204 || field == 208 || field == 215;
+    return field == 165 || field == 161 || field == 162 || field == 163 || field == 202 || field == 204 || field == 208 || field == 215;
 }
 
 static nvmlReturn_t field(volatile ControlGpu *gpu, nvmlFieldValue_t *asked) {
@@ -470,6 +483,8 @@ static nvmlReturn_t field(volatile ControlGpu *gpu, nvmlFieldValue_t *asked) {
     if (id == NVML_FI_DEV_REMAPPED_PENDING) return give_number(&asked->value.uiVal, gpu->remapPending);
     if (id >= MAX_FIELDS || gpu->fields[id] == UNSUPPORTED_LONG) return NVML_ERROR_NOT_SUPPORTED;
     if (is_of_one_link(id) && asked->scopeId >= MAX_LINKS) return NVML_ERROR_INVALID_ARGUMENT;
+    if (is_of_one_link(id) && gpu->linkFails[asked->scopeId]) return (nvmlReturn_t)gpu->linkFails[asked->scopeId];
+    if (id == 165) return give_number(&asked->value.uiVal, gpu->link[asked->scopeId] != LINK_DOWN);
     if (id >= 138 && id <= 141 && asked->scopeId != 0xffffffffu) return NVML_ERROR_INVALID_ARGUMENT;
     if (id == 82 || id == 31 || (id >= 142 && id <= 145)) {
         asked->value.ullVal = 0xdead00000000ull | gpu->fields[id];
@@ -482,6 +497,7 @@ static nvmlReturn_t field(volatile ControlGpu *gpu, nvmlFieldValue_t *asked) {
 
 EXPORT nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
     ENTER_DEVICE;
+    __atomic_add_fetch(&control->fieldCalls, 1, __ATOMIC_ACQ_REL);
     for (int i = 0; i < count; i++) values[i].nvmlReturn = field(gpu, &values[i]);
     return NVML_SUCCESS;
 }

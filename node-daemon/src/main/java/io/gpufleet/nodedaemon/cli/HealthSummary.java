@@ -67,6 +67,7 @@ final class HealthSummary {
         facts.put("pcieWidthMax", conditions.pcie().maxWidth());
         facts.put("nvlinksDown", conditions.nvlink().linksDown());
         facts.put("nvlinkErrors", conditions.nvlink().errors());
+        facts.put("nvlinkCrcErrors", conditions.nvlink().crcErrors());
         facts.put("infoRomValid", conditions.infoRomValid());
         facts.put("fabric", conditions.fabric());
         facts.put("powerReadable", conditions.powerReadable());

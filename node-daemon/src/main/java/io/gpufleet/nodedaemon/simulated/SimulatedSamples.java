@@ -70,6 +70,7 @@ final class SimulatedSamples {
                         new Known<>(LANES)),
                 new HealthReadings.Nvlink(
                         linked ? new Known<>(0) : new Unavailable<>("NOT_SUPPORTED"),
+                        linked ? new Known<>(0L) : new Unavailable<>("NOT_SUPPORTED"),
                         linked ? new Known<>(0L) : new Unavailable<>("NOT_SUPPORTED")),
                 new Known<>(true),
                 linked ? new Known<>(HealthReadings.FabricState.UP) : new Unavailable<>("NOT_SUPPORTED"),

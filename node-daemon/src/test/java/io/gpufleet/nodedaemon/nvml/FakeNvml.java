@@ -289,6 +289,12 @@ public final class FakeNvml implements AutoCloseable {
         return this;
     }
 
+    /** Makes each call about an NVLink return a code; 0 makes it answer again. */
+    public FakeNvml linkFails(int gpu, int link, int code) {
+        set(gpuAt(gpu, "linkFails") + 4L * link, code);
+        return this;
+    }
+
     /** Attaches a GPU to a fabric. */
     public FakeNvml fabric(int gpu, UUID cluster, int clique) {
         for (int i = 0; i < 8; i++) {
@@ -358,7 +364,8 @@ public final class FakeNvml implements AutoCloseable {
 
     /**
      * A counter of the library: initCalls, shutdownCalls, openSessions, eventSets, waitCalls, hanging, systemSets, samples,
-     * migQueries, validations, generations, staleHandles, shutdownsDuringCalls, systemSleeps.
+     * migQueries, validations, generations, staleHandles, shutdownsDuringCalls, systemSleeps,
+     * linkStateCalls, fieldCalls.
      */
     public int counter(String name) {
         return (int) INT.getVolatile(memory, offsetOf("Control." + name));

@@ -16,6 +16,7 @@ import io.gpufleet.nodedaemon.sysfs.SysfsPciDevices;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,7 +79,7 @@ class NvmlSourceSampleIT {
                         new HealthReadings.RowRemapping(new Known<>(false), new Known<>(false)),
                         new Unavailable<>("NOT_SUPPORTED"),
                         new HealthReadings.PcieLink(new Known<>(5), new Known<>(5), new Known<>(16), new Known<>(16)),
-                        new HealthReadings.Nvlink(new Known<>(0), new Known<>(0L)),
+                        new HealthReadings.Nvlink(new Known<>(0), new Known<>(0L), new Known<>(0L)),
                         new Known<>(true),
                         new Unavailable<>("NOT_SUPPORTED"),
                         new Known<>(true)));
@@ -103,7 +104,8 @@ class NvmlSourceSampleIT {
         assertThat(conditions.pcie().generation()).isEqualTo(new Known<>(1));
         assertThat(conditions.pcie().width()).isEqualTo(new Known<>(8));
         assertThat(conditions.infoRomValid()).isEqualTo(new Known<>(false));
-        assertThat(conditions.nvlink().errors()).isEqualTo(new Known<>(15L));
+        assertThat(conditions.nvlink().errors()).isEqualTo(new Known<>(12L));
+        assertThat(conditions.nvlink().crcErrors()).isEqualTo(new Known<>(3L));
         assertThat(conditions.powerReadable()).isEqualTo(new Known<>(false));
     }
 
@@ -198,11 +200,89 @@ class NvmlSourceSampleIT {
     void linkErrorsAreReadFromTheCountersOfTheGeneration() {
         // When
         nvml.field(0, 38, 0).field(0, 161, 2).field(0, 163, 1);
-        assertThat(health().nvlink().errors()).isEqualTo(new Known<>(3L * H100_LINKS));
-        nvml.field(0, 38, -1).field(0, 161, -1).field(0, 163, -1).field(0, 208, 5);
+        assertThat(health().nvlink().errors()).isEqualTo(new Known<>(2L * H100_LINKS));
+        assertThat(health().nvlink().crcErrors()).isEqualTo(new Known<>((long) H100_LINKS));
+        nvml.field(0, 38, -1)
+                .field(0, 161, -1)
+                .field(0, 163, -1)
+                .field(0, 208, 5)
+                .field(0, 215, 1);
 
         // Then
-        assertThat(health().nvlink().errors()).isEqualTo(new Known<>(5L * H100_LINKS));
+        assertThat(health().nvlink().errors()).isEqualTo(new Known<>((long) H100_LINKS));
+        assertThat(health().nvlink().crcErrors()).isEqualTo(new Known<>(5L * H100_LINKS));
+    }
+
+    @Test
+    void linkThatDoesNotAnswerIsSkippedAndDownAndTheLinksAfterItAreRead() {
+        // Given
+        nvml.field(0, 161, 2);
+        assertThat(health().nvlink().errors()).isEqualTo(new Known<>(2L * H100_LINKS));
+
+        // When
+        nvml.linkFails(0, 2, 3).linkFails(0, 5, UNKNOWN);
+
+        // Then
+        assertThat(health().nvlink().linksDown()).isEqualTo(new Known<>(2));
+        assertThat(health().nvlink().errors()).isEqualTo(new Known<>(2L * (H100_LINKS - 2)));
+    }
+
+    @Test
+    void linksOfOneGpuAreReadByTwoCallsWhereTheDriverHasTheirStatesAsAField() {
+        // Given
+        nvml.field(0, 165, 1).field(1, 165, 1).linkFails(0, 2, UNKNOWN).link(0, 7, "down");
+        source.close();
+        open(Duration.ofHours(1));
+        int states = nvml.counter("linkStateCalls");
+        assertThat(health().nvlink().linksDown()).isEqualTo(new Known<>(2));
+        int fields = nvml.counter("fieldCalls");
+
+        // When
+        assertThat(source.sample()).hasSize(2);
+
+        // Then each GPU takes one call for itself, one for all links, and one for the counters of each link
+        assertThat(nvml.counter("fieldCalls") - fields).isEqualTo(2 * 3);
+        assertThat(nvml.counter("linkStateCalls")).isEqualTo(states);
+    }
+
+    @Test
+    void linksOfAnOlderDriverAreScannedOnceAPoll() {
+        // Given
+        assertThat(source.sample()).hasSize(2);
+        int states = nvml.counter("linkStateCalls");
+
+        // When
+        assertThat(source.sample()).hasSize(2);
+
+        // Then
+        assertThat(nvml.counter("linkStateCalls") - states).isEqualTo(2 * 36);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0x1aa, UP",
+        "0x000, UP",
+        "0x1a9, BANDWIDTH_DEGRADED",
+        "0x1a6, RECOVERING",
+        "0x16a, RECOVERING",
+        "0x19a, ROUTE_UNHEALTHY",
+        "0x2aa, MISCONFIGURED",
+        "0x5aa, MISCONFIGURED",
+        "0x59a, ROUTE_UNHEALTHY"
+    })
+    void healthOfTheFabricIsTheWorstOfItsMask(String mask, FabricState fabric) {
+        nvml.gpu(0, "fabricState", 3).gpu(0, "fabricHealth", Integer.decode(mask));
+
+        assertThat(health().fabric()).isEqualTo(new Known<>(fabric));
+    }
+
+    @Test
+    void driverThatKnowsTheFirstFabricStructIsAskedWithThat() {
+        nvml.gpu(0, "fabricHealth", FakeNvml.UNSUPPORTED).fabric(0, UUID.randomUUID(), 7);
+        assertThat(health().fabric()).isEqualTo(new Known<>(FabricState.UP));
+
+        nvml.gpu(0, "fabricStatus", 999);
+        assertThat(health().fabric()).isEqualTo(new Known<>(FabricState.FAILED));
     }
 
     @ParameterizedTest

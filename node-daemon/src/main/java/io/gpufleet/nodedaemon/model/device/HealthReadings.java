@@ -56,15 +56,19 @@ public record HealthReadings(
      * All NVLinks of the GPU.
      *
      * @param linksDown links that should be up and are not
-     * @param errors replay, recovery and CRC errors since the driver was loaded
+     * @param errors replays and recoveries since the driver was loaded
+     * @param crcErrors packets with errors since the driver was loaded
      */
-    public record Nvlink(Reading<Integer> linksDown, Reading<Long> errors) {
+    public record Nvlink(Reading<Integer> linksDown, Reading<Long> errors, Reading<Long> crcErrors) {
         static Nvlink unavailable(String reason) {
-            return new Nvlink(new Reading.Unavailable<>(reason), new Reading.Unavailable<>(reason));
+            return new Nvlink(
+                    new Reading.Unavailable<>(reason),
+                    new Reading.Unavailable<>(reason),
+                    new Reading.Unavailable<>(reason));
         }
     }
 
-    /** State of the NVLink fabric (NVML's values 1 to 3). */
+    /** State of the NVLink fabric: NVML's states 1 to 3, and of a registered GPU the worst that its health mask says. */
     public enum FabricState {
         /** Registration with the fabric has not started. */
         NOT_STARTED,
@@ -73,7 +77,23 @@ public record HealthReadings(
         /** Registration succeeded. */
         UP,
         /** Registration failed. */
-        FAILED
+        FAILED,
+        /** Registered, and the fabric works on a route or an access that timed out. */
+        RECOVERING,
+        /** Registered, with less bandwidth than the links have. */
+        BANDWIDTH_DEGRADED,
+        /** Registered, and a route does not work until the GPU is reset. */
+        ROUTE_UNHEALTHY,
+        /** Registered, and not in the chassis, partition or number of links that the fabric manager expects. */
+        MISCONFIGURED;
+
+        /** Whether the registration succeeded, so that links should be up. */
+        public boolean isRegistered() {
+            return switch (this) {
+                case UP, RECOVERING, BANDWIDTH_DEGRADED, ROUTE_UNHEALTHY, MISCONFIGURED -> true;
+                case NOT_STARTED, IN_PROGRESS, FAILED -> false;
+            };
+        }
     }
 
     /** Returns readings that are all unavailable for one reason. */

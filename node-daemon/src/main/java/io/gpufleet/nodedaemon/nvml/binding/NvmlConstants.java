@@ -52,6 +52,7 @@ public final class NvmlConstants {
     public static final int FIELD_NVLINK_DL_REPLAY = 161;
     public static final int FIELD_NVLINK_DL_RECOVERY = 162;
     public static final int FIELD_NVLINK_DL_CRC = 163;
+    public static final int FIELD_NVLINK_STATE = 165;
     public static final int FIELD_NVLINK5_SENT_BYTES = 202;
     public static final int FIELD_NVLINK5_RECEIVED_BYTES = 204;
     public static final int FIELD_NVLINK5_RECEIVE_ERRORS = 208;

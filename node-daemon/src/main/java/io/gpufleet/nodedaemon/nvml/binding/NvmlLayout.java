@@ -53,6 +53,9 @@ public final class NvmlLayout {
     public static final int FIELD_RETURN = 28;
     public static final int FIELD_VALUE = 32;
 
+    /** nvmlGpuFabricInfo_t: the second version without its version and health mask. */
+    public static final int FABRIC_V1_SIZE = 28;
+
     /** nvmlGpuFabricInfo_v2_t. */
     public static final int FABRIC_SIZE = 36;
 
@@ -61,6 +64,7 @@ public final class NvmlLayout {
     public static final int FABRIC_STATUS = 20;
     public static final int FABRIC_CLIQUE = 24;
     public static final int FABRIC_STATE = 28;
+    public static final int FABRIC_HEALTH = 32;
 
     /** nvmlDeviceAttributes_t. */
     public static final int ATTRIBUTES_SIZE = 40;

@@ -84,6 +84,8 @@ public interface NvmlLibrary {
 
     int nvmlDeviceGetGpuFabricInfoV(@uintptr_t long device, ByteBuffer info);
 
+    int nvmlDeviceGetGpuFabricInfo(@uintptr_t long device, ByteBuffer info);
+
     int nvmlDeviceGetUtilizationRates(@uintptr_t long device, ByteBuffer utilization);
 
     int nvmlDeviceGetPowerUsage(@uintptr_t long device, @Out int[] power);

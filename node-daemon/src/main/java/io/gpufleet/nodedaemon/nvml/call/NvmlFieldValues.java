@@ -58,17 +58,24 @@ public record NvmlFieldValues(Map<NvmlFieldRequest, Reading<Long>> values) {
 
     /** A field of the whole GPU. */
     public Reading<Long> of(int id) {
-        return values.getOrDefault(new NvmlFieldRequest(id, 0), new Unavailable<>("not read"));
+        return of(id, 0);
     }
 
-    /** Sum of all fields that could be read; unavailable where none could. */
-    public Reading<Long> sum() {
-        List<Long> known = values.values().stream()
-                .flatMap(value -> value.asOptional().stream())
+    /** A field of a scope, for example of a link. */
+    public Reading<Long> of(int id, int scope) {
+        return values.getOrDefault(new NvmlFieldRequest(id, scope), new Unavailable<>("not read"));
+    }
+
+    /** Sum of those of the fields that could be read; unavailable where none could. */
+    public Reading<Long> sum(List<NvmlFieldRequest> requests) {
+        List<Reading<Long>> readings = requests.stream()
+                .map(request -> of(request.id(), request.scope()))
                 .toList();
+        List<Long> known =
+                readings.stream().flatMap(value -> value.asOptional().stream()).toList();
         if (!known.isEmpty()) {
             return new Known<>(known.stream().mapToLong(Long::longValue).sum());
         }
-        return values.values().stream().findAny().orElse(new Unavailable<>("not read"));
+        return readings.stream().findFirst().orElse(new Unavailable<>("not read"));
     }
 }

@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.nvml.binding.NvmlLayout;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
 import io.gpufleet.nodedaemon.nvml.reader.GpuMemoryReader.MemoryReadings;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkReader.NvLinkReadings;
 import java.nio.ByteBuffer;
 import java.util.EnumMap;
 import java.util.Map;
@@ -32,7 +33,8 @@ record GpuMetricsReader(Nvml nvml) {
         return FIELDS.values().stream().mapToInt(Integer::intValue).toArray();
     }
 
-    Map<GpuMetric, Reading<Double>> read(Nvml.Handle device, NvmlFieldValues fields, MemoryReadings memory) {
+    Map<GpuMetric, Reading<Double>> read(
+            Nvml.Handle device, NvmlFieldValues fields, MemoryReadings memory, NvLinkReadings links) {
         long address = device.address();
         Map<GpuMetric, Reading<Double>> metrics = memory(memory);
         FIELDS.forEach((metric, id) -> metrics.put(metric, fields.of(id).map(Long::doubleValue)));
@@ -42,9 +44,7 @@ record GpuMetricsReader(Nvml nvml) {
         metrics.put(
                 GpuMetric.DECODER_UTILIZATION_PERCENT,
                 number(out -> nvml.library().nvmlDeviceGetDecoderUtilization(address, out, new int[1])));
-        metrics.put(
-                GpuMetric.NVLINK_BYTES_TOTAL,
-                new NvLinkReader(nvml).bytes(device).map(Long::doubleValue));
+        metrics.put(GpuMetric.NVLINK_BYTES_TOTAL, links.bytes().map(Long::doubleValue));
         metrics.put(GpuMetric.VGPU_LICENSE_STATUS, license(device));
         metrics.put(GpuMetric.POWER_VIOLATION_NANOS, violation(device, NvmlConstants.POLICY_POWER));
         metrics.put(GpuMetric.THERMAL_VIOLATION_NANOS, violation(device, NvmlConstants.POLICY_THERMAL));

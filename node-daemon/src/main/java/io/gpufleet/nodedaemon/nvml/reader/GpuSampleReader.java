@@ -17,6 +17,7 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import io.gpufleet.nodedaemon.nvml.reader.GpuMemoryReader.MemoryReadings;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkReader.NvLinkReadings;
 import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader.SlowReadings;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -40,9 +41,10 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
         String uuid = nvml.uuid(device);
         NvmlFieldValues fields = NvmlFieldValues.of(nvml, device, FIELDS);
         MemoryReadings memory = memory(device);
+        NvLinkReadings links = new NvLinkReader(nvml).read(device);
         ByteBuffer rates = Nvml.struct(NvmlLayout.UTILIZATION_SIZE);
         int utilization = Nvml.code(() -> nvml.library().nvmlDeviceGetUtilizationRates(address, rates));
-        Map<GpuMetric, Reading<Double>> metrics = new GpuMetricsReader(nvml).read(device, fields, memory);
+        Map<GpuMetric, Reading<Double>> metrics = new GpuMetricsReader(nvml).read(device, fields, memory, links);
         metrics.put(
                 GpuMetric.NVLINK_BYTES_PER_SECOND,
                 nvLinkRates.perSecond(uuid, new GpuMetrics(metrics).of(GpuMetric.NVLINK_BYTES_TOTAL)));
@@ -73,7 +75,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
                         Nvml.number(out -> nvml.library().nvmlDeviceGetPcieReplayCounter(address, out))
                                 .map(Integer::toUnsignedLong)),
                 new GpuMetrics(metrics),
-                new HealthReadingsReader(nvml, baseline).read(gpu.gpu(), device, fields, slow.infoRomValid()),
+                new HealthReadingsReader(nvml, baseline).read(gpu, fields, links, slow.infoRomValid()),
                 new GpuProcessReader(nvml).read(gpu),
                 gpu.migInstances().stream().map(mig -> migInstance(mig, slow)).toList());
     }

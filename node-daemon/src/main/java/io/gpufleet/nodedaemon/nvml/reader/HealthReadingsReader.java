@@ -9,15 +9,14 @@ import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFieldValues;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
-import java.util.List;
+import io.gpufleet.nodedaemon.nvml.reader.NvLinkReader.NvLinkReadings;
 
 /** Reads the health readings of a GPU. */
 record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
-    /** Reads everything but the fields and the InfoROM, which are read already. */
-    HealthReadings read(Gpu gpu, Nvml.Handle device, NvmlFieldValues fields, Reading<Boolean> infoRomValid) {
+    /** Reads everything but the fields, links and InfoROM, which are read already. */
+    HealthReadings read(TrackedGpu gpu, NvmlFieldValues fields, NvLinkReadings links, Reading<Boolean> infoRomValid) {
+        Nvml.Handle device = gpu.device();
         long address = device.address();
-        NvLinkReader links = new NvLinkReader(nvml);
-        List<Boolean> states = links.states(device);
         return new HealthReadings(
                 fields.of(NvmlConstants.FIELD_ECC_DOUBLE_VOLATILE),
                 new HealthReadings.RowRemapping(
@@ -29,7 +28,7 @@ record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
                         Nvml.number(out -> nvml.library().nvmlDeviceGetMaxPcieLinkGeneration(address, out)),
                         Nvml.number(out -> nvml.library().nvmlDeviceGetCurrPcieLinkWidth(address, out)),
                         Nvml.number(out -> nvml.library().nvmlDeviceGetMaxPcieLinkWidth(address, out))),
-                new HealthReadings.Nvlink(linksDown(gpu, states), links.errors(device, states.size())),
+                new HealthReadings.Nvlink(linksDown(gpu.gpu(), links), links.errors(), links.crcErrors()),
                 infoRomValid,
                 new FabricReader(nvml).state(device),
                 powerReadable(device));
@@ -39,11 +38,12 @@ record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
         return fields.of(id).map(value -> value != 0);
     }
 
-    private Reading<Integer> linksDown(Gpu gpu, List<Boolean> states) {
-        if (states.isEmpty()) {
+    /** A link that does not answer any more is down. */
+    private Reading<Integer> linksDown(Gpu gpu, NvLinkReadings links) {
+        if (links.up().isEmpty()) {
             return new Unavailable<>("no NVLink");
         }
-        int up = (int) states.stream().filter(state -> state).count();
+        int up = (int) links.up().values().stream().filter(state -> state).count();
         return new Known<>(baseline.missing(gpu, up));
     }
 

@@ -20,7 +20,7 @@ public final class GpuSampleBuilder {
             new HealthReadings.RowRemapping(new Known<>(false), new Known<>(false)),
             new Known<>(false),
             new HealthReadings.PcieLink(new Known<>(5), new Known<>(5), new Known<>(16), new Known<>(16)),
-            new HealthReadings.Nvlink(new Known<>(0), new Known<>(0L)),
+            new HealthReadings.Nvlink(new Known<>(0), new Known<>(0L), new Known<>(0L)),
             new Known<>(true),
             new Known<>(FabricState.UP),
             new Known<>(true));
@@ -119,7 +119,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         c.pcie().width(),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(c.nvlink().linksDown(), c.nvlink().errors()),
+                c.nvlink(),
                 c.infoRomValid(),
                 c.fabric(),
                 new Known<>(readable)));
@@ -137,7 +137,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         c.pcie().width(),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(c.nvlink().linksDown(), c.nvlink().errors()),
+                c.nvlink(),
                 c.infoRomValid(),
                 c.fabric(),
                 c.powerReadable()));
@@ -154,7 +154,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         c.pcie().width(),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(c.nvlink().linksDown(), c.nvlink().errors()),
+                c.nvlink(),
                 c.infoRomValid(),
                 c.fabric(),
                 c.powerReadable()));
@@ -172,7 +172,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         new Known<>(width),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(c.nvlink().linksDown(), c.nvlink().errors()),
+                c.nvlink(),
                 c.infoRomValid(),
                 c.fabric(),
                 c.powerReadable()));
@@ -191,6 +191,16 @@ public final class GpuSampleBuilder {
     }
 
     private GpuSampleBuilder nvlink(Reading<Integer> down, Reading<Long> errors, Reading<FabricState> fabric) {
+        return nvlink(new HealthReadings.Nvlink(down, errors, health.nvlink().crcErrors()), fabric);
+    }
+
+    public GpuSampleBuilder crcErrors(long errors) {
+        var links = health.nvlink();
+        return nvlink(
+                new HealthReadings.Nvlink(links.linksDown(), links.errors(), new Known<>(errors)), health.fabric());
+    }
+
+    private GpuSampleBuilder nvlink(HealthReadings.Nvlink links, Reading<FabricState> fabric) {
         var c = health;
         return with(new HealthReadings(
                 c.uncorrectableErrors(),
@@ -202,7 +212,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         c.pcie().width(),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(down, errors),
+                links,
                 c.infoRomValid(),
                 fabric,
                 c.powerReadable()));
@@ -220,7 +230,7 @@ public final class GpuSampleBuilder {
                         c.pcie().maxGeneration(),
                         c.pcie().width(),
                         c.pcie().maxWidth()),
-                new HealthReadings.Nvlink(c.nvlink().linksDown(), c.nvlink().errors()),
+                c.nvlink(),
                 new Known<>(valid),
                 c.fabric(),
                 c.powerReadable()));

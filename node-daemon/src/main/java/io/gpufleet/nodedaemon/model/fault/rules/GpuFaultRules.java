@@ -82,10 +82,8 @@ final class GpuFaultRules {
                 List.of(
                         SustainedRule.immediate(
                                 (sample, now) -> links(sample.health(), now.nanos() - quietUntilNanos < 0)),
-                        CounterRateRule.of(
-                                "NVLink errors",
-                                sample -> sample.health().nvlink().errors(),
-                                _ -> 0)));
+                        nvlinkRule(NvlinkErrorLimit.REPLAY_OR_RECOVERY),
+                        nvlinkRule(NvlinkErrorLimit.CRC)));
         rules.put(
                 Kind.PCIE,
                 List.of(
@@ -104,7 +102,31 @@ final class GpuFaultRules {
                                 2,
                                 FABRIC_TIMEOUT,
                                 Set.of(HealthReadings.FabricState.NOT_STARTED, HealthReadings.FabricState.IN_PROGRESS),
-                                "registration with the fabric does not complete")));
+                                "registration with the fabric does not complete"),
+                        fabricRule(
+                                1,
+                                Duration.ZERO,
+                                Set.of(HealthReadings.FabricState.ROUTE_UNHEALTHY),
+                                "a route of the fabric does not work"),
+                        fabricRule(
+                                1,
+                                Duration.ZERO,
+                                Set.of(HealthReadings.FabricState.MISCONFIGURED),
+                                "the fabric is configured otherwise than the fabric manager expects"),
+                        fabricRule(
+                                CONSECUTIVE_POLLS,
+                                MIN_DURATION,
+                                Set.of(HealthReadings.FabricState.BANDWIDTH_DEGRADED),
+                                "the fabric has less bandwidth than its links"),
+                        fabricRule(
+                                2,
+                                FABRIC_TIMEOUT,
+                                Set.of(HealthReadings.FabricState.RECOVERING),
+                                "the fabric does not recover")));
+    }
+
+    private static FaultRule nvlinkRule(NvlinkErrorLimit limit) {
+        return CounterRateRule.of(limit.what(), limit::count, _ -> limit.perMinute());
     }
 
     private static void board(Map<Kind, List<FaultRule>> rules) {
@@ -160,7 +182,7 @@ final class GpuFaultRules {
             case Reading.Unavailable<Integer> _ -> new RuleResult.NoData();
             case Reading.Known<Integer>(Integer down) -> {
                 boolean fabricIsUp =
-                        readings.fabric().orElse(HealthReadings.FabricState.UP) == HealthReadings.FabricState.UP;
+                        readings.fabric().orElse(HealthReadings.FabricState.UP).isRegistered();
                 if (down == 0) {
                     yield new RuleResult.Inactive("all NVLinks are up");
                 }

@@ -43,6 +43,7 @@ public sealed interface RuleResult {
                 .filter(type::isInstance)
                 .map(type::cast)
                 .map(text)
+                .distinct()
                 .collect(Collectors.joining("; "));
     }
 }

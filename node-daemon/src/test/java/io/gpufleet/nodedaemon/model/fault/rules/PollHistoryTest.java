@@ -99,6 +99,30 @@ class PollHistoryTest {
     }
 
     @Test
+    void crcErrorsAreAFaultAboveTheirRateOnly() {
+        assertThat(poll(Kind.NVLINK, 0, well().crcErrors(10))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 60, well().crcErrors(6010))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 65, well().crcErrors(6010))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 70, well().crcErrors(12_018)))
+                .isEqualTo(new RuleResult.Firing(
+                        "NVLink CRC errors rose by 12008 in 70 s, up to 6000 a minute are normal"));
+    }
+
+    @Test
+    void unhealthyFabricIsAFaultAndOneThatRecoversIsNot() {
+        assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.ROUTE_UNHEALTHY))))
+                .isEqualTo(new RuleResult.Firing("a route of the fabric does not work"));
+        assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.MISCONFIGURED))))
+                .isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.FABRIC, 20, well().fabric(new Known<>(FabricState.RECOVERING))))
+                .isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.FABRIC, 320, well().fabric(new Known<>(FabricState.RECOVERING))))
+                .isEqualTo(new RuleResult.Firing("the fabric does not recover"));
+        assertThat(poll(Kind.NVLINK, 320, well().linksDown(2).fabric(new Known<>(FabricState.BANDWIDTH_DEGRADED))))
+                .isEqualTo(new RuleResult.Firing("2 NVLinks are down"));
+    }
+
+    @Test
     void failedOrEndlessFabricRegistrationIsAFault() {
         assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.FAILED))))
                 .isInstanceOf(RuleResult.Firing.class);
@@ -108,8 +132,7 @@ class PollHistoryTest {
                 .isInstanceOf(RuleResult.Inconclusive.class);
         assertThat(poll(Kind.FABRIC, 310, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
                 .isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.FABRIC, 320, well()))
-                .isEqualTo(new RuleResult.Inactive("the fabric is up; the fabric is up"));
+        assertThat(poll(Kind.FABRIC, 320, well())).isEqualTo(new RuleResult.Inactive("the fabric is up"));
     }
 
     @Test
