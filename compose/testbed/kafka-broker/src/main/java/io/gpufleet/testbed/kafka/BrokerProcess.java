@@ -81,12 +81,21 @@ public final class BrokerProcess implements AutoCloseable {
         return start(dir, port, _ -> new ListenerSecurity.Open(), List.of());
     }
 
-    /** Starts a broker and stops it; its JVM writes the classes that it loaded to the archive. */
-    static void recordClassData(Path dir, Path archive) {
+    /** Starts a broker, has a client use it, and stops it; its JVM writes an AOT cache. Its log directory. */
+    static Path train(Path dir, Path cache) throws IOException {
         BrokerProcess broker =
-                start(dir, anyPort(), _ -> new ListenerSecurity.Open(), List.of("-XX:ArchiveClassesAtExit=" + archive));
-        broker.process.destroy();
-        await(broker.process);
+                start(dir, anyPort(), _ -> new ListenerSecurity.Open(), List.of("-XX:AOTCacheOutput=" + cache));
+        try {
+            var jvm = new BrokerJvm(broker.properties, KafkaJars.classPathWithThisCode());
+            Process client = jvm.start(List.of("-Xmx64m"), List.of(TrainingClient.class.getName(), broker.bootstrap()));
+            if (await(client) != 0) {
+                throw new IllegalStateException("the training client failed: see " + broker.output());
+            }
+        } finally {
+            broker.process.destroy();
+            await(broker.process);
+        }
+        return broker.properties.logDir();
     }
 
     private static BrokerProcess start(Path dir, int port, ListenerFactory listener, List<String> flags) {

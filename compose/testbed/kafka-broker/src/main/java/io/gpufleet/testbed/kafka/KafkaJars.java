@@ -33,6 +33,11 @@ final class KafkaJars {
         return classPath(codeLocation(), Path.of("").toAbsolutePath());
     }
 
+    /** The same for a client of ours that uses the broker's libraries. */
+    static String classPathWithThisCode() {
+        return classPath() + File.pathSeparator + codeLocation();
+    }
+
     /**
      * Searches from the code first: the program of a checkout finds the jars of that checkout, whatever the working
      * directory is.

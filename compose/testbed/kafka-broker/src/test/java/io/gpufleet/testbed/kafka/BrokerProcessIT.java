@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+import org.apache.kafka.metadata.bootstrap.BootstrapDirectory;
+import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +32,44 @@ class BrokerProcessIT {
             assertThat(clusterId(Files.readString(dir.resolve("log/meta.properties"))))
                     .isEqualTo(clusterId(identity));
         }
+    }
+
+    /** Feature levels decide how the broker treats transactions and groups. */
+    @Test
+    void eachDirectoryIsAClusterOfItsOwnWithTheFeaturesOfStorageTool(@TempDir Path dir) throws Exception {
+        // Given
+        var jvm = new BrokerJvm(
+                new ServerProperties(dir.resolve("a"), 1, 2, new ListenerSecurity.Open()), KafkaJars.classPath());
+        var other = new BrokerJvm(
+                new ServerProperties(dir.resolve("b"), 1, 2, new ListenerSecurity.Open()), KafkaJars.classPath());
+        for (BrokerJvm each : List.of(jvm, other)) {
+            Files.createDirectories(each.properties().dir());
+            each.properties().write();
+        }
+
+        // When
+        jvm.format();
+        other.formatByStorageTool();
+
+        // Then
+        assertThat(features(dir.resolve("a"))).isNotEmpty().isEqualTo(features(dir.resolve("b")));
+        assertThat(meta(dir.resolve("a")).keySet())
+                .isEqualTo(meta(dir.resolve("b")).keySet());
+        assertThat(meta(dir.resolve("a")).get("cluster.id"))
+                .isNotEqualTo(meta(dir.resolve("b")).get("cluster.id"));
+    }
+
+    private static Properties meta(Path dir) throws Exception {
+        var meta = new Properties();
+        try (var reader = Files.newBufferedReader(dir.resolve("log/meta.properties"))) {
+            meta.load(reader);
+        }
+        return meta;
+    }
+
+    private static List<String> features(Path dir) throws Exception {
+        BootstrapMetadata metadata = new BootstrapDirectory(dir.resolve("log").toString()).read();
+        return metadata.records().stream().map(String::valueOf).toList();
     }
 
     @Test
