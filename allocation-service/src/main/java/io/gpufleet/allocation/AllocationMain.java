@@ -36,6 +36,7 @@ import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
@@ -80,7 +81,7 @@ public final class AllocationMain {
                         System.getenv(),
                         "gpufleet-" + NAME + "/" + BuildInfo.current().version(),
                         "list and watch nodes, pods and gpuquotas"));
-        this.vertx = Vertx.vertx();
+        this.vertx = VertxInstance.open();
         shutdown.add(
                 "vertx",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());

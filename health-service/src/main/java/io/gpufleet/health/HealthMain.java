@@ -28,6 +28,7 @@ import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
@@ -106,7 +107,7 @@ public final class HealthMain {
 
         ProjectionMetrics.register(metrics.registry(), engine);
 
-        Vertx vertx = Vertx.vertx();
+        Vertx vertx = VertxInstance.open();
         shutdown.add(
                 "Vert.x",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());

@@ -30,6 +30,7 @@ import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
@@ -94,7 +95,7 @@ public final class InventoryMain {
         KubernetesClient client = shutdown.add(
                 "kubernetes",
                 KubernetesClients.connect(environment, "gpufleet-inventory", "list, watch and patch nodes"));
-        Vertx vertx = Vertx.vertx();
+        Vertx vertx = VertxInstance.open();
         shutdown.add(
                 "vertx",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());

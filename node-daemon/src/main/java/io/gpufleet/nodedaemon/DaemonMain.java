@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon;
 
+import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.CompanionWatch;
 import io.gpufleet.nodedaemon.app.LivenessChecks;
@@ -87,7 +88,8 @@ final class DaemonMain implements AutoCloseable {
         timedSource = new TimedDeviceSource(source, counters, System::nanoTime);
         HostInfo host = HostInfoReader.read(config.state().bootIdFile(), source.name(), VERSION);
         BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
-        var vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
+        var vertx =
+                VertxInstance.open(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
         Path stateDirectory = config.state().stateDirectory();
         long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
         var settings = kafkaSettings(config, host);

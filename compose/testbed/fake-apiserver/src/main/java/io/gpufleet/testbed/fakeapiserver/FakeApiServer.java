@@ -3,6 +3,7 @@ package io.gpufleet.testbed.fakeapiserver;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.testbed.fakeapiserver.admission.WebhookDispatcher;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
 import io.gpufleet.testbed.fakeapiserver.rest.ApiHttpServer;
@@ -41,7 +42,7 @@ public final class FakeApiServer implements AutoCloseable {
         RequestRouter routes = new RequestRouter(cluster);
         LoopbackClient inside = new LoopbackClient(cluster, routes);
         List.of("default", "kube-system", "kube-public", "kube-node-lease").forEach(inside::createNamespace);
-        Vertx vertx = Vertx.vertx();
+        Vertx vertx = VertxInstance.open();
         shutdown.add(
                 "vertx",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());

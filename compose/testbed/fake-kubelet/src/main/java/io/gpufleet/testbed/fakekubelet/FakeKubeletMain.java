@@ -12,7 +12,7 @@ import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
-import io.vertx.core.Vertx;
+import io.gpufleet.kit.web.VertxInstance;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -48,7 +48,7 @@ public final class FakeKubeletMain {
     private static void start(Environment environment, Shutdown shutdown) throws IOException {
         List<KubeletSpec> specs = KubeletSpec.parse(KUBELETS, environment.text(KUBELETS));
         String bootId = Files.readString(environment.path(BOOT_ID_FILE)).strip();
-        var vertx = Vertx.vertx();
+        var vertx = VertxInstance.open();
         shutdown.add("vertx", () -> UnixSocketServer.await(vertx.close()));
         Config config = Config.autoConfigure(null);
         config.setClientKeyAlgo(PrivateKeyAlgorithm.of(config.getClientKeyData(), config.getClientKeyFile()));
