@@ -5,6 +5,9 @@ import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.StateListener;
+import io.gpufleet.runtime.receiver.FailedKeys;
+import io.gpufleet.runtime.receiver.GuardedActor;
+import io.gpufleet.runtime.receiver.GuardedListener;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
@@ -19,7 +22,25 @@ record EngineParts<S>(
         Projection<S> projection,
         Actor<S> actor,
         StateListener<S> listener,
-        EngineClients clients) {
+        EngineClients clients,
+        FailedKeys failedKeys) {
+    /** An actor and a listener that are kept from harming the engine. */
+    EngineParts(
+            EngineConfig config,
+            Projection<S> projection,
+            Actor<S> actor,
+            StateListener<S> listener,
+            EngineClients clients) {
+        var failedKeys = new FailedKeys(config.clock());
+        this(
+                config,
+                projection,
+                new GuardedActor<>(actor, failedKeys),
+                new GuardedListener<>(listener, failedKeys),
+                clients,
+                failedKeys);
+    }
+
     /** With clients of the configured broker. */
     EngineParts(EngineConfig config, Projection<S> projection, Actor<S> actor, StateListener<S> listener) {
         this(config, projection, actor, listener, new BrokerClients(config));

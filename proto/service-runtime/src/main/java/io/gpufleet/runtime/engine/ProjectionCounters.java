@@ -82,6 +82,10 @@ public record ProjectionCounters(List<Long> values) {
                     "timers that failed",
                     context -> context.counting().failedTicks.get()),
             counter(
+                    "failed_keys",
+                    "committed states that an actor or a listener failed on",
+                    context -> context.failedKeys().count()),
+            counter(
                     "skipped_offsets",
                     "records that retention removed before they were read",
                     context -> context.counting().skippedOffsets.get()),

@@ -113,6 +113,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         lines.addAll(probe.failures());
         lines.addAll(resignation.reasons());
         lines.addAll(context.tickFailures());
+        lines.addAll(context.failedKeys().lines());
         Duration offset = context.brokerClock().offset();
         if (offset.abs().compareTo(BrokerClock.TOLERATED) > 0) {
             lines.add("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it");

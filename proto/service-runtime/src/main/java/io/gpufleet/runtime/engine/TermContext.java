@@ -2,6 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
+import io.gpufleet.runtime.receiver.FailedKeys;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -16,6 +17,7 @@ final class TermContext {
     private final LeadershipLease lease;
     private final BrokerClock brokerClock;
     private final BrokerProbe probe;
+    private final FailedKeys failedKeys;
     private volatile Map<String, String> topicIds = Map.of();
     private volatile EventTimings timings = (_, _, _) -> {};
     private volatile boolean acting;
@@ -25,6 +27,7 @@ final class TermContext {
         this.lease = new LeadershipLease(parts.settings().leaseDuration(), parts.clients()::nanos);
         this.brokerClock = new BrokerClock(parts.clock());
         this.probe = probe;
+        this.failedKeys = parts.failedKeys();
     }
 
     String run() {
@@ -49,6 +52,10 @@ final class TermContext {
 
     BrokerProbe probe() {
         return probe;
+    }
+
+    FailedKeys failedKeys() {
+        return failedKeys;
     }
 
     EventTimings timings() {

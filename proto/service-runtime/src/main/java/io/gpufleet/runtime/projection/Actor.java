@@ -11,7 +11,7 @@ public interface Actor<S> {
     /** This replica leads from now on. {@code states} are those committed now, and stay readable. */
     void begin(Lease lease, States<S> states);
 
-    /** A batch is committed. */
+    /** A batch is committed. Where this throws, it is called again for each key, and the keys that fail are counted. */
     void changed(Map<String, S> states, Set<String> forgotten);
 
     /** This replica leads no more; returns once no further call to the outside is begun. */

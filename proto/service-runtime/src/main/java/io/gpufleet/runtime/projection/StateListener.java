@@ -11,7 +11,7 @@ public interface StateListener<S> {
     /** The states are read anew from the beginning. */
     void cleared();
 
-    /** States were committed, and keys given up. */
+    /** States were committed, and keys given up. Where this throws, it is called again for each key. */
     void committed(Map<String, S> states, Set<String> forgotten);
 
     /** A listener that does nothing; readers use the engine's own map. */

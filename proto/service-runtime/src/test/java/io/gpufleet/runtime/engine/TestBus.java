@@ -120,11 +120,21 @@ final class TestBus {
     }
 
     ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, Clock clock) {
+        return start(instance, projection, clock, StateListener.none());
+    }
+
+    ProjectionEngine<NodeHealthState> start(
+            String instance, CountingProjection projection, StateListener<NodeHealthState> listener) {
+        return start(instance, projection, Clock.systemUTC(), listener);
+    }
+
+    private ProjectionEngine<NodeHealthState> start(
+            String instance, CountingProjection projection, Clock clock, StateListener<NodeHealthState> listener) {
         return ProjectionEngine.start(
                 new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock),
                 projection,
                 projection,
-                StateListener.none(),
+                listener,
                 _ -> {});
     }
 
