@@ -1,0 +1,144 @@
+package io.gpufleet.runtime.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.runtime.projection.ReplicaRole;
+import io.gpufleet.wire.Topic;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** Topics that change under a leader: noticed, with a clear end or a counted skip, never a silent wait. */
+@NullMarked
+class TopicChangesIT {
+    private final TestBus bus = TestBus.withNewPrefix();
+    private final CountingProjection projection = new CountingProjection();
+
+    @Test
+    void recreatedInputIsReadFromItsBeginning() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var engine = bus.start("health-service-0", projection);
+                var admin = admin()) {
+            // Given
+            for (int i = 0; i < 5; i++) {
+                node.send(node.fault("GPU-1", 79, ""));
+            }
+            await().until(() -> engine.counters().get("events") == 5);
+
+            // When the topic is another one of the same name
+            delete(admin, Topic.HEALTH);
+            create(admin, Topic.HEALTH);
+            node.send(node.fault("GPU-2", 79, ""));
+
+            // Then its first record is read, whatever offset the former one had reached
+            await().until(() -> engine.counters().get("events") == 6);
+            assertThat(engine.failure()).isEmpty();
+        }
+    }
+
+    @Test
+    void deletedInputIsNamedInReadinessUntilItIsThereAgain() throws Exception {
+        try (var engine = bus.start("health-service-0", projection);
+                var admin = admin()) {
+            // Given
+            await().until(engine::active);
+
+            // When
+            delete(admin, Topic.HEALTH);
+
+            // Then
+            String missing = "topic " + bus.topics.name(Topic.HEALTH) + " is missing";
+            await().until(() ->
+                    !engine.active() && engine.readinessFailures().toString().contains(missing));
+
+            // And it goes on by itself
+            create(admin, Topic.HEALTH);
+            await().until(() -> engine.active() && engine.readinessFailures().isEmpty());
+        }
+    }
+
+    @Test
+    void inputThatGetsMorePartitionsEndsTheProjectionWithOneLine() throws Exception {
+        try (var engine = bus.start("health-service-0", projection);
+                var admin = admin()) {
+            // Given
+            await().until(engine::active);
+
+            // When nodes may have another partition from now on
+            String name = bus.topics.name(Topic.HEALTH);
+            int more = Topic.HEALTH.partitions() + 1;
+            admin.createPartitions(Map.of(name, NewPartitions.increaseTo(more)))
+                    .all()
+                    .get();
+
+            // Then
+            await().until(() -> engine.role() == ReplicaRole.STOPPED);
+            assertThat(engine.failure().orElseThrow())
+                    .contains(name, String.valueOf(more), String.valueOf(Topic.HEALTH.partitions()));
+        }
+    }
+
+    @Test
+    void recordsThatRetentionRemovedAreCountedAndTheRestIsRead() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin()) {
+            // Given a service that stopped after its first event
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-1", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+            }
+
+            // When what came meanwhile is removed from the log, but for what comes last
+            for (int i = 0; i < 4; i++) {
+                node.send(node.fault("GPU-2", 79, ""));
+            }
+            removeAll(admin, Topic.HEALTH);
+            node.send(node.fault("GPU-3", 79, ""));
+
+            // Then
+            var after = new CountingProjection();
+            try (var engine = bus.start("health-service-0", after)) {
+                await().until(() -> engine.counters().get("events") == 1);
+                assertThat(engine.counters().get("skipped_offsets")).isEqualTo(4);
+                assertThat(engine.counters().get("missed")).isEqualTo(4);
+            }
+        }
+    }
+
+    private void delete(Admin admin, Topic topic) throws Exception {
+        String name = bus.topics.name(topic);
+        admin.deleteTopics(List.of(name)).all().get();
+        await().until(() -> !admin.listTopics().names().get().contains(name));
+    }
+
+    private void create(Admin admin, Topic topic) throws Exception {
+        var created = new NewTopic(bus.topics.name(topic), topic.partitions(), (short) 1);
+        admin.createTopics(List.of(created.configs(topic.brokerSettings())))
+                .all()
+                .get();
+    }
+
+    /** Everything that is on a topic now. */
+    private void removeAll(Admin admin, Topic topic) throws Exception {
+        Map<TopicPartition, RecordsToDelete> everything = IntStream.range(0, topic.partitions())
+                .mapToObj(partition -> new TopicPartition(bus.topics.name(topic), partition))
+                .collect(Collectors.toMap(partition -> partition, _ -> RecordsToDelete.beforeOffset(-1)));
+        admin.deleteRecords(everything).all().get();
+    }
+
+    private Admin admin() {
+        var config = new Properties();
+        config.put("bootstrap.servers", bus.broker.bootstrap());
+        return Admin.create(config);
+    }
+}
