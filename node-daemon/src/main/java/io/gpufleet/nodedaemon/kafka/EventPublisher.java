@@ -121,14 +121,19 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         ingress.add(fact, observed);
     }
 
-    /** Appends the facts that are there, so that they are sent together: readers then commit their effects at once. */
+    /**
+     * Appends the next fact and those of its topic behind it, so that they are sent together and readers commit their
+     * effects at once; an announcement, which takes longer to print, does not delay a fault.
+     */
     private void drainIngress() {
         try {
             ingress.takeDropped().forEach(this::recordLost);
             Optional<FactIngress.PendingFact> next = ingress.take();
             for (int taken = 1; next.isPresent(); taken++) {
                 append(next.get());
-                next = taken < MAX_FACTS_PER_TURN ? ingress.take() : Optional.empty();
+                next = taken < MAX_FACTS_PER_TURN
+                        ? ingress.takeOf(FactMessages.topic(next.get().fact()))
+                        : Optional.empty();
             }
         } finally {
             if (ingress.hasMore()) {

@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.kafka;
 import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.Map;
@@ -102,6 +103,12 @@ final class FactIngress {
         Optional<PendingFact> next = Optional.ofNullable(facts.poll()).or(() -> Optional.ofNullable(telemetry.poll()));
         next.ifPresent(pending -> bytes -= pending.bytes());
         return next;
+    }
+
+    /** Removes the next fact if it is of this topic and no telemetry. */
+    synchronized Optional<PendingFact> takeOf(Topic topic) {
+        PendingFact next = facts.peek();
+        return next != null && FactMessages.topic(next.fact()) == topic ? take() : Optional.empty();
     }
 
     /** Whether the queue has facts; if not, the next {@link #add} wakes up again. */

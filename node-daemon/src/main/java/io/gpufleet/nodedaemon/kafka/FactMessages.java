@@ -43,10 +43,19 @@ final class FactMessages {
      * @param subject UUID of the device, if the event is about one device; else empty
      */
     record MappedEvent(EventType type, String subject, Message payload) {
-        /** The only topic of the type: except losses, every event of a daemon has one. */
         Topic topic() {
-            return type.topics().iterator().next();
+            return FactMessages.topic(type);
         }
+    }
+
+    /** The only topic of the type: except losses, every event of a daemon has one. */
+    private static Topic topic(EventType type) {
+        return type.topics().iterator().next();
+    }
+
+    /** The topic of a fact. */
+    static Topic topic(NodeFact fact) {
+        return topic(type(fact));
     }
 
     /** The event type of a fact. */
