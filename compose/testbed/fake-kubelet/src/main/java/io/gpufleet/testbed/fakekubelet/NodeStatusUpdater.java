@@ -19,6 +19,9 @@ final class NodeStatusUpdater implements AutoCloseable {
     /** Well within the node controller's grace period of 40 s to 50 s. */
     private static final Duration HEARTBEAT = Duration.ofSeconds(10);
 
+    /** A kubelet reports a changed device with its next status, seconds later, not while others write the Node. */
+    private static final Duration CHANGE_DELAY = Duration.ofMillis(200);
+
     private static final int CONFLICT = 409;
     private static final int ATTEMPTS = 8;
 
@@ -52,8 +55,8 @@ final class NodeStatusUpdater implements AutoCloseable {
             throw new ConfigurationException("node '" + name + "' exists in this cluster and is not simulated;"
                     + " choose other names for the simulated nodes");
         }
-        kubelet.onChange(this::write);
-        executor.scheduleAtFixedRate(this::write, 0, HEARTBEAT.toMillis(), TimeUnit.MILLISECONDS);
+        kubelet.onChange(this::writeSoon);
+        executor.scheduleAtFixedRate(this::writeNow, 0, HEARTBEAT.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** True when the status was written at least once. */
@@ -67,12 +70,15 @@ final class NodeStatusUpdater implements AutoCloseable {
     }
 
     /** Several changes in a row become one write. */
-    private void write() {
+    private void writeSoon() {
         if (writePending.compareAndSet(false, true) && !executor.isShutdown()) {
-            executor.execute(() -> {
-                writePending.set(false);
-                writeNow();
-            });
+            var _ = executor.schedule(
+                    () -> {
+                        writePending.set(false);
+                        writeNow();
+                    },
+                    CHANGE_DELAY.toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
     }
 
