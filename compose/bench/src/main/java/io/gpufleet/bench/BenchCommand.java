@@ -7,7 +7,7 @@ import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
 import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.pack.DaemonPackage;
-import io.gpufleet.cli.pack.ServiceCaches;
+import io.gpufleet.cli.pack.AotCaches;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,7 +74,7 @@ final class BenchCommand implements Callable<Integer> {
             // The package is what is installed, as the caches are what a fleet is started with.
             daemon.makeIfStale(System.out::println);
         } else {
-            new ServiceCaches(tree).makeIfStale(System.out::println);
+            new AotCaches(tree).makeIfStale(System.out::println);
         }
         var measurements = new Measurements();
         try {

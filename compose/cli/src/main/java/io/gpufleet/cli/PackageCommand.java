@@ -1,7 +1,7 @@
 package io.gpufleet.cli;
 
 import io.gpufleet.cli.pack.DaemonPackage;
-import io.gpufleet.cli.pack.ServiceCaches;
+import io.gpufleet.cli.pack.AotCaches;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.util.Locale;
@@ -9,25 +9,25 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Packages the daemon for machines without Java, and the AOT caches of the services. */
+/** Packages the daemon for machines without Java, and the AOT caches of a fleet. */
 @Command(
         name = "package",
         description =
                 "Package the node-daemon with a Java runtime, for machines without Java, or write the AOT caches of"
-                        + " the services.",
+                        + " the programs of a fleet.",
         mixinStandardHelpOptions = true)
 final class PackageCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "PROGRAM", description = "node-daemon or services")
+    @Parameters(paramLabel = "PROGRAM", description = "node-daemon or fleet")
     private String process = "";
 
     @Override
     public Integer call() throws Exception {
-        if (process.equals("services")) {
-            new ServiceCaches(GpufleetCommand.tree()).make(System.out::println);
+        if (process.equals("fleet")) {
+            new AotCaches(GpufleetCommand.tree()).make(System.out::println);
             return 0;
         }
         if (!process.equals("node-daemon")) {
-            throw new ConfigurationException("'" + process + "' cannot be packaged; node-daemon and services can");
+            throw new ConfigurationException("'" + process + "' cannot be packaged; node-daemon and fleet can");
         }
         var made = new DaemonPackage(GpufleetCommand.tree());
         made.make(System.out::println);

@@ -3,17 +3,12 @@ package io.gpufleet.cli.fleet;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumSet;
 import java.util.Locale;
-import java.util.Set;
 import java.util.stream.Stream;
 
-/** The AOT cache of a service: its classes, linked, and the profiles of their methods, from a training run. */
-public final class ServiceCache {
-    /** The programs that have one. */
-    public static final Set<Program> PROGRAMS = EnumSet.of(Program.INVENTORY, Program.HEALTH, Program.ALLOCATION);
-
-    private ServiceCache() {}
+/** The AOT cache of a program: its classes, linked, and the profiles of their methods, from a training run. */
+public final class AotCache {
+    private AotCache() {}
 
     /** The file; another build of the virtual machine has another one. */
     public static Path of(Path tree, Program program) {
@@ -23,11 +18,11 @@ public final class ServiceCache {
                 .resolve(program.name().toLowerCase(Locale.ROOT) + "-" + machine + ".aot");
     }
 
-    /** True when it is newer than every jar of the service: the virtual machine refuses that of others. */
+    /** True when it is newer than every jar of the program: the virtual machine refuses that of others. */
     public static boolean fresh(Path tree, Program program) {
         Path cache = of(tree, program);
         Path target = tree.resolve(program.module()).resolve("target");
-        if (!PROGRAMS.contains(program) || !Files.isRegularFile(cache)) {
+        if (!Files.isRegularFile(cache)) {
             return false;
         }
         try (Stream<Path> own = Files.list(target);

@@ -37,7 +37,7 @@ public final class ProcessLauncher {
         this.training = training;
     }
 
-    /** Its services write their AOT caches when they end. */
+    /** The first process of each program writes an AOT cache when it ends. */
     public static ProcessLauncher training(Path tree, StateDirectory state) {
         return new ProcessLauncher(tree, state, true);
     }
@@ -120,11 +120,11 @@ public final class ProcessLauncher {
 
     /** The AOT cache where there is one of this build, else class data. */
     private List<String> cache(Program program) {
-        Path cache = ServiceCache.of(tree, program);
-        if (training && ServiceCache.PROGRAMS.contains(program)) {
+        Path cache = AotCache.of(tree, program);
+        if (training) {
             return writers.add(program) ? List.of("-XX:AOTCacheOutput=" + cache) : List.of();
         }
-        return ServiceCache.fresh(tree, program)
+        return AotCache.fresh(tree, program)
                 ? List.of("-XX:AOTCache=" + cache, "-Xlog:disable", "-Xlog:all=error:stderr")
                 : classData(program);
     }

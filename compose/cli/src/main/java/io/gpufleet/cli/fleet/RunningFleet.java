@@ -88,7 +88,7 @@ public final class RunningFleet {
         progress.print("ended " + state.processes().size() + " processes");
     }
 
-    /** Its services write an AOT cache at their end. */
+    /** Its programs write an AOT cache at their end. */
     private static boolean training(FleetState state) {
         return state.processes().stream()
                 .flatMap(process -> process.command().stream())

@@ -1,11 +1,12 @@
 package io.gpufleet.cli.pack;
 
+import io.gpufleet.cli.fleet.AotCache;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FaultFile;
 import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.ServiceCache;
+import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.cli.local.LocalFleet;
 import io.gpufleet.kit.config.ConfigurationException;
@@ -13,12 +14,13 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Training run of the three services for their AOT caches: a small fleet with a few faults. */
-public final class ServiceCaches {
+/** Training run of the programs of a fleet for their AOT caches: a small one with a few faults. */
+public final class AotCaches {
     private static final int FAULTS = 40;
     private static final int XID = 79;
     private static final Duration PAUSE = Duration.ofMillis(500);
@@ -26,13 +28,13 @@ public final class ServiceCaches {
     private final Path tree;
 
     /** Caches of the programs of a built tree. */
-    public ServiceCaches(Path tree) {
+    public AotCaches(Path tree) {
         this.tree = tree;
     }
 
     /** Makes the caches, unless all of them are of this build. */
     public void makeIfStale(Consumer<String> log) throws InterruptedException {
-        if (!ServiceCache.PROGRAMS.stream().allMatch(program -> ServiceCache.fresh(tree, program))) {
+        if (!Arrays.stream(Program.values()).allMatch(program -> AotCache.fresh(tree, program))) {
             make(log);
         }
     }
@@ -47,7 +49,7 @@ public final class ServiceCaches {
                 ProcessLauncher.training(tree, directory));
         fleet.stop();
         directory.deleteAll();
-        log.accept("training run of the services for their AOT caches");
+        log.accept("training run of the fleet for its AOT caches");
         try {
             FleetState state = fleet.start(new FleetOptions(3, 8, "H100", 1, "", "200ms"), null)
                     .state();
@@ -56,12 +58,12 @@ public final class ServiceCaches {
             log.accept("writing the caches");
             fleet.stop();
         }
-        ServiceCache.PROGRAMS.forEach(program -> {
-            if (!ServiceCache.fresh(tree, program)) {
-                throw new ConfigurationException("the training run wrote no " + ServiceCache.of(tree, program)
+        for (Program program : Program.values()) {
+            if (!AotCache.fresh(tree, program)) {
+                throw new ConfigurationException("the training run wrote no " + AotCache.of(tree, program)
                         + "; see " + directory.root().resolve("logs"));
             }
-        });
+        }
     }
 
     private static void exercise(FleetState state) throws InterruptedException {

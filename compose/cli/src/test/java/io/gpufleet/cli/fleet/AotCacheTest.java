@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ServiceCacheTest {
+class AotCacheTest {
     private static final Instant BUILT = Instant.parse("2026-03-01T10:00:00Z");
 
     @TempDir
@@ -34,24 +34,19 @@ class ServiceCacheTest {
 
     @Test
     void cacheOfThisBuildIsUsed() throws IOException {
-        assertThat(ServiceCache.fresh(tree, Program.HEALTH)).isFalse();
+        assertThat(AotCache.fresh(tree, Program.HEALTH)).isFalse();
 
-        write(ServiceCache.of(tree, Program.HEALTH), BUILT.plusSeconds(60));
+        write(AotCache.of(tree, Program.HEALTH), BUILT.plusSeconds(60));
 
-        assertThat(ServiceCache.fresh(tree, Program.HEALTH)).isTrue();
+        assertThat(AotCache.fresh(tree, Program.HEALTH)).isTrue();
     }
 
     @Test
     void cacheOfAnEarlierBuildIsNotUsed() throws IOException {
-        write(ServiceCache.of(tree, Program.HEALTH), BUILT.plusSeconds(60));
+        write(AotCache.of(tree, Program.HEALTH), BUILT.plusSeconds(60));
 
         write(library, BUILT.plusSeconds(120));
 
-        assertThat(ServiceCache.fresh(tree, Program.HEALTH)).isFalse();
-    }
-
-    @Test
-    void daemonHasItsOwnPackage() {
-        assertThat(ServiceCache.fresh(tree, Program.NODE_DAEMON)).isFalse();
+        assertThat(AotCache.fresh(tree, Program.HEALTH)).isFalse();
     }
 }
