@@ -62,6 +62,11 @@ public final class HealthProjection implements Projection<NodeState> {
     }
 
     @Override
+    public List<Inbound.Event> samples(Instant now) {
+        return SampleEvents.of(now);
+    }
+
+    @Override
     public Instant wakeAt(NodeState state) {
         return machine.changesAt(state);
     }

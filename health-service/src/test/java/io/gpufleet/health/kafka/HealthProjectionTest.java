@@ -37,6 +37,22 @@ class HealthProjectionTest {
             new HealthProjection(new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)));
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
+    @Test
+    void samplesOfTheWarmUpTaintANode() {
+        List<NodeVerdict> verdicts = projection.samples(NodeScenario.START).stream()
+                .flatMap(sample -> nodes.event(sample).outputs().stream())
+                .filter(Outbound.Event.class::isInstance)
+                .map(output -> ((Outbound.Event) output).payload())
+                .filter(NodeVerdict.class::isInstance)
+                .map(NodeVerdict.class::cast)
+                .toList();
+
+        assertThat(verdicts).anySatisfy(verdict -> {
+            assertThat(verdict.getTrusted()).isFalse();
+            assertThat(verdict.getDevicesList()).anyMatch(device -> !device.getTrusted());
+        });
+    }
+
     private Effects<NodeState> announced() {
         return nodes.daemon(
                 NODE,

@@ -60,7 +60,12 @@ final class ProjectedNodes implements States<NodeState> {
                 node,
                 new EventTime(now, now, 0),
                 TRACE);
-        return apply(projection.on(this, new Inbound.Event(envelope, payload, now, false), now));
+        return event(new Inbound.Event(envelope, payload, now, false));
+    }
+
+    /** A prepared event. */
+    Effects<NodeState> event(Inbound.Event event) {
+        return apply(projection.on(this, event, now));
     }
 
     Effects<NodeState> tick(String node) {

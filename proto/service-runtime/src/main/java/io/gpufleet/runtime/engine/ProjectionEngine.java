@@ -195,6 +195,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                 writerIncarnation.complete(Math.max(parts.clock().millis(), changelog.ownWriterIncarnation() + 1));
                 if (election == null) {
                     election = Election.start(parts, parts.codec().topics().name(Topic.ELECTION), leadership);
+                    warmUp();
                 }
                 lastError = "";
                 role = ReplicaRole.STANDBY;
@@ -207,6 +208,15 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             throw stopped;
         } catch (RuntimeException failed) {
             recover(failed);
+        }
+    }
+
+    /** While the election takes its time. */
+    private void warmUp() {
+        try {
+            LOG.atDebug().addKeyValue("records", FoldWarmUp.run(parts)).log("projection warmed up");
+        } catch (RuntimeException failed) {
+            LOG.atWarn().setCause(failed).log("projection could not be warmed up, the first event takes longer");
         }
     }
 

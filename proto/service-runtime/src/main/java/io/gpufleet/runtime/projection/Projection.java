@@ -39,6 +39,14 @@ public interface Projection<S> {
         return Duration.ZERO;
     }
 
+    /**
+     * Events like those that are expected, in their order: a replica folds them over states of their own before it leads,
+     * so that the first one of a term finds compiled code. {@link #on} must not remember them.
+     */
+    default List<Inbound.Event> samples(Instant now) {
+        return List.of();
+    }
+
     /** When {@link #tick} wants to see this state next; {@link Instant#MAX} for never, {@link Instant#MIN} for always. */
     default Instant wakeAt(S state) {
         return Instant.MAX;
