@@ -47,6 +47,7 @@ final class OutboundMapper {
                 .setReason(verdict.health().reason())
                 .setRecommendedAction(EnumMapping.toWire(verdict.health().recommendedAction()))
                 .setTrusted(verdict.trusted())
+                .setWithdrawsEveryDevice(verdict.withdrawsEveryDevice())
                 .addAllEvidence(verdict.evidence());
         verdict.devices()
                 .forEach(device -> wire.addDevices(DeviceVerdict.newBuilder()

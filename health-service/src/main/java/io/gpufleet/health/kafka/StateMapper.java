@@ -30,6 +30,7 @@ final class StateMapper {
                 .setBootEpoch(state.boot().epoch())
                 .setNodeUid(state.node().uid())
                 .setState(EnumMapping.toWire(state.health().state()))
+                .setWithdrawsEveryDevice(state.health().withdrawsEveryDevice())
                 .setSince(TimestampMapping.toWire(state.health().since()))
                 .setReason(state.health().reason())
                 .setRecommendedAction(EnumMapping.toWire(state.health().recommendedAction()))
@@ -62,7 +63,8 @@ final class StateMapper {
                 EnumMapping.state(wire.getState()),
                 since,
                 wire.getReason(),
-                EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())));
+                EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())),
+                wire.getWithdrawsEveryDevice());
         return new NodeState(
                 new NodeReference(
                         node,

@@ -11,16 +11,25 @@ import java.time.Instant;
  * @param since start of this state and reason
  * @param reason machine-readable; empty when healthy
  * @param recommendedAction for an operator
+ * @param withdrawsEveryDevice true when the reason concerns the whole node: a quarantine by hand, or a fault of the node itself
  */
-public record NodeHealth(HealthState state, Instant since, String reason, RecommendedAction recommendedAction) {
+public record NodeHealth(
+        HealthState state,
+        Instant since,
+        String reason,
+        RecommendedAction recommendedAction,
+        boolean withdrawsEveryDevice) {
     /** A healthy node. */
     public static NodeHealth healthy(Instant since) {
-        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE);
+        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE, false);
     }
 
-    /** True when state, reason and recommended action are the same. */
+    /** True when all but the time are the same. */
     public boolean equalsIgnoringSince(NodeHealth other) {
-        return state == other.state && reason.equals(other.reason) && recommendedAction == other.recommendedAction;
+        return state == other.state
+                && reason.equals(other.reason)
+                && recommendedAction == other.recommendedAction
+                && withdrawsEveryDevice == other.withdrawsEveryDevice;
     }
 
     /** True when the node must not get work, unless a manual override is in force. */

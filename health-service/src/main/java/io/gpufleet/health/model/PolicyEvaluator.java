@@ -6,6 +6,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
@@ -69,7 +70,20 @@ final class PolicyEvaluator {
     private NodeHealth nodeHealth(NodeState state, HealthState next, String reason, Instant since) {
         NodeHealth now = state.health();
         boolean unchanged = now.state() == next && now.reason().equals(reason);
-        return new NodeHealth(next, unchanged ? now.since() : since, reason, recommendedAction(state));
+        return new NodeHealth(
+                next, unchanged ? now.since() : since, reason, recommendedAction(state), withdrawsEveryDevice(state));
+    }
+
+    /**
+     * A fault of one GPU taints the node at most: pods on its healthy neighbours would otherwise see unhealthy devices. An XID
+     * of the node is that of a GPU that the driver never listed.
+     */
+    private boolean withdrawsEveryDevice(NodeState state) {
+        return state.quarantine() != null
+                || state.episodes().values().stream()
+                        .filter(Episode::acts)
+                        .filter(episode -> episode.code().kind() != FaultKind.XID)
+                        .anyMatch(episode -> policy.rule(episode).faultClass().taintsNode());
     }
 
     /** Start of the newest cause of the taint; empty when the node is not tainted. */

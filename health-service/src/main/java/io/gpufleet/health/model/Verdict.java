@@ -73,7 +73,12 @@ public record Verdict(
         return same && (clean || (node.sameObject(other.node) && bootId.equals(other.bootId)));
     }
 
-    /** Devices that must not be allocated. */
+    /** True when no device of the node must be allocated, healthy or not; never against a manual override. */
+    public boolean withdrawsEveryDevice() {
+        return !trusted && health.withdrawsEveryDevice();
+    }
+
+    /** Devices that are not healthy and must not be allocated. */
     public List<DeviceVerdict> withdrawn() {
         return devices.stream().filter(device -> !device.trusted()).toList();
     }

@@ -128,7 +128,11 @@ class HealthMachinePropertyTest {
                 .withNode(new NodeReference(
                         node.name(), node.uid(), node.goneSince() == null ? null : NodeScenario.START))
                 .withHealth(new NodeHealth(
-                        standing.state(), NodeScenario.START, standing.reason(), standing.recommendedAction()))
+                        standing.state(),
+                        NodeScenario.START,
+                        standing.reason(),
+                        standing.recommendedAction(),
+                        standing.withdrawsEveryDevice()))
                 .withRevision(0);
     }
 

@@ -10,6 +10,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.TestPolicies;
@@ -286,6 +287,52 @@ class HealthMachineTest {
 
         scenario.command(Command.RELEASE, "");
         assertThat(scenario.verdict().trusted()).isTrue();
+    }
+
+    @Test
+    void nodeQuarantinedByHandWithdrawsEveryDeviceUntilReleased() {
+        scenario.command(Command.QUARANTINE, "");
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isTrue();
+
+        scenario.command(Command.RELEASE, "");
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isFalse();
+    }
+
+    @Test
+    void faultOfTheWholeNodeWithdrawsEveryDevice() {
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN);
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isTrue();
+    }
+
+    @Test
+    void taintForOneGpuWithdrawsNoOtherDevice() {
+        scenario.xid("gpu-0", 79);
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isFalse();
+
+        // An XID of a GPU that the driver never listed
+        scenario.xid("", 79);
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isFalse();
+    }
+
+    @Test
+    void missingGpuIsKnownAndNeitherTaintsNorWithdraws() {
+        scenario.fault("", FaultCode.of(FaultKind.GPU_MISSING), RecoveryAction.UNKNOWN);
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.SUSPECT);
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isFalse();
+    }
+
+    @Test
+    void manualOverrideKeepsTheDevicesOfAFaultyNode() {
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN)
+                .taintRemoved();
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().withdrawsEveryDevice()).isFalse();
     }
 
     @Test

@@ -16,6 +16,12 @@ final class VerdictMessages {
                 untrusted.put(device.getDeviceUuid(), device.getReason().isEmpty() ? "untrusted" : device.getReason());
             }
         }
-        return new Overlay(verdict.getRevision(), verdict.getBootId(), verdict.getSurvivesBoot(), untrusted);
+        String withdrawn = verdict.getReason().isEmpty() ? "NodeWithdrawn" : verdict.getReason();
+        return new Overlay(
+                verdict.getRevision(),
+                verdict.getBootId(),
+                verdict.getSurvivesBoot(),
+                verdict.getWithdrawsEveryDevice() ? withdrawn : "",
+                untrusted);
     }
 }

@@ -215,6 +215,36 @@ class NodeStateTest {
     }
 
     @Test
+    void verdictOnTheWholeNodeWithdrawsEveryDeviceUntilTheNextOne() {
+        NodeState state = started();
+
+        state.handle(
+                new NodeLoopInput.OverlayChanged(
+                        new Overlay(1, "boot-1", true, "Quarantined", Map.of(uuid(1), "Xid79"))),
+                second(1));
+
+        assertThat(healthyIds()).isEmpty();
+        assertThat(published(NodeFact.Offered.class))
+                .extracting(fact -> fact.offer().health().reason())
+                .contains("verdict: Quarantined", "verdict: Xid79");
+
+        state.handle(new NodeLoopInput.OverlayChanged(new Overlay(2, "boot-1", true, Map.of())), second(2));
+
+        assertThat(healthyIds()).containsExactly(uuid(0), uuid(1));
+    }
+
+    @Test
+    void savedVerdictOnTheWholeNodeAppliesFromTheFirstListAndOneOfAFormerBootDoesNot() {
+        Overlay byHand = new Overlay(1, "boot-1", true, "Quarantined", Map.of());
+        nodeState("boot-2", byHand, true, 0).handle(new NodeLoopInput.DevicesScanned(scanOf(2)), second(0));
+        assertThat(healthyIds()).isEmpty();
+
+        Overlay ofThatBoot = new Overlay(1, "boot-1", false, "Sxid", Map.of());
+        nodeState("boot-2", ofThatBoot, true, 0).handle(new NodeLoopInput.DevicesScanned(scanOf(2)), second(0));
+        assertThat(healthyIds()).containsExactly(uuid(0), uuid(1));
+    }
+
+    @Test
     void verdictThatIsNotObeyedWithdrawsNothing() {
         NodeState state = nodeState("boot-1", new Overlay(1, "boot-1", false, Map.of(uuid(1), "ByHand")), false, 0);
 

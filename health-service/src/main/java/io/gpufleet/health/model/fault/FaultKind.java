@@ -35,5 +35,7 @@ public enum FaultKind {
     /** Memory usage cannot be read. */
     MEMORY_UNREADABLE,
     /** Power usage cannot be read. */
-    POWER_UNREADABLE
+    POWER_UNREADABLE,
+    /** GPUs that the node had are gone from the PCI bus. */
+    GPU_MISSING
 }

@@ -8,11 +8,18 @@ import java.util.Map;
  * @param revision of the verdict; 0 where there is none
  * @param bootId boot for which it was reached; empty where there is none
  * @param survivesBoot whether it also holds after a reboot
+ * @param withdrawn reason for which every device is withdrawn; empty when only single devices are
  * @param untrusted reason by GPU UUID
  */
-public record Overlay(long revision, String bootId, boolean survivesBoot, Map<String, String> untrusted) {
+public record Overlay(
+        long revision, String bootId, boolean survivesBoot, String withdrawn, Map<String, String> untrusted) {
     /** Trust in every device: no record, or a tombstone. */
-    public static final Overlay TRUST = new Overlay(0, "", true, Map.of());
+    public static final Overlay TRUST = new Overlay(0, "", true, "", Map.of());
+
+    /** Makes a verdict about single devices. */
+    public Overlay(long revision, String bootId, boolean survivesBoot, Map<String, String> untrusted) {
+        this(revision, bootId, survivesBoot, "", untrusted);
+    }
 
     /** Copies the map. */
     public Overlay {
@@ -26,6 +33,6 @@ public record Overlay(long revision, String bootId, boolean survivesBoot, Map<St
 
     /** Returns why a device is not trusted; empty when it is. */
     public String untrustedReason(String gpuUuid) {
-        return untrusted.getOrDefault(gpuUuid, "");
+        return untrusted.getOrDefault(gpuUuid, withdrawn);
     }
 }
