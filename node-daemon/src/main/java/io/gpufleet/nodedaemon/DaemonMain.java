@@ -38,6 +38,7 @@ import io.gpufleet.nodedaemon.mps.MpsDirectories;
 import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import io.gpufleet.nodedaemon.podresources.PodResourcesClient;
+import io.gpufleet.nodedaemon.state.ForgetFile;
 import io.gpufleet.nodedaemon.state.IgnoreVerdictsFile;
 import io.gpufleet.nodedaemon.state.RestartRateLimit;
 import io.gpufleet.nodedaemon.state.StateFile;
@@ -80,6 +81,7 @@ final class DaemonMain implements AutoCloseable {
     private final OpsServer opsServer;
     private final LongSupplier kernelLogOverruns;
     private final IgnoreVerdictsFile ignoreVerdictsFile;
+    private final ForgetFile forgetFile;
     private final ProcessExit exit = new ProcessExit();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
@@ -101,6 +103,8 @@ final class DaemonMain implements AutoCloseable {
                 new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));
         ignoreVerdictsFile = new IgnoreVerdictsFile(
                 config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new NodeLoopInput.VerdictsIgnored(ignored)));
+        forgetFile = new ForgetFile(
+                config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
         settingsWatcher = settingsWatcher(config, environment, inbox);
         var allocator =
                 DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
@@ -137,6 +141,7 @@ final class DaemonMain implements AutoCloseable {
         kernelLogOverruns = followKernelLog(config, host, inbox);
         vertx.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
         ignoreVerdictsFile.start();
+        forgetFile.start();
         settingsWatcher.start();
         exit.prepare(source.name());
         logStart(config, epoch, opsServer.port());

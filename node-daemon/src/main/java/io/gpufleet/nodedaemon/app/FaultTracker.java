@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceInventory;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
+import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
@@ -34,6 +35,7 @@ import org.slf4j.LoggerFactory;
 final class FaultTracker {
     private static final Logger LOG = LoggerFactory.getLogger(FaultTracker.class);
     private static final FaultKey DRIVER = new FaultKey("", new FaultCode.WithoutCode(FaultCode.Kind.DRIVER));
+    private static final FaultKey MISSING = new FaultKey("", new FaultCode.WithoutCode(FaultCode.Kind.GPU_MISSING));
     private static final FaultCode LOST = new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST);
     private static final FaultCode MEMORY = new FaultCode.WithoutCode(FaultCode.Kind.MEMORY_UNREADABLE);
     /** Kernel log faults that wait for the first scan; further ones of a storm are repetitions. */
@@ -68,6 +70,11 @@ final class FaultTracker {
         return health.open().stream()
                 .collect(Collectors.toMap(
                         OpenFault::key, fault -> fault.subject().subcode()));
+    }
+
+    /** Requests a save for another change without a fact. */
+    void saveSoon() {
+        needsSave = true;
     }
 
     /** Returns once whether the faults changed without a fact, which a restart would lose unless the state is saved. */
@@ -149,6 +156,23 @@ final class FaultTracker {
 
     private static DeviceEvent.FaultDetected polled(FaultKey key, String message) {
         return new DeviceEvent.FaultDetected(key.gpuUuid(), "", key.fault(), FaultOrigin.POLL, message);
+    }
+
+    /** Applies which GPUs of the node are gone; that one more is gone is another observation of one fault of the node. */
+    List<NodeFact> missing(List<LearnedGpus.LearnedGpu> gone, DeviceInventory devices, Holdings holdings, Moment now) {
+        if (gone.isEmpty()) {
+            health =
+                    health.causeResolved(MISSING, "the GPUs are back, replaced, or removed from the learned ones", now);
+            return List.of();
+        }
+        String message = "gone from the PCI bus: "
+                + gone.stream().map(LearnedGpus.LearnedGpu::toString).collect(Collectors.joining(", "))
+                + "; if that was intended, write UUID or serial number into the file forget";
+        boolean known = isActive(MISSING)
+                && health.find(MISSING)
+                        .filter(fault -> fault.message().equals(message))
+                        .isPresent();
+        return known ? List.of() : observe(polled(MISSING, message), new Context(devices, holdings, now));
     }
 
     /** Applies an event of a device source. */

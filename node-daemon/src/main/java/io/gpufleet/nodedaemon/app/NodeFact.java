@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.model.holders.Holder;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.holders.UnallocatedUse;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -24,7 +25,8 @@ public sealed interface NodeFact {
             List<KnownGpu> gpus,
             Map<String, OfferedDevice> offers,
             PluginSettings settings,
-            CompanionStatus companions)
+            CompanionStatus companions,
+            Instant gpusKnownSince)
             implements NodeFact {
         /** Copies. */
         public Announced {
@@ -39,7 +41,8 @@ public sealed interface NodeFact {
                     && gpus.equals(other.gpus)
                     && offers.equals(other.offers)
                     && settings.equals(other.settings)
-                    && companions.equals(other.companions);
+                    && companions.equals(other.companions)
+                    && gpusKnownSince.equals(other.gpusKnownSince);
         }
     }
 

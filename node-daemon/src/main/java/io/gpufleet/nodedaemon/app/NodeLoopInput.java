@@ -10,6 +10,7 @@ import io.gpufleet.nodedaemon.model.fault.Overlay;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.util.List;
+import java.util.Set;
 
 /** Input of the node loop. */
 public sealed interface NodeLoopInput {
@@ -53,6 +54,14 @@ public sealed interface NodeLoopInput {
 
     /** The status of the companion programs changed. */
     record CompanionStatusChanged(CompanionStatus status) implements NodeLoopInput {}
+
+    /** An operator removed GPUs from those that the node should have, by UUID or serial number. */
+    record GpusForgotten(Set<String> names) implements NodeLoopInput {
+        /** Copies the set. */
+        public GpusForgotten {
+            names = Set.copyOf(names);
+        }
+    }
 
     /** An Allocate call succeeded. */
     record DevicesAllocated(String resource, List<String> deviceIds, long micros) implements NodeLoopInput {

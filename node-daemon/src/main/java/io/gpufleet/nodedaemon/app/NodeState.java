@@ -14,6 +14,7 @@ import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
+import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
@@ -29,8 +30,10 @@ import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +58,7 @@ final class NodeState {
     private PluginSettings settings;
     private SettingsSelector selector;
     private Overlay overlay;
+    private LearnedGpus learned;
     private CompanionStatus companions = CompanionStatus.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
     private UnallocatedProcesses unallocated = UnallocatedProcesses.NONE;
@@ -80,6 +84,7 @@ final class NodeState {
         this.timers = new NodeTimers(now.nanos(), host.bootId());
         StateStore.StoredState remembered = outputs.store().load();
         this.devices = DeviceInventory.restored(remembered.gpus(), now);
+        this.learned = remembered.learned().beginning(now.wall());
         this.faults = new FaultTracker(
                 OpenFaults.restored(policy.with(settings.xids()), remembered.faults(), now),
                 PollHistory.empty(now.nanos() + BOOT_GRACE.minus(host.uptime()).toNanos()),
@@ -149,6 +154,7 @@ final class NodeState {
                 companions = status;
                 publish(List.of(), now);
             }
+            case NodeLoopInput.GpusForgotten(Set<String> names) -> forget(names, now);
             case NodeLoopInput.HoldingsListed(Holdings seen) -> holdingsListed(seen, now);
             case NodeLoopInput.HoldingsUnknown unknown -> holdingsUnknown(unknown, now);
             case NodeLoopInput.CheckpointChanged _ -> timers.holders().scheduleNow(now.nanos());
@@ -185,7 +191,8 @@ final class NodeState {
         }
         devices = devices.after(scan, now);
         applySettings();
-        List<NodeFact> seen = faults.scanned(scan, devices, holdings, now);
+        List<NodeFact> seen = new ArrayList<>(faults.scanned(scan, devices, holdings, now));
+        seen.addAll(learn(scan, now));
         boolean first = !scanned;
         scanned = true;
         publish(seen, now);
@@ -194,6 +201,29 @@ final class NodeState {
             publishOpenFaults(now);
             save();
         }
+    }
+
+    private List<NodeFact> learn(DeviceScan scan, Moment now) {
+        LearnedGpus before = learned;
+        learned = before.after(scan);
+        if (!learned.equals(before)) {
+            faults.saveSoon();
+        }
+        return scan instanceof DeviceScan.ScanSucceeded
+                ? faults.missing(learned.missing(scan), devices, holdings, now)
+                : List.of();
+    }
+
+    private void forget(Set<String> names, Moment now) {
+        LearnedGpus before = learned;
+        learned = before.without(names);
+        int forgotten = before.gpus().size() - learned.gpus().size();
+        log.add(() -> LOG.atInfo()
+                .addKeyValue("names", names)
+                .addKeyValue("gpus", forgotten)
+                .log("GPUs removed from those that the node should have"));
+        publish(learn(devices.lastScan(), now), now);
+        save();
     }
 
     /** Selects the settings by the known GPUs; lost ones count, or a loss would rename the others' resources. */
@@ -361,7 +391,14 @@ final class NodeState {
 
     private NodeFact.Announced announcement(NodeFact.Reason reason) {
         return new NodeFact.Announced(
-                reason, host, devices.lastScan(), devices.gpus(), offers.listed(), settings, companions);
+                reason,
+                host,
+                devices.lastScan(),
+                devices.gpus(),
+                offers.listed(),
+                settings,
+                companions,
+                learned.since());
     }
 
     private void announce(NodeFact.Reason reason, Moment now) {
@@ -376,6 +413,7 @@ final class NodeState {
                 .save(new StateStore.StoredState(
                         host.bootId(),
                         List.copyOf(faults.health().open()),
-                        devices.gpus().stream().map(KnownGpu::gpu).toList()));
+                        devices.gpus().stream().map(KnownGpu::gpu).toList(),
+                        learned));
     }
 }

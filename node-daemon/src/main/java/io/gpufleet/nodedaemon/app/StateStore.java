@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.device.Gpu;
+import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import java.util.List;
 
@@ -18,10 +19,11 @@ public interface StateStore {
      * @param bootId boot in which it was stored; empty when none was
      * @param faults open faults
      * @param gpus every known GPU
+     * @param learned the GPUs that the node had, over boots
      */
-    record StoredState(String bootId, List<OpenFault> faults, List<Gpu> gpus) {
+    record StoredState(String bootId, List<OpenFault> faults, List<Gpu> gpus, LearnedGpus learned) {
         /** No stored state. */
-        public static final StoredState EMPTY = new StoredState("", List.of(), List.of());
+        public static final StoredState EMPTY = new StoredState("", List.of(), List.of(), LearnedGpus.NONE);
 
         /** Copies the lists. */
         public StoredState {

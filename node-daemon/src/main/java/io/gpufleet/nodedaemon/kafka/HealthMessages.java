@@ -13,6 +13,7 @@ import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultSource;
 import io.gpufleet.proto.health.v1.HolderAtFault;
+import io.gpufleet.proto.health.v1.WithdrawalRule;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
@@ -32,7 +33,15 @@ final class HealthMessages {
                 .setXid(code(open.key().fault()))
                 .setRecoveryAction(action(open))
                 .setMessage(shortened(open.message()))
-                .setWithdraws(open.withdraws());
+                .setWithdraws(open.withdraws())
+                .setSubcode(open.subject().subcode().name())
+                .setWithdrawalRule(
+                        switch (open.withdrawal().rule()) {
+                            case KIND -> WithdrawalRule.WITHDRAWAL_RULE_KIND;
+                            case RECOVERY_ACTION -> WithdrawalRule.WITHDRAWAL_RULE_RECOVERY_ACTION;
+                            case SUBCODE -> WithdrawalRule.WITHDRAWAL_RULE_SUBCODE;
+                            case NODE_SETTINGS -> WithdrawalRule.WITHDRAWAL_RULE_NODE_SETTINGS;
+                        });
         open.origins().stream().sorted().forEach(origin -> fault.addSources(source(origin)));
         return fault.build();
     }
@@ -92,6 +101,7 @@ final class HealthMessages {
                     case FABRIC -> FaultKind.FAULT_KIND_FABRIC;
                     case MEMORY_UNREADABLE -> FaultKind.FAULT_KIND_MEMORY_UNREADABLE;
                     case POWER_UNREADABLE -> FaultKind.FAULT_KIND_POWER_UNREADABLE;
+                    case GPU_MISSING -> FaultKind.FAULT_KIND_GPU_MISSING;
                 };
         };
     }
@@ -132,7 +142,7 @@ final class HealthMessages {
             case DRAIN_P2P -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_P2P;
             case DRAIN_AND_RESET -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_AND_RESET;
             case RECOVER_IMEX_DOMAIN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_RECOVER_IMEX_DOMAIN;
-            case UNKNOWN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED;
+            case UNKNOWN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNKNOWN;
         };
     }
 

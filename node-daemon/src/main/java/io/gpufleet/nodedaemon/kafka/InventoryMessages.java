@@ -37,6 +37,7 @@ final class InventoryMessages {
                 .setKernelVersion(fact.host().kernelVersion())
                 .setMachine(fact.host().machine())
                 .setMigStrategy(migStrategy(fact.settings().mig()))
+                .setGpusKnownSince(HealthMessages.timestamp(fact.gpusKnownSince()))
                 .setInstallerState(fact.companions().installer())
                 .putAllMpsStates(fact.companions().mps());
         switch (fact.scan()) {

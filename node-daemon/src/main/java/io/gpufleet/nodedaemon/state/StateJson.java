@@ -10,6 +10,7 @@ import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import io.gpufleet.nodedaemon.model.fault.FaultState;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
+import io.gpufleet.nodedaemon.model.fault.Withdrawal;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -35,6 +36,7 @@ final class StateJson {
                 .put("bootId", state.bootId())
                 .put("faults", faults)
                 .put("gpus", gpus)
+                .put("learned", LearnedGpusJson.write(state.learned()))
                 .encodePrettily();
     }
 
@@ -47,7 +49,8 @@ final class StateJson {
         return new StoredState(
                 json.getString("bootId"),
                 each(json.getJsonArray("faults"), StateJson::fault),
-                each(json.getJsonArray("gpus"), StateJson::gpu));
+                each(json.getJsonArray("gpus"), StateJson::gpu),
+                LearnedGpusJson.read(json.getJsonObject("learned", new JsonObject())));
     }
 
     private static <T> List<T> each(JsonArray array, Function<JsonObject, T> reader) {
@@ -65,6 +68,7 @@ final class StateJson {
                 .put("origins", origins)
                 .put("message", fault.message())
                 .put("withdraws", fault.withdraws())
+                .put("rule", fault.withdrawal().rule().name())
                 .put("since", fault.since().toString())
                 .put("observations", fault.observationCount());
         fault.subject().energyMillijoules().asOptional().ifPresent(value -> json.put("energyMillijoules", value));
@@ -98,7 +102,9 @@ final class StateJson {
                         json.getString("message"),
                         origins),
                 new Reading.Unavailable<>("not polled since"),
-                json.getBoolean("withdraws"),
+                new Withdrawal(
+                        json.getBoolean("withdraws"),
+                        Withdrawal.Rule.valueOf(json.getString("rule", Withdrawal.Rule.KIND.name()))),
                 gone.isEmpty() ? new FaultState.Unmonitored() : new FaultState.Resolved(0, gone));
     }
 

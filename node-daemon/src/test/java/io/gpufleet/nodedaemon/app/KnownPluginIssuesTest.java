@@ -131,10 +131,11 @@ class KnownPluginIssuesTest {
 
         // Then it leaves the list, since it was Unhealthy for long enough, and its faults are cleared
         assertThat(node.listed()).containsExactly(uuid(0));
-        assertThat(node.advance(TestNode.DWELL.toSeconds()).open()).isEmpty();
+        FaultCode missing = new FaultCode.WithoutCode(FaultCode.Kind.GPU_MISSING);
+        assertThat(node.advance(TestNode.DWELL.toSeconds()).open()).containsExactly(missing);
         assertThat(node.published(NodeFact.FaultCleared.class)).hasSize(2);
         node.restarts("boot-1", oneOfTwo("0000:00:00.0"));
-        assertThat(node.open()).isEmpty();
+        assertThat(node.open()).containsExactly(missing);
         assertThat(node.listed()).containsExactly(uuid(0));
     }
 

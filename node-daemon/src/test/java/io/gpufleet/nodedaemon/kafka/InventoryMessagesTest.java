@@ -18,6 +18,7 @@ import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.OfferedResource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,8 @@ class InventoryMessagesTest {
                 List.of(gpu),
                 byKey,
                 PluginSettings.DEFAULT,
-                CompanionStatus.NONE));
+                CompanionStatus.NONE,
+                Instant.EPOCH));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.app.StateStore.StoredState;
+import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
@@ -17,12 +18,14 @@ import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import io.gpufleet.nodedaemon.model.fault.FaultState;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
+import io.gpufleet.nodedaemon.model.fault.Withdrawal;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -32,6 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class StateFileTest {
+    private static final LearnedGpus LEARNED = new LearnedGpus(
+            Instant.parse("2026-11-22T10:15:30.123Z"),
+            List.of(new LearnedGpus.LearnedGpu("GPU-a", "1654922000001", "00000000:0F:00.0", true)));
+
     @TempDir
     Path directory;
 
@@ -46,7 +53,7 @@ class StateFileTest {
                 Observations.restored(
                         second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
                 new Reading.Unavailable<>("not polled since"),
-                true,
+                new Withdrawal(true, Withdrawal.Rule.SUBCODE),
                 new FaultState.Unmonitored());
     }
 
@@ -67,7 +74,7 @@ class StateFileTest {
     @ParameterizedTest
     @MethodSource("everyKindOfFault")
     void stateIsReadAsItWasWritten(FaultCode code) {
-        var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)));
+        var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)), LEARNED);
 
         StoredState read = StateJson.read(StateJson.write(state));
 
@@ -97,7 +104,7 @@ class StateFileTest {
         var gpu = TestTopologies.routed(TestGpus.gpu(0), List.of("0000:00", "0000:00:01.1"))
                 .withMig(new Reading.Known<>(true), List.of(instance));
 
-        StoredState read = StateJson.read(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu))));
+        StoredState read = StateJson.read(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu), LEARNED)));
 
         assertThat(read.gpus().getFirst().mig().enabled()).isEqualTo(new Reading.Known<>(true));
         assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
@@ -108,7 +115,8 @@ class StateFileTest {
     @Test
     void hostOfAVirtualGpuIsReadAsItWasWritten() {
         // Given saved state with a virtual GPU
-        var json = new JsonObject(StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)))));
+        var json = new JsonObject(
+                StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)), LEARNED)));
         json.getJsonArray("gpus")
                 .getJsonObject(0)
                 .put("vgpuHost", new JsonObject().put("driverVersion", "525.60").put("driverBranch", "r525_00"));
@@ -123,7 +131,7 @@ class StateFileTest {
     void newestStateIsWritten() {
         try (var file = new StateFile(directory.resolve("state"))) {
             for (int i = 0; i < 100; i++) {
-                file.save(new StoredState("boot-" + i, List.of(), List.of()));
+                file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED));
             }
 
             await().until(() ->
@@ -143,7 +151,7 @@ class StateFileTest {
     @Test
     void diskThatCannotBeWrittenStopsNothing() {
         try (var file = new StateFile(Path.of("/proc/no-such-place"))) {
-            file.save(new StoredState("boot-1", List.of(), List.of()));
+            file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
 
             assertThat(file.load()).isEqualTo(StoredState.EMPTY);
         }

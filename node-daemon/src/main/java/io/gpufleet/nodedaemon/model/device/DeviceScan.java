@@ -40,18 +40,23 @@ public sealed interface DeviceScan {
          * this one before): otherwise its list is incomplete.
          */
         boolean isMissingFromPciBus(Gpu gpu) {
+            return isMissingFromPciBus(gpu.pciBusId(), gpu.topology().pciRoute() instanceof Reading.Known);
+        }
+
+        /** The same of a GPU that is known by its address only, and whether the kernel listed it before. */
+        boolean isMissingFromPciBus(String busId, boolean listedBefore) {
             Set<PciAddress> present = pciDevices.orElse(List.of()).stream()
                     .flatMap(address -> PciAddress.parse(address).stream())
                     .map(PciAddress::withoutFunction)
                     .collect(Collectors.toSet());
             boolean complete = gpus.isEmpty()
-                    ? gpu.topology().pciRoute() instanceof Reading.Known
-                    : gpus.stream().allMatch(answering -> isAmong(answering, present));
-            return pciDevices instanceof Reading.Known && complete && !isAmong(gpu, present);
+                    ? listedBefore
+                    : gpus.stream().allMatch(answering -> isAmong(answering.pciBusId(), present));
+            return pciDevices instanceof Reading.Known && complete && !isAmong(busId, present);
         }
 
-        private static boolean isAmong(Gpu gpu, Set<PciAddress> addresses) {
-            Optional<PciAddress> address = PciAddress.parse(gpu.pciBusId()).map(PciAddress::withoutFunction);
+        private static boolean isAmong(String busId, Set<PciAddress> addresses) {
+            Optional<PciAddress> address = PciAddress.parse(busId).map(PciAddress::withoutFunction);
             return address.isPresent() && addresses.contains(address.get());
         }
     }

@@ -43,6 +43,8 @@ public sealed interface FaultCode {
         /** The memory cannot be read. */
         MEMORY_UNREADABLE,
         /** The power draw of a board with a sensor cannot be read. */
-        POWER_UNREADABLE
+        POWER_UNREADABLE,
+        /** A GPU that the node had is gone from the PCI bus: a fault of the node. */
+        GPU_MISSING
     }
 }

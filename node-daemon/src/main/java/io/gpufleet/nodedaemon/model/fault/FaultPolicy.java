@@ -24,8 +24,21 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
         return new FaultPolicy(withdrawingXids, recoveryDwell, others);
     }
 
-    /** Whether a device with this fault must not be allocated; the subcode's repair need outweighs the XID. */
-    public boolean withdraws(FaultCode fault, XidSubcode subcode) {
+    /** Decides about a device with this fault; the subcode's repair need outweighs the XID, and the node's settings both. */
+    public Withdrawal decide(FaultCode fault, XidSubcode subcode) {
+        return new Withdrawal(withdraws(fault, subcode), rule(fault, subcode));
+    }
+
+    private Withdrawal.Rule rule(FaultCode fault, XidSubcode subcode) {
+        return switch (fault) {
+            case FaultCode.Xid(int code) when overrides.concern(code) -> Withdrawal.Rule.NODE_SETTINGS;
+            case FaultCode.Xid _ when subcode.need() != XidSubcode.RepairNeed.UNSPECIFIED -> Withdrawal.Rule.SUBCODE;
+            case FaultCode.RecoveryRequested _ -> Withdrawal.Rule.RECOVERY_ACTION;
+            case FaultCode.Xid _, FaultCode.Sxid _, FaultCode.WithoutCode _ -> Withdrawal.Rule.KIND;
+        };
+    }
+
+    private boolean withdraws(FaultCode fault, XidSubcode subcode) {
         return switch (fault) {
             case FaultCode.Xid(int code) ->
                 overrides.withdraws(
@@ -50,6 +63,7 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
                             INFOROM,
                             EVENT_WAIT,
                             FABRIC,
+                            GPU_MISSING,
                             POWER_UNREADABLE -> false;
                 };
         };
@@ -60,7 +74,9 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
         return switch (fault) {
             // The driver responds again or does not: there is nothing to wait for.
             case FaultCode.WithoutCode(FaultCode.Kind kind)
-            when kind == FaultCode.Kind.DRIVER || kind == FaultCode.Kind.EVENT_WAIT -> Duration.ZERO;
+            when kind == FaultCode.Kind.DRIVER
+                    || kind == FaultCode.Kind.EVENT_WAIT
+                    || kind == FaultCode.Kind.GPU_MISSING -> Duration.ZERO;
             case FaultCode.WithoutCode _, FaultCode.Xid _, FaultCode.Sxid _, FaultCode.RecoveryRequested _ ->
                 recoveryDwell;
         };

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param subject the affected part of the GPU
  * @param observations when and by which sources it was observed
  * @param recoveryAction the driver's recovery action at the last poll; unavailable until then
- * @param withdraws whether it withdraws the device
+ * @param withdrawal whether it withdraws the device, and by which rule
  * @param state state of its cause
  */
 public record OpenFault(
@@ -21,7 +21,7 @@ public record OpenFault(
         Subject subject,
         Observations observations,
         Reading<RecoveryAction> recoveryAction,
-        boolean withdraws,
+        Withdrawal withdrawal,
         FaultState state) {
     /**
      * The affected part of the GPU, as it was when the fault was last observed.
@@ -62,6 +62,11 @@ public record OpenFault(
         return subject.model();
     }
 
+    /** Whether it withdraws the device. */
+    public boolean withdraws() {
+        return withdrawal.withdraws();
+    }
+
     /** Sources of the newest observation. */
     public Set<FaultOrigin> origins() {
         return observations.origins();
@@ -99,20 +104,20 @@ public record OpenFault(
                 subject,
                 observations.afterRestart(now),
                 new Reading.Unavailable<>("not polled yet"),
-                withdraws,
+                withdrawal,
                 next);
     }
 
     OpenFault with(FaultState next) {
-        return new OpenFault(key, subject, observations, recoveryAction, withdraws, next);
+        return new OpenFault(key, subject, observations, recoveryAction, withdrawal, next);
     }
 
     OpenFault with(Observations next) {
-        return new OpenFault(key, subject, next, recoveryAction, withdraws, state);
+        return new OpenFault(key, subject, next, recoveryAction, withdrawal, state);
     }
 
     OpenFault with(Subject next) {
-        return new OpenFault(key, next, observations, recoveryAction, withdraws, state);
+        return new OpenFault(key, next, observations, recoveryAction, withdrawal, state);
     }
 
     /** Keeps the first reading of the energy counter after the fault when there was none at the fault. */
@@ -123,12 +128,12 @@ public record OpenFault(
                 : with(new Subject(subject.migUuid(), subject.model(), energyMillijoules, subject.subcode()));
     }
 
-    OpenFault withWithdraws(boolean withdrawing) {
-        return new OpenFault(key, subject, observations, recoveryAction, withdrawing, state);
+    OpenFault with(Withdrawal decided) {
+        return new OpenFault(key, subject, observations, recoveryAction, decided, state);
     }
 
     OpenFault recoveryAction(Reading<RecoveryAction> action) {
-        return new OpenFault(key, subject, observations, action, withdraws, state);
+        return new OpenFault(key, subject, observations, action, withdrawal, state);
     }
 
     /** Whether the GPU was reset since the fault was last observed: its energy counter fell, which only a reset does. */

@@ -91,7 +91,7 @@ public final class OpenFaults {
                     subject,
                     Observations.first(event, now),
                     new Reading.Unavailable<>("not polled yet"),
-                    policy.withdraws(event.fault(), subject.subcode()),
+                    policy.decide(event.fault(), subject.subcode()),
                     isMonitored(event.origin()) ? new FaultState.Monitored() : new FaultState.Unmonitored());
             return new ObservationResult.Opened(with(fault), fault);
         }
@@ -113,9 +113,8 @@ public final class OpenFaults {
 
     /** More details may withdraw a device, but never bring one back. */
     private OpenFault reevaluated(OpenFault fault) {
-        boolean withdraws =
-                policy.withdraws(fault.key().fault(), fault.subject().subcode());
-        return fault.withWithdraws(fault.withdraws() || withdraws);
+        Withdrawal decided = policy.decide(fault.key().fault(), fault.subject().subcode());
+        return fault.with(fault.withdrawal().mergedWith(decided));
     }
 
     /** The kernel log and NVML's events report that a fault began and never that it ended. */
@@ -217,8 +216,7 @@ public final class OpenFaults {
         FaultPolicy other = policy.with(overrides);
         var judged = new LinkedHashMap<FaultKey, OpenFault>();
         open.forEach((key, fault) -> judged.put(
-                key,
-                fault.withWithdraws(other.withdraws(key.fault(), fault.subject().subcode()))));
+                key, fault.with(other.decide(key.fault(), fault.subject().subcode()))));
         return new OpenFaults(other, judged);
     }
 

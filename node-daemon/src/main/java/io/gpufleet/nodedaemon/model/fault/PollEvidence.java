@@ -68,6 +68,7 @@ final class PollEvidence {
                             INFOROM,
                             FABRIC,
                             MEMORY_UNREADABLE,
+                            GPU_MISSING,
                             POWER_UNREADABLE -> Optional.empty();
                 };
         };

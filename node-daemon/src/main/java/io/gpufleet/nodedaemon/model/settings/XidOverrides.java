@@ -21,6 +21,11 @@ public record XidOverrides(boolean allIgnored, boolean allEnforced, Set<Integer>
         enforced = Set.copyOf(enforced);
     }
 
+    /** Whether an override decides about the XID. */
+    public boolean concern(int code) {
+        return allIgnored || allEnforced || ignored.contains(code) || enforced.contains(code);
+    }
+
     /** Whether the XID withdraws a device, given the decision of the catalogue in {@code standard}. */
     public boolean withdraws(int code, boolean standard) {
         if (enforced.contains(code)) {
