@@ -18,6 +18,7 @@ import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
+import io.gpufleet.nodedaemon.nvml.binding.CharacterDevices;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsSources;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import io.gpufleet.nodedaemon.simulated.recording.ReplaySource;
@@ -45,9 +46,9 @@ final class DeviceSources {
                     new SysfsPciDevices(Path.of("/sys")));
             return new ProcessAttributingSource(nvml, new ProcfsProcessOwnerLookup(devices.procDirectory()));
         }
-        throw new ConfigurationException(
-                "GPUFLEET_DEVICES='" + devices.source()
-                        + "' is not usable: it takes nvml, simulated:<count>x<model>, for example simulated:8xH100, or recording:FILE");
+        throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
+                + "' is not usable: it takes nvml, simulated:<count>x<model>, for example simulated:8xH100, or"
+                + " recording:FILE");
     }
 
     static SettingsSources settingsSources(DaemonConfig config) {
@@ -75,7 +76,8 @@ final class DeviceSources {
                 config.devices().hostRoot().toString(), config.containers().devRoot());
         boolean simulated =
                 source.name().equals("simulated") && hostPaths.devRoot().isEmpty();
-        HostDeviceNodeFinder deviceNodes = simulated ? _ -> DeviceNodes.defaults() : new DeviceNodes(hostPaths);
+        HostDeviceNodeFinder deviceNodes =
+                simulated ? _ -> DeviceNodes.defaults() : new DeviceNodes(hostPaths, CharacterDevices::make);
         var specs = new CdiSpecFile(config.containers().cdiDirectory(), hostPaths);
         return new CdiPreparingSource(source, deviceNodes, specs, selector, inbox);
     }

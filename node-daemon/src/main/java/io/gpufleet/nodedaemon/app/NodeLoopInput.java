@@ -10,6 +10,7 @@ import io.gpufleet.nodedaemon.model.fault.Overlay;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Input of the node loop. */
@@ -51,6 +52,14 @@ public sealed interface NodeLoopInput {
 
     /** The host's device nodes changed. */
     record HostDeviceNodesChanged(HostDeviceNodes nodes) implements NodeLoopInput {}
+
+    /** Other device nodes are missing on the host and could not be made; why, by path in a container. */
+    record DeviceNodesMissing(Map<String, String> reasons) implements NodeLoopInput {
+        /** Copies the map. */
+        public DeviceNodesMissing {
+            reasons = Map.copyOf(reasons);
+        }
+    }
 
     /** The status of the companion programs changed. */
     record CompanionStatusChanged(CompanionStatus status) implements NodeLoopInput {}

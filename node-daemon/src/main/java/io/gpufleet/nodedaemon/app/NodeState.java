@@ -59,6 +59,7 @@ final class NodeState {
     private SettingsSelector selector;
     private Overlay overlay;
     private LearnedGpus learned;
+    private Map<String, String> missingNodes = Map.of();
     private CompanionStatus companions = CompanionStatus.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
     private UnallocatedProcesses unallocated = UnallocatedProcesses.NONE;
@@ -150,6 +151,10 @@ final class NodeState {
             }
             case NodeLoopInput.HostDeviceNodesChanged(HostDeviceNodes nodes) ->
                 outputs.allocations().allocator(new Allocator(settings, nodes));
+            case NodeLoopInput.DeviceNodesMissing(Map<String, String> reasons) -> {
+                missingNodes = reasons;
+                publish(List.of(), now);
+            }
             case NodeLoopInput.CompanionStatusChanged(CompanionStatus status) -> {
                 companions = status;
                 publish(List.of(), now);
@@ -312,7 +317,11 @@ final class NodeState {
         OfferedDevices before = offers;
         Overlay inForce = obeyVerdicts && !verdictsIgnored ? overlay.inForce(host.bootId()) : Overlay.TRUST;
         List<PlannedDevice> plan = plan().devices();
-        var constraints = new OfferConstraints(inForce, holdings.heldIds(), mpsProblems(plan));
+        var constraints = new OfferConstraints(
+                inForce,
+                holdings.heldIds(),
+                mpsProblems(plan),
+                settings.allocate().passesDeviceNodes() ? missingNodes : Map.of());
         offers = before.next(plan, devices.lastScan(), faults.health(), constraints, now);
         if (!offers.listed().equals(before.listed()) || listVersion == 0 || optionsChanged) {
             optionsChanged = false;

@@ -4,11 +4,13 @@ import io.gpufleet.nodedaemon.app.device.HostDeviceNodeFinder;
 import io.gpufleet.nodedaemon.model.allocation.CdiNames;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
+import io.gpufleet.nodedaemon.model.device.Gpu;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Finds device nodes below the dev root. They may appear later, with the driver. */
 public final class DeviceNodes implements HostDeviceNodeFinder {
@@ -21,10 +23,53 @@ public final class DeviceNodes implements HostDeviceNodeFinder {
             "/usr/share/vulkan/icd.d/nvidia_icd.json");
 
     private final HostPaths hostPaths;
+    private final DeviceNodeCreation creation;
 
-    /** Searches below the paths of the host. */
-    public DeviceNodes(HostPaths hostPaths) {
+    /** Makes a character device; returns why that failed, empty when it is there. */
+    public interface CharacterDeviceMaker {
+        /** Makes the node. */
+        String make(String path, int permissions, int major, int minor);
+    }
+
+    /** Searches below the paths of the host, and makes nodes that are missing. */
+    public DeviceNodes(HostPaths hostPaths, CharacterDeviceMaker devices) {
+        this(
+                hostPaths,
+                new DeviceNodeCreation(
+                        hostPaths,
+                        Path.of("/proc"),
+                        new DeviceNodeCreation.NodeMaker() {
+                            @Override
+                            public String run(List<String> command) {
+                                return HostPrograms.run(command);
+                            }
+
+                            @Override
+                            public String make(String path, int permissions, int major, int minor) {
+                                return devices.make(path, permissions, major, minor);
+                            }
+                        },
+                        System::nanoTime));
+    }
+
+    DeviceNodes(HostPaths hostPaths, DeviceNodeCreation creation) {
         this.hostPaths = hostPaths;
+        this.creation = creation;
+    }
+
+    /** Makes nodes only beside those of a driver: without {@code nvidiactl} this directory is not the driver's. */
+    @Override
+    public Map<String, String> ensure(String driverRoot, List<Gpu> gpus) {
+        String root = devRoot(driverRoot);
+        return exists(root, CONTROL)
+                ? creation.ensure(
+                        driverRoot,
+                        root,
+                        gpus.stream()
+                                .flatMap(gpu -> gpu.instances().stream())
+                                .flatMap(instance -> instance.capabilityNodes().stream())
+                                .toList())
+                : Map.of();
     }
 
     /** Device nodes of a node with a driver, for simulated devices. */

@@ -23,7 +23,8 @@ class DeviceNodesTest {
     }
 
     private HostDeviceNodes find(String devRoot, String driverRoot) {
-        return new DeviceNodes(new HostPaths(host.toString(), devRoot)).find(driverRoot);
+        return new DeviceNodes(new HostPaths(host.toString(), devRoot), (_, _, _, _) -> "not asked for")
+                .find(driverRoot);
     }
 
     @Test

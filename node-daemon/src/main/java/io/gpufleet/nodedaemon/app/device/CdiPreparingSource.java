@@ -12,6 +12,7 @@ import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,7 @@ public final class CdiPreparingSource implements DeviceSource {
     private final CdiSpecWriter specWriter;
     private final Consumer<NodeLoopInput> inbox;
     private SettingsSelector selector;
+    private Map<String, String> missing = Map.of();
     private HostDeviceNodes reported = HostDeviceNodes.NONE;
     private DeviceScan.@Nullable ScanSucceeded scanned;
     private List<Gpu> gpus = List.of();
@@ -94,6 +96,11 @@ public final class CdiPreparingSource implements DeviceSource {
 
     private void prepare(DeviceScan.ScanSucceeded now) {
         String driverRoot = driverRoot();
+        Map<String, String> absent = nodeFinder.ensure(driverRoot, gpus);
+        if (!absent.equals(missing)) {
+            missing = absent;
+            inbox.accept(new NodeLoopInput.DeviceNodesMissing(absent));
+        }
         HostDeviceNodes found = nodeFinder.find(driverRoot);
         CdiNames names = mayUseCdi()
                 ? specWriter.write(new CdiSpecWriter.Devices(gpus, now.driverVersion(), driverRoot, found))

@@ -10,10 +10,18 @@ import java.util.Set;
  * @param overlay the central verdict
  * @param heldIds ids of held devices
  * @param mpsProblems problem of the MPS control daemon, by resource; absent when it works
+ * @param missingNodes why a device node that containers need is missing, by its path; absent when it is there
  */
-public record OfferConstraints(Overlay overlay, Set<String> heldIds, Map<String, String> mpsProblems) {
+public record OfferConstraints(
+        Overlay overlay, Set<String> heldIds, Map<String, String> mpsProblems, Map<String, String> missingNodes) {
+    /** Makes constraints of a host with all device nodes. */
+    public OfferConstraints(Overlay overlay, Set<String> heldIds, Map<String, String> mpsProblems) {
+        this(overlay, heldIds, mpsProblems, Map.of());
+    }
+
     /** Copies. */
     public OfferConstraints {
+        missingNodes = Map.copyOf(missingNodes);
         heldIds = Set.copyOf(heldIds);
         mpsProblems = Map.copyOf(mpsProblems);
     }

@@ -122,10 +122,21 @@ public record OfferedDevices(Map<String, OfferedDevice> listed, Map<String, Long
                 "driver " + problem + ": " + reason;
             case DeviceScan.ScanSucceeded _ ->
                 switch (device.known().presence()) {
-                    case KnownGpu.Presence.Answering _ -> mpsReason(device, constraints);
+                    case KnownGpu.Presence.Answering _ -> hostReason(device, constraints);
                     case KnownGpu.Presence.Missing(long _, String reason, boolean _) -> "lost: " + reason;
                 };
         };
+    }
+
+    /** A container without a node that CUDA needs would start, and fail in its own way. */
+    private static String hostReason(PlannedDevice device, OfferConstraints constraints) {
+        List<String> needed = new ArrayList<>(List.of("/dev/nvidia-uvm"));
+        needed.addAll(HostDeviceNodes.of(device.known().gpu(), device.partition()));
+        return needed.stream()
+                .filter(constraints.missingNodes()::containsKey)
+                .findFirst()
+                .map(node -> node + " is missing: " + constraints.missingNodes().get(node))
+                .orElseGet(() -> mpsReason(device, constraints));
     }
 
     private static String mpsReason(PlannedDevice device, OfferConstraints constraints) {

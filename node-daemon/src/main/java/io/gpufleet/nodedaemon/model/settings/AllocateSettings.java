@@ -105,6 +105,11 @@ public record AllocateSettings(
                 preStart);
     }
 
+    /** Whether containers get device nodes from this daemon; NVIDIA's container runtime makes its own. */
+    public boolean passesDeviceNodes() {
+        return passDeviceSpecs || usesCdi() || strategies.contains(DeviceListStrategy.HOST_MOUNTS);
+    }
+
     /** Whether container runtimes have to resolve CDI names of this daemon. */
     public boolean usesCdi() {
         return strategies.contains(DeviceListStrategy.CDI_ANNOTATIONS)

@@ -231,4 +231,17 @@ class OfferedDevicesTest {
         assertThat(dies.inForce("boot-2").untrustedReason(uuid(0))).isEmpty();
         assertThat(survives.inForce("boot-2").untrustedReason(uuid(0))).isEqualTo("Xid79");
     }
+
+    @Test
+    void devicesWithoutAnNodeThatCudaNeedsAreUnhealthyWithThatReason() {
+        var without = new OfferConstraints(
+                Overlay.TRUST, Set.of(), Map.of(), Map.of("/dev/nvidia-uvm", "load the kernel module"));
+
+        OfferedDevices offers = OfferedDevices.NONE.next(plan(TWO), TWO.lastScan(), WELL, without, second(0));
+
+        assertThat(offers.listed().values()).allSatisfy(offer -> {
+            assertThat(offer.healthy()).isFalse();
+            assertThat(offer.health().reason()).isEqualTo("/dev/nvidia-uvm is missing: load the kernel module");
+        });
+    }
 }
