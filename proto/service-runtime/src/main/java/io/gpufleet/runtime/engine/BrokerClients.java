@@ -2,6 +2,9 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.wire.KafkaClients;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -43,6 +46,29 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "8000");
         properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "8000");
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    @Override
+    public <T> Supplier<T> beside(Supplier<T> work) {
+        var result = new CompletableFuture<T>();
+        // A platform thread: the selector of Kafka's clients pins a virtual one (decision 0002).
+        Thread.ofPlatform()
+                .daemon()
+                .name(config.settings().service() + "-beside")
+                .start(() -> {
+                    try {
+                        result.complete(work.get());
+                    } catch (RuntimeException | Error failed) {
+                        result.completeExceptionally(failed);
+                    }
+                });
+        return () -> {
+            try {
+                return result.join();
+            } catch (CompletionException failed) {
+                throw failed.getCause() instanceof RuntimeException cause ? cause : failed;
+            }
+        };
     }
 
     @Override

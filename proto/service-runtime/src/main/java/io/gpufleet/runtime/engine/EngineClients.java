@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.engine;
 
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
 
@@ -10,6 +11,9 @@ interface EngineClients {
 
     /** The service's one transactional writer; the caller closes it. */
     Producer<byte[], byte[]> writer();
+
+    /** Begins some work beside the caller; what is returned waits for its result. */
+    <T> Supplier<T> beside(Supplier<T> work);
 
     /** Monotonic time in nanoseconds. */
     long nanos();

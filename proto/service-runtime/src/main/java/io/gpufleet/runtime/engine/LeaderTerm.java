@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -56,6 +56,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final Ticker<S> ticker;
     private final long actNanos;
     private final long lingerNanos;
+    private Supplier<List<Input>> ahead = List::of;
     private boolean acting;
     private boolean closedCleanly;
     private long lastTick;
@@ -148,16 +149,31 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     /** What is there to read; what arrives while the first record lingers, and soon after a commit, too. */
-    private List<ConsumerRecord<byte[], byte[]>> poll() {
-        List<ConsumerRecord<byte[], byte[]>> records = inputs.poll(POLL);
+    private List<Input> poll() {
+        List<Input> found = new ArrayList<>(ahead.get());
+        ahead = List::of;
+        if (found.isEmpty()) {
+            found.addAll(read(POLL));
+        }
         long now = parts.clients().nanos();
-        long wait = Math.max(records.isEmpty() ? 0 : lingerNanos, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
+        long wait = Math.max(found.isEmpty() ? 0 : lingerNanos, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
         long end = now + wait;
-        while (end - now > 0 && records.size() < LARGE_BATCH) {
-            records.addAll(inputs.poll(Duration.ofMillis(1 + (end - now) / 1_000_000)));
+        while (end - now > 0 && found.size() < LARGE_BATCH) {
+            found.addAll(read(Duration.ofMillis(1 + (end - now) / 1_000_000)));
             now = parts.clients().nanos();
         }
-        return records;
+        return found;
+    }
+
+    private List<Input> read(Duration wait) {
+        return decoder.decode(inputs.poll(wait));
+    }
+
+    /** After a large batch there is more: it is read and decoded while the broker commits, and folded only after that. */
+    private void readAhead(List<Input> batch) {
+        if (batch.size() >= LARGE_BATCH) {
+            ahead = parts.clients().beside(() -> read(Duration.ZERO));
+        }
     }
 
     private void beginActing() {
@@ -178,10 +194,9 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
     }
 
-    private void process(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
+    private void process(List<Input> read, Instant now) {
         Batch batch = new Batch();
-        List<Input> readable = decoder.decode(records);
-        readable.forEach(input -> receiver.receive(input, now, batch));
+        read.forEach(input -> receiver.receive(input, now, batch));
         long nanos = parts.clients().nanos();
         boolean tick = nanos - lastTick >= TICK_NANOS;
         if (tick) {
@@ -195,10 +210,10 @@ final class LeaderTerm<S> implements AutoCloseable {
             encoded = encoder.encode(batch, store, now);
         } catch (RuntimeException unwritable) {
             store.undo();
-            oneByOne(readable, now);
+            oneByOne(read, now);
             return;
         }
-        records.forEach(offsets::read);
+        read.forEach(input -> offsets.read(input.source()));
         boolean due = nanos - lastCommit >= COMMIT_NANOS;
         if (!encoded.isEmpty() || due) {
             List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
@@ -209,6 +224,7 @@ final class LeaderTerm<S> implements AutoCloseable {
                 });
                 all.add(active(false));
             }
+            readAhead(read);
             commit(batch, all, offsets.changed() && (due || batch.needsOffsets()));
         } else {
             context.counting().add(batch.count);
@@ -320,8 +336,18 @@ final class LeaderTerm<S> implements AutoCloseable {
     public void close() {
         context.lease().end();
         stopActing();
+        endReadingAhead();
         // A broker that is gone is not waited for; the transaction that is open is aborted by whoever fences us.
         producer.close(closedCleanly ? Duration.ofSeconds(2) : Duration.ZERO);
         inputs.close();
+    }
+
+    /** A consumer is used by one thread at a time, also to close it. */
+    private void endReadingAhead() {
+        try {
+            var _ = ahead.get();
+        } catch (RuntimeException ofNoMatter) {
+            LOG.atDebug().setCause(ofNoMatter).log("reading ahead ended with the term");
+        }
     }
 }

@@ -17,6 +17,7 @@ import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.errors.ProducerFencedException;
@@ -71,6 +72,12 @@ public final class SimulatedReplica<S> {
                         shared.broker(), link, records -> shared.fold().committed(recorded.takeCalls(), records));
                 writer.set(producer);
                 return producer;
+            }
+
+            @Override
+            public <T> Supplier<T> beside(Supplier<T> work) {
+                T result = work.get();
+                return () -> result;
             }
 
             @Override

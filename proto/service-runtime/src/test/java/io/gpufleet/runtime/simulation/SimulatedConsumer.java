@@ -21,6 +21,8 @@ import org.apache.kafka.common.errors.TimeoutException;
 /** Reads assigned partitions of a {@link SimulatedBroker}, in any order between them. */
 public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
     private static final int MOST = 64;
+    /** Now and then a poll finds a backlog. */
+    private static final int BACKLOG = 2_000;
 
     private final SimulatedBroker broker;
     private final Link link;
@@ -80,7 +82,7 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
             return ConsumerRecords.empty();
         }
         Collections.shuffle(order, random);
-        int most = 1 + random.nextInt(MOST);
+        int most = 1 + random.nextInt(random.nextInt(4) == 0 ? BACKLOG : MOST);
         Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> found = new HashMap<>();
         Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
         for (TopicPartition partition : order) {
