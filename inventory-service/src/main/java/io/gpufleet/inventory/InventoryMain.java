@@ -134,7 +134,7 @@ public final class InventoryMain {
     }
 
     private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine) {
-        var metrics = new InventoryMetrics(view::fleet, view::suspected);
+        var metrics = new InventoryMetrics(view.counts(), view::suspected);
         ProjectionMetrics.register(metrics.registry(), engine);
         Router router = Router.router(vertx);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), engine::readinessFailures, metrics::scrape);

@@ -107,7 +107,7 @@ public final class HealthMetrics {
         return registry.scrape();
     }
 
-    private static List<MultiGauge.Row<?>> rows(Map<HealthState, Integer> counts) {
+    private static List<MultiGauge.Row<?>> rows(Map<HealthState, Long> counts) {
         return counts.entrySet().stream()
                 .<MultiGauge.Row<?>>map(entry -> MultiGauge.Row.of(
                         Tags.of("state", entry.getKey().name().toLowerCase(Locale.ROOT)), entry.getValue()))

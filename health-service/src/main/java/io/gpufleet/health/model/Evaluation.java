@@ -70,6 +70,9 @@ final class Evaluation {
 
     /** Moves devices and node to the health that follows from the state so far. */
     void applyTransitions(Duration dwell) {
+        if (isSettled()) {
+            return;
+        }
         List.copyOf(state.devices().sequencedValues()).forEach(device -> transition(device, dwell));
         List.copyOf(state.devices().sequencedValues()).stream()
                 .filter(Device::forgettable)
@@ -80,15 +83,32 @@ final class Evaluation {
         }
     }
 
+    /** True for a healthy node on which nothing is open, as most are: no transition follows from that. */
+    private boolean isSettled() {
+        if (state.quarantine() != null
+                || !state.episodes().isEmpty()
+                || !state.health().equalsIgnoringSince(NodeHealth.healthy(at()))) {
+            return false;
+        }
+        for (Device device : state.devices().values()) {
+            if (!(device.health() instanceof DeviceHealth.Healthy)
+                    || device.lost()
+                    || !device.episodes().isEmpty()
+                    || device.forgettable()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
     DecisionResult finish(DecisionContext context, Duration dwell, Instant now) {
         applyTransitions(dwell);
         clearOverride(now);
-        state.devices().values().forEach(device -> decideDevice(context, device));
-        before.devices().values().stream()
-                .filter(device -> state.device(device.uuid()).isEmpty())
-                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
-        decideNode(context);
+        if (state != before) {
+            decideDevices(context);
+            decideNode(context);
+        }
         boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {
             emit(new HealthEvent.VerdictReached(Math.max(state.revision() + 1, now.toEpochMilli())));
@@ -121,6 +141,13 @@ final class Evaluation {
             emit(new HealthEvent.DeviceHealthChanged(device.uuid(), health));
             next = Transitions.next(health, target, dwell, at());
         }
+    }
+
+    private void decideDevices(DecisionContext context) {
+        state.devices().values().forEach(device -> decideDevice(context, device));
+        before.devices().values().stream()
+                .filter(device -> state.device(device.uuid()).isEmpty())
+                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
     }
 
     private void decideDevice(DecisionContext context, Device device) {

@@ -1,9 +1,6 @@
 package io.gpufleet.inventory.http;
 
-import io.gpufleet.inventory.model.Fleet;
-import io.gpufleet.inventory.model.Gpu;
-import io.gpufleet.inventory.model.NodeState;
-import io.gpufleet.inventory.model.Presence;
+import io.gpufleet.inventory.app.FleetCounts;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,20 +13,19 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /** The metrics page: counts of the fleet, the projection and the JVM. */
 public final class InventoryMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final Supplier<Fleet> fleet;
+    private final FleetCounts counts;
 
     private final MultiGauge nodes;
     private final MultiGauge devices;
 
     /** Metrics of the newest fleet at each scrape. */
-    public InventoryMetrics(Supplier<Fleet> fleet, Supplier<List<String>> suspected) {
-        this.fleet = fleet;
+    public InventoryMetrics(FleetCounts counts, Supplier<List<String>> suspected) {
+        this.counts = counts;
         this.nodes = MultiGauge.builder("gpufleet_nodes")
                 .description("announced nodes")
                 .register(registry);
@@ -60,27 +56,9 @@ public final class InventoryMetrics {
 
     /** All metrics in the text format of Prometheus. */
     public String scrape() {
-        Map<String, Integer> byPresence = new TreeMap<>();
-        Map<String, Integer> byHealth = new TreeMap<>();
-        fleet.get().nodes().forEachAfter("", (_, node) -> {
-            count(node, byPresence, byHealth);
-            return true;
-        });
-        nodes.register(rows("presence", byPresence), true);
-        devices.register(rows("health", byHealth), true);
+        nodes.register(rows("presence", counts.nodesByPresence()), true);
+        devices.register(rows("health", counts.devicesByHealth()), true);
         return registry.scrape();
-    }
-
-    /** A FleetSummary counts the models as well, which takes longer than all the rest of a scrape. */
-    private static void count(NodeState node, Map<String, Integer> byPresence, Map<String, Integer> byHealth) {
-        if (node.announcement() == null) {
-            return;
-        }
-        Presence presence = node.presence();
-        byPresence.merge(presence == null ? "unknown" : presence.stateName(), 1, Integer::sum);
-        for (Gpu gpu : node.gpus()) {
-            byHealth.merge(node.healthOf(gpu), 1, Integer::sum);
-        }
     }
 
     private static List<MultiGauge.Row<?>> rows(String label, Map<String, Integer> counts) {

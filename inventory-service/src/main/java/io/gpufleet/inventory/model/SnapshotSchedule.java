@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 
 /**
  * Schedules a snapshot of each unchanged view for the history, so that a reader of the history never scans more than one
@@ -25,7 +27,10 @@ public final class SnapshotSchedule {
 
     private final Duration interval;
     private final Map<String, Instant> due = new HashMap<>();
+    /** One entry for each node, at its time or at an earlier one that was postponed since. */
     private final PriorityQueue<ScheduledSnapshot> queue = new PriorityQueue<>();
+
+    private final Set<String> queued = new HashSet<>();
 
     /** An empty schedule. */
     public SnapshotSchedule(Duration interval) {
@@ -36,6 +41,7 @@ public final class SnapshotSchedule {
     public void start(List<String> nodes, Instant now) {
         due.clear();
         queue.clear();
+        queued.clear();
         for (String node : nodes) {
             schedule(node, now.plusMillis(Math.floorMod(node.hashCode() * 2_654_435_769L, interval.toMillis())));
         }
@@ -56,16 +62,31 @@ public final class SnapshotSchedule {
         var dueNodes = new ArrayList<String>();
         for (ScheduledSnapshot next = queue.peek(); next != null && !next.at().isAfter(now); next = queue.peek()) {
             queue.remove();
-            if (next.at().equals(due.get(next.node()))) {
-                dueNodes.add(next.node());
-                schedule(next.node(), now.plus(interval));
+            String node = next.node();
+            queued.remove(node);
+            Instant at = due.get(node);
+            if (at == null) {
+                continue;
+            }
+            if (at.isAfter(now)) {
+                schedule(node, at);
+            } else {
+                dueNodes.add(node);
+                schedule(node, now.plus(interval));
             }
         }
         return dueNodes;
     }
 
+    /** Number of entries that are kept. */
+    int size() {
+        return queue.size();
+    }
+
     private void schedule(String node, Instant at) {
         due.put(node, at);
-        queue.add(new ScheduledSnapshot(at, node));
+        if (queued.add(node)) {
+            queue.add(new ScheduledSnapshot(at, node));
+        }
     }
 }

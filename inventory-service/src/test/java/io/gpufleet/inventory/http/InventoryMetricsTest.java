@@ -2,11 +2,11 @@ package io.gpufleet.inventory.http;
 
 import static io.gpufleet.inventory.model.TestNodes.a100;
 import static io.gpufleet.inventory.model.TestNodes.announcement;
-import static io.gpufleet.inventory.model.TestNodes.fleet;
 import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.app.FleetCounts;
+import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 class InventoryMetricsTest {
     @Test
     void metricsSurviveGarbageCollection() {
-        var metrics = new InventoryMetrics(() -> fleet(node("n1", announcement(a100(0)))), () -> List.of("n9"));
+        var view = new FleetView();
+        view.commit(List.of(node("n1", announcement(a100(0)))), List.of());
+        var metrics = new InventoryMetrics(view.counts(), () -> List.of("n9"));
 
         System.gc();
 
@@ -29,7 +31,7 @@ class InventoryMetricsTest {
     void buildIsNamed() {
         var build = BuildInfo.current();
 
-        assertThat(new InventoryMetrics(() -> Fleet.EMPTY, List::of).scrape())
+        assertThat(new InventoryMetrics(new FleetCounts(), List::of).scrape())
                 .contains("gpufleet_build_info{revision=\"" + build.revision() + "\",version=\"" + build.version()
                         + "\"} 1\n");
     }
