@@ -126,6 +126,7 @@ public final class ProjectionBenchmark implements Benchmark {
                 measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
                 measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");
                 measurements.add(prefix(service) + "events-per-cpu-second." + cores, work.perCpuSecond(), "1/s");
+                measurements.add(prefix(service) + "rss." + cores, running.residentMebibytes(), "MiB");
             }
         }
     }

@@ -16,6 +16,10 @@ import java.util.concurrent.TimeUnit;
 /** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
 final class ServiceUnderLoad implements AutoCloseable {
     private static final Path TASKSET = Path.of("/usr/bin/taskset");
+    /** As the manifests of k8s set it, with a memory limit for such a fleet. */
+    private static final List<String> HEAP =
+            List.of("-XX:MaxRAM=3500m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10");
+
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
     private static final Duration SCRAPE_INTERVAL = Duration.ofMillis(500);
@@ -56,10 +60,10 @@ final class ServiceUnderLoad implements AutoCloseable {
             command.addAll(List.of(TASKSET.toString(), "-c", "0"));
         }
         for (String argument : launcher.command(planned)) {
-            // No cache is written: that would be measured as well.
             if (argument.startsWith("-Xmx")) {
-                command.add("-Xmx2g");
-            } else if (!argument.startsWith("-XX:AOTCacheOutput")) {
+                command.addAll(HEAP);
+                // No cache is written: that would be measured as well.
+            } else if (!argument.startsWith("-Xms") && !argument.startsWith("-XX:AOTCacheOutput")) {
                 command.add(argument);
             }
         }
@@ -92,6 +96,11 @@ final class ServiceUnderLoad implements AutoCloseable {
         }
         throw new IllegalStateException(process.name() + " ended, or did not apply " + (long) events + " events within "
                 + TIMEOUT.toMinutes() + " min; see " + process.log());
+    }
+
+    /** Resident memory now. */
+    double residentMebibytes() {
+        return Processes.residentBytes(handle.pid()).orElse(0) / 1048576.0;
     }
 
     /** Number of events applied; none while the HTTP server is not there yet. */

@@ -79,6 +79,8 @@ public final class ProcessLauncher {
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
             // Settings of the caller are not inherited: a program refuses settings that it does not know.
             builder.environment().keySet().removeIf(key -> key.startsWith("GPUFLEET_") || key.equals("KUBECONFIG"));
+            // As in the images: more arenas keep more of what the compiler has freed.
+            builder.environment().put("MALLOC_ARENA_MAX", "2");
             builder.environment().putAll(environment);
             Process process = builder.start();
             return new FleetState.FleetProcess(
