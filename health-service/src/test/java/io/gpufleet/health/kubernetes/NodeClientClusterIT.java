@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** Contract on the API server of GPUFLEET_TEST_KUBECONFIG. */
-class NodeClientClusterIT implements NodeClientContract {
+/** Contracts on the API server of GPUFLEET_TEST_KUBECONFIG. */
+class NodeClientClusterIT implements NodeClientContract, NodePatchContract {
     private static KubernetesClient client;
 
     @BeforeAll

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Contract on the fake API server. */
-class NodeClientFakeApiServerIT implements NodeClientContract {
+/** Contracts on the fake API server. */
+class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract {
     @TempDir
     private static Path dir;
 

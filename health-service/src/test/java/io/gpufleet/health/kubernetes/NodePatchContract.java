@@ -1,0 +1,207 @@
+package io.gpufleet.health.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
+import io.gpufleet.health.model.nodepatch.NodePatchPlan;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/** Contract of {@link KubernetesNodeClient} on any API server: what a patch changes, and when it is refused. */
+interface NodePatchContract extends TestedNode {
+    /** Reads and patches; retries when a control plane changed the new Node in between. */
+    private static ObservedNode patch(KubernetesNodeClient nodes, Function<ObservedNode, NodePatchPlan.Patch> plan) {
+        for (int attempt = 0; attempt < 20; attempt++) {
+            ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+            NodeResponse response = nodes.patchNode(observed, plan.apply(observed));
+            if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
+                return TestedNode.succeeded(response);
+            }
+        }
+        throw new AssertionError("the node changed at each of 20 attempts");
+    }
+
+    private static List<Taint> foreignTaints(ObservedNode observed) {
+        return observed.taints().stream()
+                .filter(taint -> !taint.equals(Taint.unhealthy("Xid79")))
+                .toList();
+    }
+
+    private Node read() {
+        return client().nodes().withName(NODE).require();
+    }
+
+    @Test
+    default void appliedFieldsAreReadAsTheyWereWritten() {
+        KubernetesNodeClient nodes = nodes();
+        assertThat(TestedNode.succeeded(nodes.read(NODE)).applied()).isEqualTo(AppliedAnnotation.NONE);
+
+        patch(nodes, TestedNode::patchWithTaint);
+
+        ObservedNode patched = TestedNode.succeeded(nodes.read(NODE));
+        assertThat(patched.applied()).isEqualTo(APPLIED);
+        assertThat(patched.label()).isEqualTo("unhealthy");
+        assertThat(patched.recommendedAction()).isEqualTo("reboot");
+        assertThat(patched.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
+    }
+
+    @Test
+    default void foreignFieldsStay() {
+        KubernetesNodeClient nodes = nodes();
+        patch(nodes, TestedNode::patchWithTaint);
+
+        ObservedNode clean = patch(
+                nodes,
+                observed -> new NodePatchPlan.Patch(
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+
+        assertThat(clean.taints())
+                .doesNotContain(Taint.unhealthy("Xid79"))
+                .extracting(taint -> taint.key() + "=" + taint.value() + ":" + taint.effect())
+                .contains("example.com/busy=yes:NoSchedule");
+        assertThat(clean.label()).isEmpty();
+        assertThat(clean.applied()).isEqualTo(NOTHING_APPLIED);
+        assertThat(read().getMetadata().getLabels())
+                .containsEntry("example.com/mine", "yes")
+                .doesNotContainKey("gpufleet.io/health");
+        assertThat(read().getMetadata().getAnnotations())
+                .containsEntry("example.com/mine", "yes")
+                .containsKey("gpufleet.io/applied")
+                .doesNotContainKey("gpufleet.io/recommended-action");
+    }
+
+    @Test
+    default void foreignChangeSinceItWasReadDoesNotMatter() {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+        merge("{\"metadata\":{\"labels\":{\"example.com/mine\":\"changed\"}}}");
+
+        // When
+        ObservedNode patched = TestedNode.succeeded(nodes.patchNode(observed, TestedNode.patchWithTaint(observed)));
+
+        // Then
+        assertThat(patched.unhealthyTaint()).isPresent();
+        assertThat(read().getMetadata().getLabels()).containsEntry("example.com/mine", "changed");
+    }
+
+    @Test
+    default void ownFieldChangedSinceItWasReadIsNotPatched() {
+        for (String change : List.of(
+                "{\"metadata\":{\"annotations\":{\"gpufleet.io/applied\":\"{}\"}}}",
+                "{\"metadata\":{\"labels\":{\"gpufleet.io/health\":\"quarantined\"}}}",
+                "{\"spec\":{\"taints\":[{\"key\":\"gpufleet.io/unhealthy\",\"value\":\"Manual\",\"effect\":\"NoSchedule\"}]}}")) {
+            // Given
+            removeNode();
+            createNode();
+            KubernetesNodeClient nodes = nodes();
+            ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+            merge(change);
+
+            // When, Then
+            assertThat(nodes.patchNode(observed, TestedNode.patchWithTaint(observed)))
+                    .isInstanceOf(NodeResponse.Mismatch.class);
+            assertThat(TestedNode.succeeded(nodes.read(NODE)).unhealthyTaint()).isNotEqualTo(Taint.unhealthy("Xid79"));
+        }
+    }
+
+    @Test
+    default void nodeThatWasRecreatedSinceItWasReadIsNotPatched() {
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+        removeNode();
+        createNode();
+
+        assertThat(nodes.patchNode(observed, TestedNode.patchWithTaint(observed)))
+                .isInstanceOf(NodeResponse.Mismatch.class);
+    }
+
+    @Test
+    default void nodeWithoutLabelsAnnotationsAndTaintsIsPatchedAndCleaned() {
+        // Given
+        merge("{\"metadata\":{\"labels\":null,\"annotations\":null},\"spec\":{\"taints\":null}}");
+        KubernetesNodeClient nodes = nodes();
+
+        // When
+        ObservedNode patched = patch(nodes, TestedNode::patchWithTaint);
+        ObservedNode clean = patch(
+                nodes,
+                observed -> new NodePatchPlan.Patch(
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+
+        // Then
+        assertThat(patched.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
+        assertThat(patched.label()).isEqualTo("unhealthy");
+        assertThat(clean.unhealthyTaint()).isEmpty();
+        assertThat(clean.label()).isEmpty();
+    }
+
+    @Test
+    default void rivalThatWritesAllTheTimeCausesNoConflict() throws InterruptedException {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+        var done = new AtomicBoolean();
+        Thread rival = Thread.ofVirtual().start(() -> {
+            for (int i = 0; !done.get(); i++) {
+                merge("{\"metadata\":{\"annotations\":{\"example.com/mine\":\"" + i + "\"}}}");
+            }
+        });
+
+        // When
+        int refused = 0;
+        for (int i = 0; i < 50; i++) {
+            ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+            var applied = new AppliedAnnotation(i + 1, "Xid79", "unhealthy", "reboot", "");
+            List<Taint> taints = observed.unhealthyTaint().isPresent()
+                    ? observed.taints()
+                    : TestedNode.patchWithTaint(observed).taints();
+            var plan = new NodePatchPlan.Patch(taints, "unhealthy", "reboot", applied, true, false, List.of());
+            refused += nodes.patchNode(observed, plan) instanceof NodeResponse.Succeeded ? 0 : 1;
+        }
+        done.set(true);
+        rival.join();
+
+        // Then
+        assertThat(refused).isZero();
+    }
+
+    private void merge(String patch) {
+        client().nodes().withName(NODE).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+    }
+
+    @Test
+    default void conditionIsAppliedBesideForeignConditions() {
+        // Given
+        // A patch without resourceVersion: a real control plane writes to a new node at once.
+        client().nodes().withName(NODE).subresource("status").patch(PatchContext.of(PatchType.STRATEGIC_MERGE), """
+            {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady",
+             "message": "ready", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+            """);
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+
+        // When
+        ObservedNode patched = TestedNode.succeeded(nodes.patchCondition(observed, PROBLEM));
+        ObservedNode other =
+                TestedNode.succeeded(nodes.patchCondition(patched, new Condition("False", "GpusHealthy", "fine")));
+
+        // Then
+        assertThat(patched.condition()).isEqualTo(PROBLEM);
+        assertThat(other.condition()).isEqualTo(new Condition("False", "GpusHealthy", "fine"));
+        assertThat(read().getStatus().getConditions())
+                .extracting(NodeCondition::getType)
+                .contains("Ready", "GpuUnhealthy")
+                .doesNotHaveDuplicates();
+    }
+}
