@@ -39,6 +39,7 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
     private String text() {
         // Index and cleaner sizes: 600 partitions fit into a small heap. Short sessions: a restart is noticed at once.
         // A transaction begun 1 to 3 ms after the last one of its producer waits for so long, by default 20 ms.
+        // Nobody reads the broker's MBeans, of which each partition has a dozen.
         return """
             process.roles=broker,controller
             node.id=1
@@ -70,6 +71,7 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
             log.cleaner.threads=1
             log.cleaner.dedupe.buffer.size=16777216
             log.cleaner.io.buffer.size=262144
+            metrics.jmx.exclude=.*
             """.formatted(
                                 security.listeners(port),
                                 controllerPort,
