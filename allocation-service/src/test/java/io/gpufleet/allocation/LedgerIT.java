@@ -69,6 +69,7 @@ class LedgerIT {
                         "allocation-service", AllocationMain.class.getName(), Path.of("target"))
                 .environment(settings)
                 .freePort("GPUFLEET_GRPC_PORT")
+                .recordCache()
                 .start();
         await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_quota_leader 1.0"));
         return service;

@@ -53,7 +53,9 @@ class HealthServiceIT {
     static void startTheFleet() {
         bed = TestBed.start(dir);
         client = bed.client();
-        service = start(Map.of("GPUFLEET_INSTANCE", "health-service-0"));
+        service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0"))
+                .recordCache()
+                .start();
         await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_active 1.0"));
     }
 
@@ -339,11 +341,14 @@ class HealthServiceIT {
     }
 
     private static ProgramProcess start(Map<String, String> settings) {
+        return program(settings).start();
+    }
+
+    private static ProgramProcess.Builder program(Map<String, String> settings) {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(bed.settings())
                 .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
-                .environment(settings)
-                .start();
+                .environment(settings);
     }
 
     /** Edits the Node as a user would; retries on conflict. */

@@ -46,6 +46,7 @@ class HealthServiceRecordsIT {
         service = ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(bed.settings())
                 .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .recordCache()
                 .start();
         producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", bed.broker().bootstrap()),

@@ -13,12 +13,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** A program of this repository as an operating-system process, from its module's build output, as operators run it. */
+/**
+ * A program of this repository as an operating-system process, from its module's build output, with the JVM flags that
+ * operators run it with. Two things differ, since a test starts it for seconds only: it is compiled by C1, and it uses an
+ * AOT cache once {@link Builder#recordCache} has left one.
+ */
 public final class ProgramProcess implements AutoCloseable {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(15);
+    private static final Duration RECORDING_TIMEOUT = Duration.ofSeconds(90);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration HTTP_TIMEOUT = Duration.ofSeconds(30);
     private static final int LAST_LINES = 20;
@@ -28,17 +34,42 @@ public final class ProgramProcess implements AutoCloseable {
     private final Map<String, String> environment;
     private final Path directory;
     private final String name;
+    /** What the first start of the process leaves; none when it writes no cache. */
+    private final List<Recording> recordings;
+
     private Path log;
     private Process process;
 
+    /**
+     * A cache that is being written.
+     *
+     * @param file written at the exit of the process
+     */
+    private record Recording(ProgramCache cache, Path file) {}
+
     private ProgramProcess(Builder builder) {
-        this.command = builder.command();
         this.environment = Map.copyOf(builder.environment);
         this.directory = builder.directory;
         this.name = builder.name();
         this.log = newLog();
-        this.process = launch(command, environment, log);
+        List<ProgramCache> cache = builder.cache().stream().toList();
+        this.recordings = cache.stream()
+                .filter(_ -> builder.recordsCache)
+                .map(found -> new Recording(found, Path.of(log + ".aot")))
+                .toList();
+        this.command = builder.command(
+                cache.stream().flatMap(found -> found.use().stream()).toList());
+        this.process = launch(firstCommand(builder), environment, log);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> process.destroyForcibly(), name + "-end"));
+    }
+
+    private List<String> firstCommand(Builder builder) {
+        return recordings.isEmpty()
+                ? command
+                : builder.command(recordings
+                        .getFirst()
+                        .cache()
+                        .record(recordings.getFirst().file()));
     }
 
     /** Describes a process of a module, for example {@code health-service}, with its logs in a directory. */
@@ -53,19 +84,22 @@ public final class ProgramProcess implements AutoCloseable {
         private final Path directory;
         private final Map<String, String> environment = new TreeMap<>();
         private final List<String> arguments = new ArrayList<>();
+        private final Path target;
         private String classPath;
         private List<String> jvmFlags;
+        private boolean asBuilt = true;
+        private boolean recordsCache;
 
         private Builder(String module, String mainClass, Path directory) {
             this.module = module;
             this.mainClass = mainClass;
             this.directory = directory;
-            Path target = Repository.module(module).resolve("target");
+            this.target = Repository.module(module).resolve("target");
             this.classPath =
                     target.resolve("classes") + File.pathSeparator + target.resolve("lib") + File.separator + "*";
             Path flags = Repository.module(module).resolve("jvm.args");
             this.jvmFlags = Files.exists(flags)
-                    ? List.of("@" + flags)
+                    ? List.of("@" + flags, "-XX:TieredStopAtLevel=1")
                     : List.of(
                             "-Xmx256m",
                             "-XX:+UseSerialGC",
@@ -91,12 +125,14 @@ public final class ProgramProcess implements AutoCloseable {
         /** Flags of the JVM instead of those of the module's {@code jvm.args} or, without that file, a small heap. */
         public Builder jvmFlags(String... flags) {
             jvmFlags = List.of(flags);
+            asBuilt = false;
             return this;
         }
 
         /** A class path instead of the module's {@code target/classes} and {@code target/lib}. */
         public Builder classPath(String path) {
             classPath = path;
+            asBuilt = false;
             return this;
         }
 
@@ -104,6 +140,21 @@ public final class ProgramProcess implements AutoCloseable {
         public Builder arguments(String... added) {
             arguments.addAll(List.of(added));
             return this;
+        }
+
+        /** The process leaves an AOT cache for all later ones, unless there is one; it is written by {@link ProgramProcess#close}. */
+        public Builder recordCache() {
+            recordsCache = cache().filter(found -> !found.fresh()).isPresent();
+            return this;
+        }
+
+        /** True when the process will write a cache. */
+        public boolean recordsCache() {
+            return recordsCache;
+        }
+
+        private Optional<ProgramCache> cache() {
+            return asBuilt ? ProgramCache.of(target) : Optional.empty();
         }
 
         /** Starts the process. */
@@ -115,11 +166,16 @@ public final class ProgramProcess implements AutoCloseable {
             return String.valueOf(Path.of(module).getFileName());
         }
 
-        private List<String> command() {
+        /** A cache works with jars only. */
+        private List<String> command(List<String> cacheFlags) {
             var command = new ArrayList<String>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(jvmFlags);
-            command.addAll(List.of("-cp", classPath, mainClass));
+            command.addAll(cacheFlags);
+            String path = cacheFlags.isEmpty()
+                    ? classPath
+                    : cache().map(ProgramCache::classPath).orElse(classPath);
+            command.addAll(List.of("-cp", path, mainClass));
             command.addAll(arguments);
             return List.copyOf(command);
         }
@@ -246,13 +302,14 @@ public final class ProgramProcess implements AutoCloseable {
         return new CommandOutput(started.exitValue(), read(output));
     }
 
-    /** SIGTERM, and SIGKILL after 15 s. */
+    /** SIGTERM, and SIGKILL after 15 s, or later while it writes a cache. */
     @Override
     public void close() {
         process.destroy();
-        if (!waitFor(process, STOP_TIMEOUT)) {
+        if (!waitFor(process, recordings.isEmpty() ? STOP_TIMEOUT : RECORDING_TIMEOUT)) {
             kill();
         }
+        recordings.forEach(recording -> recording.cache().recorded(recording.file()));
     }
 
     private Path newLog() {
