@@ -8,6 +8,7 @@ import io.gpufleet.proto.inventory.v1.NodeSettings;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.SharedBroker;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
@@ -15,7 +16,6 @@ import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -46,9 +46,6 @@ class DaemonSettingsIT {
                 resources: [{name: nvidia.com/gpu, replicas: 2}]
             """;
 
-    @TempDir
-    static Path brokerDirectory;
-
     private static BrokerProcess broker;
     private static Vertx vertx;
 
@@ -57,15 +54,13 @@ class DaemonSettingsIT {
 
     @BeforeAll
     static void start() {
-        broker = BrokerProcess.start(brokerDirectory);
-        TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+        broker = SharedBroker.get();
         vertx = Vertx.vertx();
     }
 
     @AfterAll
     static void stop() {
         vertx.close();
-        broker.close();
     }
 
     private DaemonProcess daemon(FakeKubelet kubelet, String node, Map<String, String> more) throws IOException {
