@@ -1,34 +1,45 @@
 package io.gpufleet.health.app;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.runtime.consistency.ProjectionSimulation;
+import io.gpufleet.runtime.consistency.SimulationSeeds;
+import io.gpufleet.runtime.simulation.PlantedDefect;
+import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Seeds of the simulation. {@code -Dgpufleet.simulation.seed=N} repeats one, {@code -Dgpufleet.simulation.seeds=N} runs so
- * many new ones.
- */
+/** A large fleet at a slow pace, and a small one at a pace at which the rarest defects are found. */
 class HealthSimulationTest {
-    private static final int NODES = 1_000;
-    private static final int STEPS = 4_000;
     private static final int SEEDS = 3;
+    private static final ProjectionSimulation.Pace SLOW = new ProjectionSimulation.Pace(60, Duration.ofMillis(20));
+    private static final ProjectionSimulation.Pace FAST = new ProjectionSimulation.Pace(12, Duration.ofMillis(300));
 
     static LongStream seeds() {
-        Long repeated = Long.getLong("gpufleet.simulation.seed");
-        if (repeated != null) {
-            return LongStream.of(repeated);
-        }
-        Integer many = Integer.getInteger("gpufleet.simulation.seeds");
-        return many == null ? LongStream.rangeClosed(1, SEEDS) : new java.util.Random().longs(many, 0, Long.MAX_VALUE);
+        return SimulationSeeds.of(SEEDS);
     }
 
     @ParameterizedTest(name = "-Dgpufleet.simulation.seed={0}")
     @MethodSource("seeds")
     void oneReplicaActsAndEveryFactCountsOnce(long seed) {
-        try (var simulation = new HealthSimulation(seed, NODES)) {
-            simulation.run(STEPS);
-        } catch (AssertionError broken) {
-            throw new AssertionError("repeat with -Dgpufleet.simulation.seed=" + seed, broken);
-        }
+        SimulationSeeds.run(seed, 4_000, each -> HealthSimulation.of(each, 1_000, SLOW, PlantedDefect.NONE));
+    }
+
+    @ParameterizedTest(name = "-Dgpufleet.simulation.seed={0}")
+    @MethodSource("seeds")
+    void smallFleetUnderMuchTroubleLosesNothingEither(long seed) {
+        SimulationSeeds.run(seed, 400, each -> HealthSimulation.of(each, 12, FAST, PlantedDefect.NONE));
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void plantedDefectIsFoundByASeedThatPassesWithoutIt(PlantedDefect defect) {
+        OptionalLong found = SimulationSeeds.firstFailing(400, seed -> HealthSimulation.of(seed, 12, FAST, defect));
+
+        assertThat(found).isPresent();
+        SimulationSeeds.run(found.orElseThrow(), 400, seed -> HealthSimulation.of(seed, 12, FAST, PlantedDefect.NONE));
     }
 }

@@ -2,7 +2,7 @@ package io.gpufleet.health.app;
 
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
-import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.consistency.SimulatedActor;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.NullMarked;
 
 /** Runs {@link NodePatchStep} for one node after the other, where {@link Reconciler} runs it on threads and timers. */
 @NullMarked
-final class SimulatedReconciler implements Actor<NodeState> {
+abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private static final int STEPS_AT_ONCE = 32;
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
@@ -65,8 +65,8 @@ final class SimulatedReconciler implements Actor<NodeState> {
         lease.end();
     }
 
-    /** Runs until its thread is killed. */
-    void run() {
+    @Override
+    public void run() {
         while (true) {
             Lockstep.pause();
             nodes.watch(STEPS_AT_ONCE, dirty::add);
@@ -75,8 +75,8 @@ final class SimulatedReconciler implements Actor<NodeState> {
         }
     }
 
-    /** True when it has nothing to do now. */
-    boolean idle() {
+    @Override
+    public boolean idle() {
         return dirty.isEmpty() && requeued.isEmpty() && nodes.upToDate();
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSettings;
@@ -8,6 +9,7 @@ import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
+import io.gpufleet.runtime.simulation.PlantedDefect;
 import io.gpufleet.runtime.simulation.RecordedProjection;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.runtime.simulation.SimulatedConsumer;
@@ -16,7 +18,9 @@ import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
@@ -36,11 +40,20 @@ public final class SimulatedReplica<S> {
     private boolean believesToLead;
 
     /** What the replicas of one simulation share. */
-    public record Shared<S>(SimulatedBroker broker, Codec codec, CommittedFold<S> fold, Random random) {}
+    public record Shared<S>(
+            SimulatedBroker broker, Codec codec, CommittedFold<S> fold, Random random, PlantedDefect defect) {
+        /** With the engine as it is. */
+        public Shared(SimulatedBroker broker, Codec codec, CommittedFold<S> fold, Random random) {
+            this(broker, codec, fold, random, PlantedDefect.NONE);
+        }
+    }
 
-    private SimulatedReplica(EngineParts<S> parts) {
+    private SimulatedReplica(EngineParts<S> parts, LongSupplier leaseNanos) {
         this.parts = parts;
-        this.context = new TermContext(parts, new BrokerProbe(parts));
+        this.context = new TermContext(
+                parts,
+                new BrokerProbe(parts),
+                new LeadershipLease(parts.settings().leaseDuration(), leaseNanos));
     }
 
     /** A process that has not begun to run. */
@@ -52,6 +65,7 @@ public final class SimulatedReplica<S> {
                 KafkaClients.plain("127.0.0.1:1"),
                 clock);
         var writer = new AtomicReference<@Nullable SimulatedProducer>();
+        var commitDuration = new AtomicLong();
         var recorded = new RecordedProjection<>(projection, states -> {
             SimulatedProducer producer = writer.get();
             if (producer != null && producer.newest()) {
@@ -69,7 +83,11 @@ public final class SimulatedReplica<S> {
                 // What an earlier term has not committed is lost.
                 recorded.takeCalls();
                 var producer = new SimulatedProducer(
-                        shared.broker(), link, records -> shared.fold().committed(recorded.takeCalls(), records));
+                        shared.broker(),
+                        link,
+                        records -> shared.fold().committed(recorded.takeCalls(), records),
+                        shared.defect(),
+                        commitDuration::set);
                 writer.set(producer);
                 return producer;
             }
@@ -85,7 +103,12 @@ public final class SimulatedReplica<S> {
                 return shared.broker().time().nanos();
             }
         };
-        return new SimulatedReplica<>(new EngineParts<>(config, recorded, actor, StateListener.none(), clients));
+        // As old as its newest commit's end is younger than the beginning: counted from there.
+        LongSupplier leaseNanos = shared.defect() == PlantedDefect.LEASE_FROM_COMMIT_END
+                ? () -> clients.nanos() - commitDuration.get()
+                : clients::nanos;
+        return new SimulatedReplica<>(
+                new EngineParts<>(config, recorded, actor, StateListener.none(), clients), leaseNanos);
     }
 
     /** Tells the replica that it leads, or that it does so no more. */
