@@ -24,16 +24,19 @@ final class CdiSpec {
     /** The first version that allows names starting with a digit, and host paths; later features are not used. */
     private static final String CDI_VERSION = "0.5.0";
 
+    private static final String VULKAN_ICD = "/etc/vulkan/icd.d/nvidia_icd.json";
     private static final List<String> FILE = List.of("ro", "nosuid", "nodev", "rbind", "rprivate");
     private static final List<String> SOCKET = List.of("ro", "nosuid", "nodev", "noexec", "rbind", "rprivate");
 
     private final Devices devices;
     private final DriverFiles driver;
+    private final DrmNodes drm;
     private final Map<String, Set<String>> nodesByName = new LinkedHashMap<>();
 
-    CdiSpec(Devices devices, DriverFiles driver) {
+    CdiSpec(Devices devices, DriverFiles driver, DrmNodes drm) {
         this.devices = devices;
         this.driver = driver;
+        this.drm = drm;
         devices.gpus().forEach(this::name);
         HostDeviceNodes nodes = devices.nodes();
         add(CdiNames.of(KernelInterface.GDRCOPY), nodes.gdrcopy());
@@ -63,7 +66,7 @@ final class CdiSpec {
 
     private void name(Gpu gpu) {
         name(gpu, new GpuPartition.FullGpu());
-        var all = new ArrayList<>(HostDeviceNodes.of(gpu, new GpuPartition.FullGpu()));
+        var all = new ArrayList<>(nodes(gpu, new GpuPartition.FullGpu()));
         for (MigInstance instance : gpu.instances()) {
             name(gpu, new GpuPartition.Mig(instance));
             all.addAll(instance.capabilityNodes());
@@ -73,9 +76,17 @@ final class CdiSpec {
 
     private void name(Gpu gpu, GpuPartition partition) {
         for (DeviceIdStrategy names : DeviceIdStrategy.values()) {
-            nodesByName.put(
-                    CdiNames.of(gpu, partition, names), new LinkedHashSet<>(HostDeviceNodes.of(gpu, partition)));
+            nodesByName.put(CdiNames.of(gpu, partition, names), new LinkedHashSet<>(nodes(gpu, partition)));
         }
+    }
+
+    /** A MIG instance has no graphics, so only a whole GPU has its DRM nodes. */
+    private List<String> nodes(Gpu gpu, GpuPartition partition) {
+        var nodes = new ArrayList<>(HostDeviceNodes.of(gpu, partition));
+        if (partition instanceof GpuPartition.FullGpu) {
+            nodes.addAll(drm.of(gpu.pciBusId()));
+        }
+        return nodes;
     }
 
     private void add(String name, List<String> nodes) {
@@ -94,8 +105,10 @@ final class CdiSpec {
         var mounts = new JsonArray();
         Stream.concat(driver.libraries().stream(), driver.others().stream())
                 .forEach(file -> mounts.add(mount(file, FILE)));
-        if (!devices.nodes().vulkan().isEmpty()) {
-            mounts.add(mount(new CdiMount(devices.nodes().vulkan(), "/etc/vulkan/icd.d/nvidia_icd.json"), FILE));
+        boolean vulkanFound =
+                driver.others().stream().anyMatch(file -> file.containerPath().equals(VULKAN_ICD));
+        if (!devices.nodes().vulkan().isEmpty() && !vulkanFound) {
+            mounts.add(mount(new CdiMount(devices.nodes().vulkan(), VULKAN_ICD), FILE));
         }
         driver.sockets().forEach(socket -> mounts.add(mount(socket, SOCKET)));
         if (!mounts.isEmpty()) {

@@ -20,19 +20,25 @@ public final class CdiSpecFile implements CdiSpecWriter {
     private static final Logger LOG = LoggerFactory.getLogger(CdiSpecFile.class);
 
     private final HostPaths hostPaths;
+    private final DrmNodes drm;
     private final Path file;
     private String lastError = "";
 
     /** Creates a writer for a directory that container runtimes read. */
     public CdiSpecFile(Path directory, HostPaths hostPaths) {
+        this(directory, hostPaths, Path.of("/sys"));
+    }
+
+    CdiSpecFile(Path directory, HostPaths hostPaths, Path sysfs) {
         this.hostPaths = hostPaths;
+        this.drm = new DrmNodes(sysfs);
         this.file = directory.resolve("gpufleet.io-gpu.json");
     }
 
     @Override
     public CdiNames write(Devices devices) {
         var driver = DriverFiles.of(new DriverRoot(hostPaths, devices.driverRoot()), devices.driverVersion());
-        var spec = new CdiSpec(devices, driver);
+        var spec = new CdiSpec(devices, driver, drm);
         try {
             if (spec.names().isEmpty()) {
                 Files.deleteIfExists(file);

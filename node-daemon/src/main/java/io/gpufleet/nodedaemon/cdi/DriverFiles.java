@@ -7,13 +7,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
  * Files of a driver that are mounted into containers.
  *
  * @param libraries libraries, with every soname in every directory of the dynamic linker
- * @param others programs, firmware, Vulkan's manifest
+ * @param others programs, firmware, configuration of the graphics loaders
  * @param sockets sockets of the driver's services on the host
  */
 record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMount> sockets) {
@@ -39,6 +40,16 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
             "nvidia-imex-ctl");
     private static final List<String> SOCKETS =
             List.of("/run/nvidia-persistenced/socket", "/run/nvidia-fabricmanager/socket", "/tmp/nvidia-mps");
+    /** Libraries with a version of their own, of EGL's platforms and of OpenCL's compiler. */
+    private static final Pattern OTHER_VERSION =
+            Pattern.compile("libnvidia-(egl-(gbm|wayland2?|xcb|xlib)|nvvm70)\\.so\\.\\d+(\\.\\d+)*");
+    /** Loaded without a number, as CUDA's. */
+    private static final Set<String> NAMES_WITHOUT_NUMBER = Set.of("libcuda.so", "libnvidia-vulkan-producer.so");
+    /** Mesa's GBM loads its backend by this name; it is the allocator. */
+    private static final String GBM_BACKEND = "gbm/nvidia-drm_gbm.so";
+
+    private static final String ALLOCATOR = "libnvidia-allocator.so.";
+
     /** In {@code LD_LIBRARY_PATH} of NVIDIA's images. */
     private static final String NVIDIA_IMAGES = "/usr/local/nvidia/lib64";
 
@@ -61,6 +72,7 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
                         .map(directory -> directory + version)
                         .toList())
                 .ifPresent(path -> others.add(new CdiMount(path, "/lib/firmware/nvidia/" + version)));
+        others.addAll(DriverConfiguration.mounts(root));
         return new DriverFiles(libraries(root, version), others, sockets(root));
     }
 
@@ -68,12 +80,15 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
         var found = new ArrayList<CdiMount>();
         Optional<Map.Entry<String, Map<String, Set<String>>>> libraries = LIBRARY_DIRECTORIES.stream()
                 .map(directory -> Map.entry(directory, names(root.entries(directory), version)))
-                .filter(entry -> !entry.getValue().isEmpty())
+                .filter(entry -> entry.getValue().keySet().stream().anyMatch(name -> name.endsWith(".so." + version)))
                 .findFirst();
         libraries.ifPresent(entry -> entry.getValue().forEach((file, names) -> {
             for (String directory : linkerDirectories()) {
                 for (String name : names) {
                     found.add(new CdiMount(root.onHost(entry.getKey() + "/" + file), directory + "/" + name));
+                }
+                if (file.equals(ALLOCATOR + version)) {
+                    found.add(new CdiMount(root.onHost(entry.getKey() + "/" + file), directory + "/" + GBM_BACKEND));
                 }
             }
         }));
@@ -82,16 +97,17 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
 
     /**
      * Maps each file of the version to the names that programs load: its links, which have the soname, or its own name if
-     * it has none. Of the names without a number, which are for compilers, only CUDA's is loaded at run time.
+     * it has none. Of the names without a number, which are for compilers, few are loaded at run time.
      */
     private static Map<String, Set<String>> names(TreeMap<String, String> entries, String version) {
         var names = new TreeMap<String, Set<String>>();
         entries.keySet().stream()
-                .filter(name -> name.endsWith(".so." + version))
+                .filter(name -> name.endsWith(".so." + version)
+                        || (OTHER_VERSION.matcher(name).matches() && name.equals(entries.get(name))))
                 .forEach(name -> names.put(name, new TreeSet<>()));
         entries.forEach((name, _) -> {
             Set<String> of = names.get(file(entries, name));
-            if (of != null && (name.equals("libcuda.so") || name.matches(".*\\.so\\.\\d+"))) {
+            if (of != null && (NAMES_WITHOUT_NUMBER.contains(name) || name.matches(".*\\.so\\.\\d+"))) {
                 of.add(name);
             }
         });

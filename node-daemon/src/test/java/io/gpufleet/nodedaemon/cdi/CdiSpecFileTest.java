@@ -14,6 +14,7 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
+import io.gpufleet.nodedaemon.model.device.PciAddress;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ class CdiSpecFileTest {
 
     @BeforeEach
     void open() {
-        file = new CdiSpecFile(cdi, new HostPaths(host.toString(), ""));
+        file = new CdiSpecFile(cdi, new HostPaths(host.toString(), ""), host.resolve("sys"));
     }
 
     private Path put(String path) throws IOException {
@@ -176,6 +177,88 @@ class CdiSpecFileTest {
         assertThat(hostPathOf(directory + "/libnvidia-glcore.so." + VERSION))
                 .isEqualTo("/" + LIBRARIES + "/libnvidia-glcore.so." + VERSION);
         assertThat(texts("containerPath")).noneMatch(path -> path.contains("535") || path.contains("libc.so"));
+    }
+
+    @Test
+    void graphicsLibrariesAndTheLoadersFilesAreMounted() throws Exception {
+        // Given what an installation of the driver with graphics has
+        put(LIBRARIES + "/libnvidia-allocator.so." + VERSION);
+        put(LIBRARIES + "/libnvidia-vulkan-producer.so." + VERSION);
+        link(LIBRARIES + "/libnvidia-vulkan-producer.so", "libnvidia-vulkan-producer.so." + VERSION);
+        put(LIBRARIES + "/libnvidia-egl-gbm.so.1.1.2");
+        link(LIBRARIES + "/libnvidia-egl-gbm.so.1", "libnvidia-egl-gbm.so.1.1.2");
+        put(LIBRARIES + "/libnvidia-egl-wayland.so.1.1.19");
+        link(LIBRARIES + "/libnvidia-egl-wayland.so.1", "libnvidia-egl-wayland.so.1.1.19");
+        put(LIBRARIES + "/libnvidia-nvvm70.so.4");
+        put("usr/share/glvnd/egl_vendor.d/10_nvidia.json");
+        put("usr/share/egl/egl_external_platform.d/15_nvidia_gbm.json");
+        put("usr/share/egl/egl_external_platform.d/10_nvidia_wayland.json");
+        put("usr/share/nvidia/nvoptix.bin");
+        put("etc/OpenCL/vendors/nvidia.icd");
+        put("usr/share/vulkan/icd.d/nvidia_icd.json");
+        put("usr/share/vulkan/icd.d/nvidia_icd." + machine() + ".json");
+        put("etc/vulkan/implicit_layer.d/nvidia_layers.json");
+
+        // When
+        file.write(devices(HostDeviceNodes.NONE, gpu(0)));
+
+        // Then
+        String directory = DriverFiles.linkerDirectories().getLast();
+        assertThat(texts("containerPath"))
+                .contains(
+                        directory + "/libnvidia-egl-gbm.so.1",
+                        directory + "/libnvidia-egl-wayland.so.1",
+                        directory + "/libnvidia-nvvm70.so.4",
+                        directory + "/libnvidia-vulkan-producer.so",
+                        directory + "/gbm/nvidia-drm_gbm.so",
+                        "/usr/share/glvnd/egl_vendor.d/10_nvidia.json",
+                        "/usr/share/egl/egl_external_platform.d/15_nvidia_gbm.json",
+                        "/usr/share/egl/egl_external_platform.d/10_nvidia_wayland.json",
+                        "/usr/share/nvidia/nvoptix.bin",
+                        "/etc/OpenCL/vendors/nvidia.icd",
+                        "/etc/vulkan/icd.d/nvidia_icd.json",
+                        "/etc/vulkan/icd.d/nvidia_icd." + machine() + ".json",
+                        "/etc/vulkan/implicit_layer.d/nvidia_layers.json")
+                .doesNotHaveDuplicates();
+        assertThat(hostPathOf(directory + "/gbm/nvidia-drm_gbm.so"))
+                .isEqualTo("/" + LIBRARIES + "/libnvidia-allocator.so." + VERSION);
+    }
+
+    private static String machine() {
+        return System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
+    }
+
+    @Test
+    void vulkanFilesInTheRootOfAnInstallerAreMountedOnce() throws Exception {
+        put("home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json");
+        var nodes = new HostDeviceNodes(
+                "",
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                "/home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json",
+                CdiNames.NOT_WRITTEN);
+
+        file.write(new Devices(List.of(gpu(0)), VERSION, "/home/kubernetes/bin/nvidia", nodes));
+
+        assertThat(texts("containerPath")).containsExactly("/etc/vulkan/icd.d/nvidia_icd.json");
+    }
+
+    @Test
+    void wholeGpuHasItsDrmNodesAndAnInstanceHasNone() throws Exception {
+        String address = PciAddress.parse(gpu(1).pciBusId()).orElseThrow().sysfs();
+        put("sys/bus/pci/devices/" + address + "/drm/card2/dev");
+        put("sys/bus/pci/devices/" + address + "/drm/renderD129/dev");
+        put("sys/bus/pci/devices/" + address + "/drm/version");
+
+        file.write(devices(HostDeviceNodes.NONE, gpu(0), split(1)));
+
+        assertThat(nodesOf("0")).containsExactly("/dev/nvidia0");
+        assertThat(nodesOf("1")).containsExactly("/dev/nvidia1", "/dev/dri/card2", "/dev/dri/renderD129");
+        assertThat(nodesOf("1:0")).containsExactly("/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap66");
+        assertThat(nodesOf("all")).contains("/dev/dri/card2", "/dev/dri/renderD129");
     }
 
     @Test
