@@ -37,8 +37,7 @@ final class DaemonTestNode implements AutoCloseable {
     DaemonTestNode(String test, Path directory) throws IOException {
         this.name = "n-" + Integer.toHexString(test.hashCode());
         this.directory = directory;
-        this.events = EventReader.ofNode(
-                broker.bootstrap(), new Codec("c1", new Topics(Topics.DEFAULT_PREFIX)), name);
+        this.events = EventReader.ofNode(broker.bootstrap(), new Codec("c1", new Topics(Topics.DEFAULT_PREFIX)), name);
         // The path of a socket has at most 107 bytes.
         this.kubelet = FakeKubelet.start(vertx, Files.createTempDirectory("k"));
     }

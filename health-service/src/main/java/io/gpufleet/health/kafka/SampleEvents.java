@@ -55,12 +55,16 @@ final class SampleEvents {
                 FaultObserved.newBuilder()
                         .setBootId(BOOT)
                         .setFault(xid(gpu))
-                        .addHolders(HolderAtFault.newBuilder().setNamespace("team").setPod("train"))
+                        .addHolders(
+                                HolderAtFault.newBuilder().setNamespace("team").setPod("train"))
                         .build());
         add(
                 Topic.HEALTH,
                 EventType.DEVICE_OFFERED,
-                DeviceOfferChanged.newBuilder().setBootId(BOOT).setOffer(offer(gpu)).build());
+                DeviceOfferChanged.newBuilder()
+                        .setBootId(BOOT)
+                        .setOffer(offer(gpu))
+                        .build());
         add(
                 Topic.HEALTH,
                 EventType.FAULTS_OPEN,
@@ -72,7 +76,11 @@ final class SampleEvents {
         add(
                 Topic.HEALTH,
                 EventType.FAULT_CLEARED,
-                FaultCleared.newBuilder().setBootId(BOOT).setFault(xid(gpu)).setProof("sample").build());
+                FaultCleared.newBuilder()
+                        .setBootId(BOOT)
+                        .setFault(xid(gpu))
+                        .setProof("sample")
+                        .build());
     }
 
     private static NodeAnnounced announced() {

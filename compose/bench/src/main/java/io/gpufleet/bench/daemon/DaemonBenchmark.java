@@ -75,11 +75,13 @@ public final class DaemonBenchmark implements Benchmark {
                 directory.root().resolve("broker-" + ProcessHandle.current().pid()))) {
             TopicAdmin.apply(broker.bootstrap(), new Topics(MeasuredPlugin.GpufleetDaemon.TOPIC_PREFIX));
             FakeNvmlLibrary.build(tree, home.resolve("built"));
+            var ports = new PortAllocator(PortAllocator::isFree, log);
             var ours = new MeasuredPlugin.GpufleetDaemon(
+                    "gpufleet",
                     List.of(daemon.toString()),
                     flags,
                     broker.bootstrap(),
-                    new PortAllocator(PortAllocator::isFree, log).allocate("daemon", 19_499));
+                    ports.allocate("daemon", 19_499));
             var candidates = new ArrayList<MeasuredPlugin>(List.of(ours));
             Optional.of(plugin)
                     .filter(line -> !line.isEmpty())
@@ -97,6 +99,8 @@ public final class DaemonBenchmark implements Benchmark {
                     new MeasurementRun(candidate, home, sockets, samples, log).measureLoad();
                 }
             }
+            candidates.add(ours.withoutBroker(ports.allocate("daemon without broker", 19_500)));
+            new IdleRun(candidates, home, sockets, samples).measure(log);
         } finally {
             Directories.delete(sockets);
             samples.addTo(measurements);

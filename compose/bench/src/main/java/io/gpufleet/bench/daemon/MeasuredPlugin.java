@@ -21,12 +21,14 @@ sealed interface MeasuredPlugin {
     /**
      * The daemon of this tree.
      *
+     * @param name column of its measurements
      * @param command command line
      * @param flags JVM flags, for a command that reads JAVA_FLAGS
      * @param kafka bootstrap servers
      * @param httpPort port of its metrics; 0 takes a free one
      */
-    record GpufleetDaemon(List<String> command, String flags, String kafka, int httpPort) implements MeasuredPlugin {
+    record GpufleetDaemon(String name, List<String> command, String flags, String kafka, int httpPort)
+            implements MeasuredPlugin {
         static final String TOPIC_PREFIX = "bench.";
 
         /** Copies the command. */
@@ -34,9 +36,9 @@ sealed interface MeasuredPlugin {
             command = List.copyOf(command);
         }
 
-        @Override
-        public String name() {
-            return "gpufleet";
+        /** The same daemon while no broker answers. */
+        GpufleetDaemon withoutBroker(int freeHttpPort) {
+            return new GpufleetDaemon(name + "-no-broker", command, flags, "127.0.0.1:1", freeHttpPort);
         }
 
         @Override

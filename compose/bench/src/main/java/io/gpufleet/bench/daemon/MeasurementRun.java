@@ -23,7 +23,7 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
     private static final int MANY_GPUS = 16;
     private static final Duration PAUSE = Duration.ofMillis(50);
     private static final Duration SETTLE = Duration.ofSeconds(5);
-    private static final Duration IDLE = Duration.ofSeconds(10);
+    private static final int COLD_CALLS = 200;
     private static final int WARM_UP = 5_000;
     private static final int CALLS = 10_000;
     private static final int CONCURRENT_CALLERS = 8;
@@ -32,7 +32,7 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
     private static final int SCRAPES = 200;
 
     /** The processes of a run. */
-    private record RunningPlugin(
+    record RunningPlugin(
             BenchKubelet kubelet, FakeNvmlLibrary nvml, PluginProcess running, BenchKubelet.ReceivedDevices received)
             implements AutoCloseable {
         @Override
@@ -43,7 +43,8 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
         }
     }
 
-    private RunningPlugin start(int gpus) throws InterruptedException {
+    /** Starts the plugin without state of an earlier run and waits for its first list of healthy GPUs. */
+    RunningPlugin start(int gpus) throws InterruptedException {
         Path state = home.resolve(plugin.name());
         Directories.delete(state);
         var kubelet = new BenchKubelet(sockets);
@@ -109,9 +110,9 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
     /** Measures the idle plugin, calls, and kubelet restarts. */
     void measureLoad() throws InterruptedException {
         try (RunningPlugin run = start(GPUS)) {
-            measureIdle(run.running());
+            run.running().runFor(SETTLE);
+            measureCalls(run, PluginRequests.of(run.kubelet(), run.received()));
             measureScrapes();
-            measureCalls(PluginRequests.of(run.kubelet(), run.received()));
             samples.addValue(
                     plugin.name(), "rss-after-load", "MiB", run.running().residentMebibytes());
             for (int i = 0; i < RESTARTS; i++) {
@@ -130,26 +131,21 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
         }
     }
 
-    private void measureIdle(PluginProcess running) throws InterruptedException {
-        running.runFor(SETTLE);
-        double before = running.processorSeconds();
-        running.runFor(IDLE);
-        double used = running.processorSeconds() - before;
-        samples.addValue(plugin.name(), "idle-cpu", "% of a core", used / IDLE.toSeconds() * 100);
-        samples.addValue(plugin.name(), "idle-rss", "MiB", running.residentMebibytes());
-        samples.addValue(plugin.name(), "idle-threads", "1", running.threads());
-    }
-
-    private void measureCalls(PluginRequests questions) throws InterruptedException {
-        measure("null-rpc.1-caller", questions.getOptions(), 1);
-        measure("allocate.1-caller", questions.allocate(), 1);
-        measure("allocate.8-callers", questions.allocate(), CONCURRENT_CALLERS);
+    private void measureCalls(RunningPlugin run, PluginRequests questions) throws InterruptedException {
+        samples.addDistribution(
+                plugin.name(), "allocate-cold.1-caller", "us", questions.allocate().run(1, COLD_CALLS));
+        measure(run, "null-rpc.1-caller", questions.getOptions(), 1);
+        measure(run, "allocate.1-caller", questions.allocate(), 1);
+        measure(run, "allocate.8-callers", questions.allocate(), CONCURRENT_CALLERS);
         measurePreferred("prefer-4-of-8", questions);
     }
 
-    private void measure(String name, LoadGenerator load, int callers) throws InterruptedException {
+    private void measure(RunningPlugin run, String name, LoadGenerator load, int callers) throws InterruptedException {
         load.run(callers, WARM_UP);
+        double before = run.running().processorSeconds();
         samples.addDistribution(plugin.name(), name, "us", load.run(callers, CALLS));
+        double used = run.running().processorSeconds() - before;
+        samples.addValue(plugin.name(), name + ".cpu-per-call", "us", used * 1e6 / CALLS);
     }
 
     private void measurePreferred(String name, PluginRequests questions) throws InterruptedException {

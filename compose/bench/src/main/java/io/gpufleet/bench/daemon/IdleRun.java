@@ -1,0 +1,46 @@
+package io.gpufleet.bench.daemon;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Every plugin started and left alone, at once: each is measured by the time and memory of its own process. */
+record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, Samples samples) {
+    private static final int GPUS = 8;
+    /** Two minutes are over what is left of a start: compilation, first samples, the outbox of a broker that is away. */
+    private static final Duration SETTLE = Duration.ofMinutes(2);
+
+    private static final Duration IDLE = Duration.ofMinutes(1);
+
+    /** Measures minute 3. */
+    void measure(Consumer<String> log) throws InterruptedException {
+        var running = new ArrayList<MeasurementRun.RunningPlugin>();
+        try {
+            for (MeasuredPlugin plugin : plugins) {
+                log.accept("idle: start of " + plugin.name());
+                Path own = sockets.resolve(Integer.toString(running.size()));
+                running.add(new MeasurementRun(plugin, home, own, samples, log).start(GPUS));
+            }
+            log.accept("idle: minute 3 is measured");
+            running.getFirst().running().runFor(SETTLE);
+            double[] before = running.stream()
+                    .mapToDouble(run -> run.running().processorSeconds())
+                    .toArray();
+            running.getFirst().running().runFor(IDLE);
+            for (int i = 0; i < before.length; i++) {
+                add(plugins.get(i).name(), running.get(i).running(), before[i]);
+            }
+        } finally {
+            running.forEach(MeasurementRun.RunningPlugin::close);
+        }
+    }
+
+    private void add(String plugin, PluginProcess process, double secondsBefore) {
+        double used = process.processorSeconds() - secondsBefore;
+        samples.addValue(plugin, "idle-cpu", "% of a core", used / IDLE.toSeconds() * 100);
+        samples.addValue(plugin, "idle-rss", "MiB", process.residentMebibytes());
+        samples.addValue(plugin, "idle-threads", "1", process.threads());
+    }
+}
