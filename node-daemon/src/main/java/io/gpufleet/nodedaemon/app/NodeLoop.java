@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
@@ -29,6 +30,8 @@ public final class NodeLoop implements AutoCloseable {
     private final HolderSource holders;
     private final AllocationHandler allocations;
     private final NodeState state;
+    private final FaultWarmUp warmUp;
+    private boolean warmedUp;
     private final Consumer<String> requestRestart;
     private final Thread thread;
     private long publishAllocatedNanos;
@@ -73,6 +76,11 @@ public final class NodeLoop implements AutoCloseable {
         Moment start = now.get();
         this.state = new NodeState(
                 dependencies.host(), dependencies.policy(), dependencies.verdicts(), dependencies.outputs(), start);
+        this.warmUp = new FaultWarmUp(
+                dependencies.host(),
+                dependencies.policy(),
+                allocations.allocator(),
+                dependencies.outputs().facts());
         this.lastIterationNanos = start.nanos();
         this.status = currentStatus();
         this.thread = Thread.ofPlatform().name("node-loop").daemon(true).start(this::run);
@@ -115,6 +123,10 @@ public final class NodeLoop implements AutoCloseable {
             state.handle(input == null ? new NodeLoopInput.Tick() : input, moment);
         }
         publishAllocated(moment);
+        if (!warmedUp && state.lastScan() instanceof DeviceScan.ScanSucceeded scan) {
+            warmedUp = true;
+            warmUp.start(scan, moment);
+        }
         lastIterationNanos = moment.nanos();
         status = currentStatus();
         if (input instanceof NodeLoopInput.DeviceEventReceived(DeviceEvent.RestartRequested(String reason))) {

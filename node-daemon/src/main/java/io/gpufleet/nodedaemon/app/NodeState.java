@@ -52,7 +52,7 @@ final class NodeState {
     private final NodeOutputs outputs;
     private final NodeTimers timers;
     private final boolean obeyVerdicts;
-    private final DeferredLog log = new DeferredLog();
+    private final DeferredLog log;
     private final FaultTracker faults;
     private DeviceInventory devices;
     private PluginSettings settings;
@@ -76,6 +76,17 @@ final class NodeState {
     private boolean announcedOnce;
 
     NodeState(HostInfo host, FaultPolicy policy, VerdictSettings verdicts, NodeOutputs outputs, Moment now) {
+        this(host, policy, verdicts, outputs, now, new DeferredLog());
+    }
+
+    NodeState(
+            HostInfo host,
+            FaultPolicy policy,
+            VerdictSettings verdicts,
+            NodeOutputs outputs,
+            Moment now,
+            DeferredLog log) {
+        this.log = log;
         this.host = host;
         this.outputs = outputs;
         this.obeyVerdicts = verdicts.obey();

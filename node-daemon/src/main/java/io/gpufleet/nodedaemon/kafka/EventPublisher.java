@@ -4,6 +4,7 @@ import io.gpufleet.nodedaemon.app.FactSink;
 import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.kafka.outbox.Outbox;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxDisk;
+import io.gpufleet.nodedaemon.kafka.outbox.OutboxEntry;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxFlusher;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.wire.Codec;
@@ -11,6 +12,7 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topics;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -39,6 +41,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private static final int MAX_FACTS_PER_TURN = 32;
 
     private final KafkaSettings settings;
+    private final long epoch;
     private final Supplier<Moment> now;
     private final Consumer<Boolean> backlogSent;
     private final Supplier<ProducerConnection> connections;
@@ -104,6 +107,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         this.settings = settings;
         this.now = now;
         this.backlogSent = backlogSent;
+        this.epoch = epoch;
         this.connections = connections;
         this.topics = new Topics(settings.topicPrefix());
         this.encoder = new OutboxEntryEncoder(new Codec(settings.cluster(), topics), settings.node(), epoch);
@@ -119,6 +123,23 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     @Override
     public void publish(NodeFact fact, Moment observed) {
         ingress.add(fact, observed);
+    }
+
+    @Override
+    public void warmUp(List<NodeFact> facts, Moment observed) {
+        for (NodeFact fact : facts) {
+            FactMessages.MappedEvent mapped = messages.map(fact);
+            var entry = new OutboxEntry(
+                    mapped.topic(),
+                    mapped.type(),
+                    mapped.subject(),
+                    epoch,
+                    1,
+                    observed.wall(),
+                    observed.nanos(),
+                    Codec.toJson(mapped.payload()));
+            var _ = encoder.encode(entry, observed);
+        }
     }
 
     /**

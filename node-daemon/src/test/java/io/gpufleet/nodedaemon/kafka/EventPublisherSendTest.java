@@ -114,6 +114,19 @@ class EventPublisherSendTest {
     }
 
     @Test
+    void warmUpSendsNothingAndTakesNoSequence() {
+        try (EventPublisher publisher = publisher()) {
+            publisher.warmUp(
+                    List.of(new NodeFact.Allocated("nvidia.com/gpu", List.of("GPU-0"), List.of("envvar"), 100)),
+                    TestGpus.second(0));
+            publish(publisher, 1);
+            await().until(() -> publisher.status().sent() == 1);
+        }
+
+        assertThat(producers.getFirst().ids).containsExactly("n1/5/allocation/1");
+    }
+
+    @Test
     void nothingIsSentAfterAnEventThatFailedBeforeItWasSent() {
         // Given a producer without metadata for the second event
         failures.add(id -> id.endsWith("/2"));

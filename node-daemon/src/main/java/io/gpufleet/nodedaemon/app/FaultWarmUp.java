@@ -1,0 +1,101 @@
+package io.gpufleet.nodedaemon.app;
+
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.HostInfo;
+import io.gpufleet.nodedaemon.model.device.Moment;
+import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
+import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
+import io.gpufleet.nodedaemon.model.fault.Overlay;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a fault through a node state of its own, so that the virtual machine has loaded and compiled that code when the
+ * first real one is noticed. Nobody sees its lists, facts and log lines.
+ */
+final class FaultWarmUp {
+    private static final Logger LOG = LoggerFactory.getLogger(FaultWarmUp.class);
+    /** Most of the time is spent on loading classes; more would delay the start of a node for little. */
+    private static final int ROUNDS = 15;
+
+    private static final Duration MAX_TIME = Duration.ofMillis(300);
+    /** A GPU that fell off the bus: withdrawn by default. */
+    private static final int XID = 79;
+
+    private final HostInfo host;
+    private final FaultPolicy policy;
+    private final Allocator allocator;
+    private final FactSink facts;
+
+    FaultWarmUp(HostInfo host, FaultPolicy policy, Allocator allocator, FactSink facts) {
+        this.host = host;
+        this.policy = policy;
+        this.allocator = allocator;
+        this.facts = facts;
+    }
+
+    /** Starts on a thread of its own, with the GPUs of the first scan. */
+    void start(DeviceScan.ScanSucceeded scan, Moment now) {
+        Thread.ofPlatform()
+                .name("fault-warm-up")
+                .daemon(true)
+                .priority(Thread.MIN_PRIORITY)
+                .start(() -> run(scan, now));
+    }
+
+    /** Returns the facts of one round. */
+    List<NodeFact> run(DeviceScan.ScanSucceeded scan, Moment now) {
+        List<NodeFact> seen = List.of();
+        if (scan.gpus().isEmpty()) {
+            return seen;
+        }
+        try {
+            long end = System.nanoTime() + MAX_TIME.toNanos();
+            for (int round = 0; round < ROUNDS && System.nanoTime() < end; round++) {
+                seen = fault(scan, now);
+                facts.warmUp(seen, now);
+            }
+        } catch (RuntimeException failed) {
+            LOG.atWarn().setCause(failed).log("the way of a fault could not be warmed up, the first one takes longer");
+        }
+        return seen;
+    }
+
+    private List<NodeFact> fault(DeviceScan.ScanSucceeded scan, Moment now) {
+        List<NodeFact> seen = new ArrayList<>();
+        var counters = new DaemonCounters();
+        var outputs = new NodeOutputs(
+                (fact, _) -> seen.add(fact),
+                new ForgetfulStore(),
+                new AllocationHandler(allocator, () -> now, counters, _ -> {}),
+                _ -> {},
+                counters);
+        var state = new NodeState(
+                host, policy, new VerdictSettings(Overlay.TRUST, true), outputs, now, DeferredLog.discarding());
+        state.handle(new NodeLoopInput.DevicesScanned(scan), now);
+        state.handle(
+                new NodeLoopInput.DeviceEventReceived(new DeviceEvent.FaultDetected(
+                        scan.gpus().getFirst().uuid(), "", new FaultCode.Xid(XID), FaultOrigin.NVML_EVENT, "warm-up")),
+                now);
+        return seen;
+    }
+
+    private static final class ForgetfulStore implements StateStore {
+        @Override
+        public StoredState load() {
+            return StoredState.EMPTY;
+        }
+
+        @Override
+        public void save(StoredState state) {
+            // A fault that was none must not outlive the process.
+        }
+    }
+}
