@@ -38,8 +38,9 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG, "10000");
         properties.put(ProducerConfig.ACKS_CONFIG, "all");
         properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
-        // The commit flushes; until then the records of a transaction share requests.
-        properties.put(ProducerConfig.LINGER_MS_CONFIG, "5");
+        // The commit flushes; until then the records of a transaction share a request, also on a machine so busy that
+        // they are milliseconds apart. A second request would wait while its partitions are added to the transaction.
+        properties.put(ProducerConfig.LINGER_MS_CONFIG, "1000");
         properties.put(ProducerConfig.BATCH_SIZE_CONFIG, Integer.toString(128 * 1024));
         properties.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Integer.toString(KafkaClients.MAX_REQUEST_BYTES));
         properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, "4000");
