@@ -44,7 +44,7 @@ class FoldWarmUpTest {
     }
 
     private EngineParts<NodeHealthState> parts(CountingProjection projection) {
-        var settings = new ProjectionSettings("counting", "counting-0", "", ProjectionSettings.SESSION);
+        var settings = new ProjectionSettings("health-service", "health-service-0", "", ProjectionSettings.SESSION);
         var config = new EngineConfig(
                 settings, new Codec("c1", new Topics("gpu.")), KafkaClients.plain("127.0.0.1:1"), Clock.systemUTC());
         return new EngineParts<>(config, projection, projection, new StateListener<>() {
