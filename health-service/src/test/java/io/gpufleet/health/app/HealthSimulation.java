@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -77,24 +78,28 @@ final class HealthSimulation implements SimulatedService<NodeState> {
         };
     }
 
-    /** False while a node waits for the end of its recovery dwell. */
+    /** False while a node waits for the end of its recovery dwell, or the reconciler has not heard of a commit. */
     @Override
     public boolean settled() {
         HealthProjection projection = projection();
         return nodes.stream()
-                .flatMap(node -> shared.fold().get(node).stream())
-                .allMatch(state -> projection.wakeAt(state).equals(Instant.MAX));
+                        .flatMap(node -> shared.fold().get(node).stream())
+                        .allMatch(state -> projection.wakeAt(state).equals(Instant.MAX))
+                && nodes.stream().allMatch(node -> desiredTaint(node).equals(taint(node)));
     }
 
     /** Every Node is as its verdict asks. */
     @Override
     public void check() {
-        for (String node : nodes) {
-            DesiredNode desired =
-                    DesiredNode.of(Verdict.of(shared.fold().get(node).orElseThrow()));
-            assertThat(apiServer.taint(node))
-                    .as("taint of %s", node)
-                    .isEqualTo(desired.taint().isEmpty() ? null : desired.taint());
-        }
+        assertThat(nodes).allSatisfy(node -> assertThat(taint(node)).isEqualTo(desiredTaint(node)));
+    }
+
+    /** Empty for no taint. */
+    private String desiredTaint(String node) {
+        return DesiredNode.of(Verdict.of(shared.fold().get(node).orElseThrow())).taint();
+    }
+
+    private String taint(String node) {
+        return Optional.ofNullable(apiServer.taint(node)).orElse("");
     }
 }

@@ -105,4 +105,10 @@ final class TestedInventoryProjection implements TestedProjection<NodeState> {
     public Message withoutTimes(Message message) {
         return message;
     }
+
+    /** The heartbeats. */
+    @Override
+    public boolean ticksNeedMemory() {
+        return true;
+    }
 }

@@ -61,13 +61,16 @@ final class Changelog<S> implements AutoCloseable {
         }
     }
 
-    /** Reads up to what is committed now; returns early when told to stop. */
-    void catchUp(BooleanSupplier stop) {
+    /** Reads up to what is committed now. False when it was told to stop before: states and offsets are older then. */
+    boolean catchUp(BooleanSupplier stop) {
         Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment());
-        while (!stop.getAsBoolean()
-                && ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
+        while (ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
+            if (stop.getAsBoolean()) {
+                return false;
+            }
             follow();
         }
+        return true;
     }
 
     /** Takes in what was committed meanwhile; waits for it 50 ms. */

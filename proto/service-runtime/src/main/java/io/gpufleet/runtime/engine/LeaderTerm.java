@@ -57,6 +57,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final long actNanos;
     private final long lingerNanos;
     private Supplier<List<Input>> ahead = List::of;
+    private boolean restored;
     private boolean acting;
     private boolean closedCleanly;
     private long lastTick;
@@ -92,18 +93,24 @@ final class LeaderTerm<S> implements AutoCloseable {
         this.ticker = new Ticker<>(parts, store, inputs.progress());
     }
 
-    /** Fences the old leader, reads its changelog to the end, and says on the log who leads now. */
+    /**
+     * Fences the old leader, reads its changelog to the end, and says on the log who leads now. A term that is told to
+     * stop before the end is over at once, also when it is told to go on meanwhile: its states would be older than the log.
+     */
     static <S> LeaderTerm<S> begin(
             EngineParts<S> parts, TermContext context, Changelog<S> changelog, BooleanSupplier stop) {
         Producer<byte[], byte[]> producer = parts.clients().writer();
         try {
             producer.initTransactions();
             long fenced = parts.clients().nanos();
-            changelog.catchUp(stop);
+            boolean restored = changelog.catchUp(stop);
             var term = new LeaderTerm<>(parts, context, changelog, producer, actFrom(context, changelog, fenced));
-            term.inputs.assign(context.topicIds());
-            term.announce(false);
-            parts.projection().restarted(term.store, context.brokerClock().now());
+            if (restored) {
+                term.restored = true;
+                term.inputs.assign(context.topicIds());
+                term.announce(false);
+                parts.projection().restarted(term.store, context.brokerClock().now());
+            }
             return term;
         } catch (RuntimeException failed) {
             producer.close(Duration.ZERO);
@@ -138,6 +145,9 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     /** Folds until told to stop, then stops acting, and resigns in the last commit. */
     void run(BooleanSupplier stop) {
+        if (!restored) {
+            return;
+        }
         lastTick = parts.clients().nanos() - TICK_NANOS;
         while (!stop.getAsBoolean()) {
             process(poll(), context.brokerClock().now());

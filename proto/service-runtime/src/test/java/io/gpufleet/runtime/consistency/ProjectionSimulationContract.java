@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.runtime.simulation.PlantedDefect;
 import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,17 +29,14 @@ public abstract class ProjectionSimulationContract<S> {
 
     @ParameterizedTest(name = "-Dgpufleet.simulation.seed={0}")
     @MethodSource("seeds")
-    void oneReplicaActsAndEveryFactCountsOnce(long seed) {
+    protected void oneReplicaActsAndEveryFactCountsOnce(long seed) {
         SimulationSeeds.run(seed, STEPS, each -> simulation(each, PlantedDefect.NONE));
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void plantedDefectIsFoundByASeedThatPassesWithoutIt(PlantedDefect defect) {
-        OptionalLong found = SimulationSeeds.firstFailing(STEPS, seed -> simulation(seed, defect));
-
-        assertThat(found).isPresent();
-        SimulationSeeds.run(found.orElseThrow(), STEPS, seed -> simulation(seed, PlantedDefect.NONE));
+        assertThat(SimulationSeeds.finding(defect, STEPS, this::simulation)).isPresent();
     }
 
     private ProjectionSimulation<S> simulation(long seed, PlantedDefect defect) {

@@ -53,6 +53,9 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
         this.shared = shared;
         this.random = shared.random();
         this.nodes = IntStream.range(0, nodes).mapToObj(i -> "node-" + i).toList();
+        if (tested.ticksNeedMemory()) {
+            shared.fold().takeTicksOfReplicas();
+        }
         this.nodes.forEach(node -> send(node, tested.first(node)));
     }
 
@@ -114,16 +117,21 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
         return new StateWriter(toApiServer, mayAct);
     }
 
+    /** The actor hears of a commit later than the log. */
     @Override
     public boolean settled() {
-        return true;
+        return written.equals(committed());
     }
 
     @Override
     public void check() {
+        assertThat(written).as("states that were written to the API server").isEqualTo(committed());
+    }
+
+    private Map<String, S> committed() {
         var states = new TreeMap<String, S>();
         shared.fold().forEach(states::put);
-        assertThat(written).as("states that were written to the API server").isEqualTo(states);
+        return states;
     }
 
     /** Writes the state of each node that changed. */

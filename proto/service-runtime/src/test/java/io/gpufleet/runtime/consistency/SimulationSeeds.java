@@ -1,7 +1,9 @@
 package io.gpufleet.runtime.consistency;
 
+import io.gpufleet.runtime.simulation.PlantedDefect;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.function.BiFunction;
 import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 
@@ -30,10 +32,14 @@ public final class SimulationSeeds {
         }
     }
 
-    /** The first seed with which a simulation fails; empty when none of some seeds does. */
-    public static OptionalLong firstFailing(int steps, LongFunction<? extends ProjectionSimulation<?>> create) {
+    /** The first seed with which a simulation fails that has a planted defect, and passes without it. */
+    public static OptionalLong finding(
+            PlantedDefect defect,
+            int steps,
+            BiFunction<Long, PlantedDefect, ? extends ProjectionSimulation<?>> create) {
         return LongStream.rangeClosed(1, SEEDS_TO_FIND_A_DEFECT)
-                .filter(seed -> fails(seed, steps, create))
+                .filter(seed -> fails(seed, steps, each -> create.apply(each, defect)))
+                .filter(seed -> !fails(seed, steps, each -> create.apply(each, PlantedDefect.NONE)))
                 .findFirst();
     }
 

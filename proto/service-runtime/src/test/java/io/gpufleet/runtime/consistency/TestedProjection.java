@@ -25,4 +25,9 @@ public interface TestedProjection<S> {
 
     /** A state or an output without the fields that depend on the time of the fold. */
     Message withoutTimes(Message message);
+
+    /** True when a tick depends on what a process remembers beside the states. */
+    default boolean ticksNeedMemory() {
+        return false;
+    }
 }

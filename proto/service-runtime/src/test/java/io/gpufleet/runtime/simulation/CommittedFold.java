@@ -48,12 +48,18 @@ public final class CommittedFold<S> implements States<S> {
     private final Set<String> withoutEffect = new HashSet<>();
     private final Set<String> deadLetters = new HashSet<>();
     private int unreadable;
+    private boolean ticksOfReplicas;
 
     /** An empty fold by a projection of its own. */
     public CommittedFold(Projection<S> projection, Codec codec) {
         this.projection = projection;
         this.codec = codec;
         this.applied = new AppliedField(projection.spec().stateType().prototype());
+    }
+
+    /** Ticks depend on what one process remembers, heartbeats for example: their effects are taken as they were. */
+    public void takeTicksOfReplicas() {
+        ticksOfReplicas = true;
     }
 
     /** A writer has written an event about a key, for the first time or again. */
@@ -74,13 +80,13 @@ public final class CommittedFold<S> implements States<S> {
     }
 
     /** A replica has committed a transaction, for these calls of its projection. */
-    public void committed(List<RecordedProjection.Call> calls, List<ConsumerRecord<byte[], byte[]>> records) {
+    public void committed(List<RecordedProjection.Call<S>> calls, List<ConsumerRecord<byte[], byte[]>> records) {
         List<Outbound> outputs = new ArrayList<>();
         Set<String> touched = new HashSet<>();
-        for (RecordedProjection.Call call : calls) {
+        for (RecordedProjection.Call<S> call : calls) {
             Effects<S> effects = call.input()
                     .map(input -> projection.on(this, input, call.now()))
-                    .orElseGet(() -> projection.tick(call.key(), this, call.now()));
+                    .orElseGet(() -> ticksOfReplicas ? call.effects() : projection.tick(call.key(), this, call.now()));
             call.input().ifPresent(input -> fold(input, effects));
             states.keySet().removeAll(effects.forgotten());
             states.putAll(effects.states());

@@ -19,14 +19,15 @@ import java.util.function.Consumer;
 public final class RecordedProjection<S> implements Projection<S> {
     private final Projection<S> projection;
     private final Consumer<States<S>> restarted;
-    private final List<Call> calls = new ArrayList<>();
+    private final List<Call<S>> calls = new ArrayList<>();
 
     /**
      * One call.
      *
      * @param input the input; empty for a tick
+     * @param effects what the projection answered
      */
-    public record Call(String key, Optional<Inbound> input, Instant now) {}
+    public record Call<S>(String key, Optional<Inbound> input, Instant now, Effects<S> effects) {}
 
     /**
      * Records the calls to a projection.
@@ -39,8 +40,8 @@ public final class RecordedProjection<S> implements Projection<S> {
     }
 
     /** The calls since the last time, in order. */
-    public List<Call> takeCalls() {
-        List<Call> taken = List.copyOf(calls);
+    public List<Call<S>> takeCalls() {
+        List<Call<S>> taken = List.copyOf(calls);
         calls.clear();
         return taken;
     }
@@ -62,8 +63,9 @@ public final class RecordedProjection<S> implements Projection<S> {
 
     @Override
     public Effects<S> on(States<S> states, Inbound input, Instant now) {
-        calls.add(new Call(input.key(), Optional.of(input), now));
-        return projection.on(states, input, now);
+        Effects<S> effects = projection.on(states, input, now);
+        calls.add(new Call<>(input.key(), Optional.of(input), now, effects));
+        return effects;
     }
 
     @Override
@@ -83,8 +85,9 @@ public final class RecordedProjection<S> implements Projection<S> {
 
     @Override
     public Effects<S> tick(String key, States<S> states, Instant now) {
-        calls.add(new Call(key, Optional.empty(), now));
-        return projection.tick(key, states, now);
+        Effects<S> effects = projection.tick(key, states, now);
+        calls.add(new Call<>(key, Optional.empty(), now, effects));
+        return effects;
     }
 
     @Override
