@@ -363,6 +363,20 @@ EXPORT nvmlReturn_t HANDLE(unsigned int index, nvmlDevice_t *device) {
     return handle(__func__, index, device);
 }
 
+/* Not called by our daemon; other device plugins, which are measured beside it, do. */
+EXPORT nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device) {
+    ENTER;
+    for (unsigned int index = 0; index < seenCount; index++) {
+        int at = 0;
+        if (enter_device(__func__, device_at(index), &at) == NVML_SUCCESS
+            && strcmp((const char *)((volatile ControlGpu *)&control->gpus[at])->uuid, uuid) == 0) {
+            *device = device_at(index);
+            return NVML_SUCCESS;
+        }
+    }
+    return NVML_ERROR_NOT_FOUND;
+}
+
 EXPORT nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
     ENTER_EITHER;
     return give(uuid, length, mig ? mig->uuid : gpu->uuid);
