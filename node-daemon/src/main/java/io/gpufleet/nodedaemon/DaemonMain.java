@@ -81,7 +81,6 @@ final class DaemonMain implements AutoCloseable {
     private final OpsServer opsServer;
     private final LongSupplier kernelLogOverruns;
     private final IgnoreVerdictsFile ignoreVerdictsFile;
-    private final ForgetFile forgetFile;
     private final ProcessExit exit = new ProcessExit();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
@@ -103,8 +102,7 @@ final class DaemonMain implements AutoCloseable {
                 new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));
         ignoreVerdictsFile = new IgnoreVerdictsFile(
                 config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new NodeLoopInput.VerdictsIgnored(ignored)));
-        forgetFile = new ForgetFile(
-                config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
+        ForgetFile _ = forgetFile(config, inbox);
         settingsWatcher = settingsWatcher(config, environment, inbox);
         var allocator =
                 DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
@@ -141,10 +139,17 @@ final class DaemonMain implements AutoCloseable {
         kernelLogOverruns = followKernelLog(config, host, inbox);
         vertx.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
         ignoreVerdictsFile.start();
-        forgetFile.start();
         settingsWatcher.start();
         exit.prepare(source.name());
         logStart(config, epoch, opsServer.port());
+    }
+
+    /** One that was written while no daemon ran is applied by the first inputs. */
+    private static ForgetFile forgetFile(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {
+        var file = new ForgetFile(
+                config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
+        file.start();
+        return file;
     }
 
     private static void logStart(DaemonConfig config, long epoch, int httpPort) {

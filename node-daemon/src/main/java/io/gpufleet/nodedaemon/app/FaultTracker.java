@@ -47,10 +47,12 @@ final class FaultTracker {
     private final Map<String, Reading<Long>> energy = new HashMap<>();
     private final List<KernelLogFault> pendingKernelFaults = new ArrayList<>();
     private OpenFaults health;
+    private LearnedGpus learned;
     private PollHistory polls;
     private boolean needsSave;
 
-    FaultTracker(OpenFaults health, PollHistory polls, DaemonCounters counters, DeferredLog log) {
+    FaultTracker(OpenFaults health, PollHistory polls, DaemonCounters counters, DeferredLog log, LearnedGpus learned) {
+        this.learned = learned;
         this.health = health;
         this.polls = polls;
         this.counters = counters;
@@ -72,9 +74,9 @@ final class FaultTracker {
                         OpenFault::key, fault -> fault.subject().subcode()));
     }
 
-    /** Requests a save for another change without a fact. */
-    void saveSoon() {
-        needsSave = true;
+    /** Returns the GPUs that the node had. */
+    LearnedGpus learned() {
+        return learned;
     }
 
     /** Returns once whether the faults changed without a fact, which a restart would lose unless the state is saved. */
@@ -98,6 +100,10 @@ final class FaultTracker {
                 health = health.retainGpus(uuids, now);
                 energy.keySet().retainAll(uuids);
                 devices.gpus().forEach(known -> seen.addAll(gpuScanned(known, context)));
+                LearnedGpus before = learned;
+                learned = before.after(scan);
+                needsSave |= !learned.equals(before);
+                seen.addAll(missing(learned.missing(scan), context));
             }
             case DeviceScan.ScanFailed(DeviceScan.DriverProblem problem, String reason) -> {
                 if (isFault(problem, devices)) {
@@ -158,11 +164,25 @@ final class FaultTracker {
         return new DeviceEvent.FaultDetected(key.gpuUuid(), "", key.fault(), FaultOrigin.POLL, message);
     }
 
+    /** Removes GPUs, by UUID or serial number, from those that the node should have. */
+    List<NodeFact> forget(Set<String> names, DeviceInventory devices, Holdings holdings, Moment now) {
+        int before = learned.gpus().size();
+        learned = learned.without(names).after(devices.lastScan());
+        int forgotten = before - learned.gpus().size();
+        log.add(() -> LOG.atInfo()
+                .addKeyValue("names", names)
+                .addKeyValue("gpus", forgotten)
+                .log("GPUs removed from those that the node should have"));
+        return devices.lastScan() instanceof DeviceScan.ScanSucceeded scan
+                ? missing(learned.missing(scan), new Context(devices, holdings, now))
+                : List.of();
+    }
+
     /** Applies which GPUs of the node are gone; that one more is gone is another observation of one fault of the node. */
-    List<NodeFact> missing(List<LearnedGpus.LearnedGpu> gone, DeviceInventory devices, Holdings holdings, Moment now) {
+    private List<NodeFact> missing(List<LearnedGpus.LearnedGpu> gone, Context context) {
         if (gone.isEmpty()) {
-            health =
-                    health.causeResolved(MISSING, "the GPUs are back, replaced, or removed from the learned ones", now);
+            health = health.causeResolved(
+                    MISSING, "the GPUs are back, replaced, or removed from the learned ones", context.now());
             return List.of();
         }
         String message = "gone from the PCI bus: "
@@ -172,7 +192,7 @@ final class FaultTracker {
                 && health.find(MISSING)
                         .filter(fault -> fault.message().equals(message))
                         .isPresent();
-        return known ? List.of() : observe(polled(MISSING, message), new Context(devices, holdings, now));
+        return known ? List.of() : observe(polled(MISSING, message), context);
     }
 
     /** Applies an event of a device source. */

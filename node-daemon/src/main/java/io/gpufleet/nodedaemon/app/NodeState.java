@@ -10,13 +10,10 @@ import io.gpufleet.nodedaemon.model.allocation.PlannedDevice;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.DeviceInventory;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
-import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
-import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.device.Moment;
-import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
 import io.gpufleet.nodedaemon.model.fault.OpenFaults;
@@ -25,12 +22,10 @@ import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.nodedaemon.model.fault.rules.PollHistory;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.holders.UnallocatedProcesses;
-import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,7 +53,6 @@ final class NodeState {
     private PluginSettings settings;
     private SettingsSelector selector;
     private Overlay overlay;
-    private LearnedGpus learned;
     private Map<String, String> missingNodes = Map.of();
     private CompanionStatus companions = CompanionStatus.NONE;
     private Holdings holdings = Holdings.UNKNOWN;
@@ -96,12 +90,12 @@ final class NodeState {
         this.timers = new NodeTimers(now.nanos(), host.bootId());
         StateStore.StoredState remembered = outputs.store().load();
         this.devices = DeviceInventory.restored(remembered.gpus(), now);
-        this.learned = remembered.learned().beginning(now.wall());
         this.faults = new FaultTracker(
                 OpenFaults.restored(policy.with(settings.xids()), remembered.faults(), now),
                 PollHistory.empty(now.nanos() + BOOT_GRACE.minus(host.uptime()).toNanos()),
                 outputs.counters(),
-                log);
+                log,
+                remembered.learned().beginning(now.wall()));
         this.announced = announcement(NodeFact.Reason.START);
         if (!remembered.bootId().isEmpty() && !remembered.bootId().equals(host.bootId())) {
             cleared(faults.afterReboot(host.bootId()), now);
@@ -170,13 +164,20 @@ final class NodeState {
                 companions = status;
                 publish(List.of(), now);
             }
-            case NodeLoopInput.GpusForgotten(Set<String> names) -> forget(names, now);
+            case NodeLoopInput.GpusForgotten(Set<String> names) -> {
+                publish(faults.forget(names, devices, holdings, now), now);
+                save();
+            }
             case NodeLoopInput.HoldingsListed(Holdings seen) -> holdingsListed(seen, now);
             case NodeLoopInput.HoldingsUnknown unknown -> holdingsUnknown(unknown, now);
             case NodeLoopInput.CheckpointChanged _ -> timers.holders().scheduleNow(now.nanos());
             case NodeLoopInput.DevicesAllocated(String resource, List<String> ids, long micros) -> {
                 timers.holders().allocated(now.nanos());
-                outputs.facts().publish(new NodeFact.Allocated(resource, ids, strategies(), micros), now);
+                outputs.facts()
+                        .publish(
+                                new NodeFact.Allocated(
+                                        resource, ids, settings.allocate().strategyNames(), micros),
+                                now);
             }
             case NodeLoopInput.BacklogSent(boolean lost) -> republish(lost, now);
             case NodeLoopInput.Barrier(Runnable reached) -> reached.run();
@@ -187,13 +188,6 @@ final class NodeState {
             save();
         }
         log.write();
-    }
-
-    private List<String> strategies() {
-        return settings.allocate().strategies().stream()
-                .map(DeviceListStrategy::value)
-                .sorted()
-                .toList();
     }
 
     private void scanned(DeviceScan scan, Moment now) {
@@ -207,8 +201,7 @@ final class NodeState {
         }
         devices = devices.after(scan, now);
         applySettings();
-        List<NodeFact> seen = new ArrayList<>(faults.scanned(scan, devices, holdings, now));
-        seen.addAll(learn(scan, now));
+        List<NodeFact> seen = faults.scanned(scan, devices, holdings, now);
         boolean first = !scanned;
         scanned = true;
         publish(seen, now);
@@ -217,29 +210,6 @@ final class NodeState {
             publishOpenFaults(now);
             save();
         }
-    }
-
-    private List<NodeFact> learn(DeviceScan scan, Moment now) {
-        LearnedGpus before = learned;
-        learned = before.after(scan);
-        if (!learned.equals(before)) {
-            faults.saveSoon();
-        }
-        return scan instanceof DeviceScan.ScanSucceeded
-                ? faults.missing(learned.missing(scan), devices, holdings, now)
-                : List.of();
-    }
-
-    private void forget(Set<String> names, Moment now) {
-        LearnedGpus before = learned;
-        learned = before.without(names);
-        int forgotten = before.gpus().size() - learned.gpus().size();
-        log.add(() -> LOG.atInfo()
-                .addKeyValue("names", names)
-                .addKeyValue("gpus", forgotten)
-                .log("GPUs removed from those that the node should have"));
-        publish(learn(devices.lastScan(), now), now);
-        save();
     }
 
     /** Selects the settings by the known GPUs; lost ones count, or a loss would rename the others' resources. */
@@ -268,15 +238,8 @@ final class NodeState {
             publishHeld(now);
         }
         if (polled.publish()) {
-            outputs.facts().publish(new NodeFact.Sampled(polled.samples(), memory()), now);
+            outputs.facts().publish(new NodeFact.Sampled(polled.samples(), devices.memoryBytes()), now);
         }
-    }
-
-    private Map<String, Long> memory() {
-        return devices.gpus().stream()
-                .map(KnownGpu::gpu)
-                .filter(gpu -> gpu.memoryBytes() instanceof Reading.Known<Long>)
-                .collect(Collectors.toMap(Gpu::uuid, gpu -> gpu.memoryBytes().orElse(0L)));
     }
 
     private void holdingsUnknown(NodeLoopInput.HoldingsUnknown unknown, Moment now) {
@@ -418,7 +381,7 @@ final class NodeState {
                 offers.listed(),
                 settings,
                 companions,
-                learned.since());
+                faults.learned().since());
     }
 
     private void announce(NodeFact.Reason reason, Moment now) {
@@ -434,6 +397,6 @@ final class NodeState {
                         host.bootId(),
                         List.copyOf(faults.health().open()),
                         devices.gpus().stream().map(KnownGpu::gpu).toList(),
-                        learned));
+                        faults.learned()));
     }
 }

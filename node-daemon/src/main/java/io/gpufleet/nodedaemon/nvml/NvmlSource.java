@@ -117,9 +117,15 @@ public final class NvmlSource implements DeviceSource {
         CompletableFuture<NvmlInitialisation> initialised = new CompletableFuture<>();
         try {
             return context.executors().call(NvmlExecutors.DRIVER, "nvmlInit", () -> {
-                NvmlInitialisation opened = NvmlInitialisation.open(library);
-                initialised.complete(opened);
-                return opened;
+                try {
+                    NvmlInitialisation opened = NvmlInitialisation.open(library);
+                    initialised.complete(opened);
+                    return opened;
+                } catch (NvmlFailure e) {
+                    // Nothing to shut down when this one hung and failed later.
+                    initialised.completeExceptionally(e);
+                    throw e;
+                }
             });
         } catch (NvmlFailure e) {
             if (e.code() == NvmlReturnCode.HUNG) {
@@ -154,7 +160,7 @@ public final class NvmlSource implements DeviceSource {
     /** NVML counts initialisations: each one that hung and returned later needs its own shutdown. */
     private void shutDownPending() {
         List<NvmlInitialisation> returned = pendingShutdowns.stream()
-                .filter(CompletableFuture::isDone)
+                .filter(pending -> pending.isDone() && !pending.isCompletedExceptionally())
                 .map(CompletableFuture::join)
                 .toList();
         pendingShutdowns.removeIf(CompletableFuture::isDone);

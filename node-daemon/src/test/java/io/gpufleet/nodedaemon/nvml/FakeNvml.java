@@ -354,6 +354,17 @@ public final class FakeNvml implements AutoCloseable {
         throw new IllegalStateException("no room for another rule");
     }
 
+    /** Removes the rules of one function; its hanging calls return. */
+    public FakeNvml clearRules(String function) {
+        for (int i = 0; i < 32; i++) {
+            long at = offsetOf("Control.rules") + (long) i * offsetOf("Rule");
+            if (memory.getString(at + offsetOf("Rule.call")).equals(function)) {
+                set(at + offsetOf("Rule.used"), 0);
+            }
+        }
+        return this;
+    }
+
     /** Removes all rules; hanging calls return. */
     public FakeNvml clearRules() {
         for (int i = 0; i < 32; i++) {

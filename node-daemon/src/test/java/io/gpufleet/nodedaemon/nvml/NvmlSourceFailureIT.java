@@ -215,6 +215,28 @@ class NvmlSourceFailureIT {
     }
 
     @Test
+    void initialisationThatHangsAndFailsKeepsNoLibraryMapped() throws IOException {
+        try (FakeNvml nvml = FakeNvml.install(root, 2);
+                NvmlSource source = open("", Duration.ofSeconds(1))) {
+            // Given an initialisation that hangs, and fails once it returns
+            nvml.hang("nvmlInitWithFlags", -1).fail("nvmlInit_v2", -1, DRIVER_NOT_LOADED);
+            assertThat(source.scan()).isInstanceOf(DeviceScan.ScanFailed.class);
+            String library = nvml.library().toRealPath().toString();
+            assertThat(OwnProcessFiles.mapped(library)).isTrue();
+
+            // When
+            nvml.clearRules("nvmlInitWithFlags");
+
+            // Then
+            await().until(() -> {
+                source.release();
+                return !OwnProcessFiles.mapped(library);
+            });
+            assertThat(nvml.counter("openSessions")).isZero();
+        }
+    }
+
+    @Test
     void driverThatHungAndCameBackIsReleasedInFull() throws IOException {
         try (FakeNvml nvml = FakeNvml.install(root, 2);
                 NvmlSource source = open("", Duration.ofSeconds(1))) {

@@ -43,6 +43,14 @@ public final class DeviceInventory {
                 .toList();
     }
 
+    /** Returns the memory of each GPU that reports it, by UUID. */
+    public Map<String, Long> memoryBytes() {
+        return gpus.values().stream()
+                .map(KnownGpu::gpu)
+                .filter(gpu -> gpu.memoryBytes() instanceof Reading.Known<Long>)
+                .collect(Collectors.toMap(Gpu::uuid, gpu -> gpu.memoryBytes().orElse(0L)));
+    }
+
     /** Returns the GPU with the UUID. */
     public Optional<KnownGpu> find(String uuid) {
         return Optional.ofNullable(gpus.get(uuid));

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.settings;
 
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -103,6 +104,11 @@ public record AllocateSettings(
                 cdiAnnotationPrefix,
                 new Driver(root, driver.libraryPath()),
                 preStart);
+    }
+
+    /** Names of the strategies, sorted. */
+    public List<String> strategyNames() {
+        return strategies.stream().map(DeviceListStrategy::value).sorted().toList();
     }
 
     /** Whether containers get device nodes from this daemon; NVIDIA's container runtime makes its own. */
