@@ -65,6 +65,7 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
         switch (random.nextInt(10)) {
             case 0 -> {
                 epochs.merge(node, 2L, (_, epoch) -> epoch + 1);
+                sent.remove(node);
                 send(node, tested.next(node, random));
             }
             case 1 -> repeat(node);
@@ -97,7 +98,7 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
     }
 
     private void unreadable(String node) {
-        String topic = sent.getOrDefault(node, List.of()).getFirst().topic();
+        String topic = shared.codec().topics().name(tested.first(node).topic());
         shared.broker().append(new ProducerRecord<>(topic, node.getBytes(UTF_8), "no event".getBytes(UTF_8)));
         shared.fold().unreadable();
     }
