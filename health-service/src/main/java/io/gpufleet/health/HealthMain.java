@@ -1,6 +1,7 @@
 package io.gpufleet.health;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.health.app.Backlog;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
@@ -10,6 +11,7 @@ import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
+import io.gpufleet.health.config.PoolsFile;
 import io.gpufleet.health.http.HealthMetrics;
 import io.gpufleet.health.http.HealthRoutes;
 import io.gpufleet.health.http.ReadinessChecks;
@@ -22,6 +24,7 @@ import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.Program;
@@ -70,12 +73,14 @@ public final class HealthMain {
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
         var machine = new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge());
+        Protection protection = PoolsFile.load(config.mode(), config.pools());
         TopicCheck.run(bus);
 
         KubernetesClient client = shutdown.add(
                 "Kubernetes client",
                 KubernetesClients.connect(System.getenv(), "gpufleet-health", "get, list, watch and patch nodes"));
         var lease = new CurrentLease();
+        var backlog = new Backlog();
         NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
         KubernetesNodeClient nodes = shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock));
 
@@ -90,16 +95,17 @@ public final class HealthMain {
         var metrics = new HealthMetrics(store, counters);
         var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
-        var step = new NodePatchStep(timed, signals, lease, counters, clock, OVERRIDE_CONFIRMATION);
-        Reconciler reconciler =
-                shutdown.add("reconciler", new Reconciler(step, signals, lease, timings, config.reconcileInterval()));
+        var settings = new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, protection.labelKeys());
+        var step = new NodePatchStep(timed, signals, lease, counters, clock, settings);
+        Reconciler reconciler = shutdown.add(
+                "reconciler", new Reconciler(step, signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
 
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
-                        new HealthProjection(machine),
+                        new HealthProjection(machine, protection, backlog),
                         new ReconcilerActor(reconciler),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));

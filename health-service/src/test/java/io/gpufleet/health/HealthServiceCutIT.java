@@ -69,6 +69,7 @@ class HealthServiceCutIT {
     private ProgramProcess start(String instance, String bootstrap) {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of(
                         "GPUFLEET_KAFKA", bootstrap, "GPUFLEET_INSTANCE", instance, "GPUFLEET_SESSION_TIMEOUT", "2s"))
                 .start();

@@ -347,6 +347,7 @@ class HealthServiceIT {
     private static ProgramProcess.Builder program(Map<String, String> settings) {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
                 .environment(settings);
     }

@@ -45,6 +45,7 @@ class HealthServiceRecordsIT {
         bed = TestBed.start(dir);
         service = ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
                 .recordCache()
                 .start();

@@ -107,6 +107,7 @@ class NewKafkaClusterIT {
 
     private ProgramProcess startService(BrokerProcess broker) {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of(
                         "GPUFLEET_CLUSTER", CLUSTER,
                         "GPUFLEET_KAFKA", broker.bootstrap(),

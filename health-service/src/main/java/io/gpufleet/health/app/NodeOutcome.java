@@ -5,6 +5,12 @@ import java.util.List;
 
 /** Outcome of the last reconcile of a node, shown to operators. */
 sealed interface NodeOutcome {
+    /** Shown by a replica that does not lead. */
+    String ON_STANDBY = "this replica is a standby: the leader patches Nodes and knows the outcome";
+
+    /** Shown until the backlog of the node is read. */
+    String BACKLOG = "not patched before the events that waited for this replica are read";
+
     /** No reconcile yet. */
     record NotReconciled() implements NodeOutcome {}
 
@@ -35,6 +41,9 @@ sealed interface NodeOutcome {
     /** An applied field is missing in the second read, too. */
     record RemovedManually(String target) implements NodeOutcome {}
 
+    /** Another controller removed an applied field again and again. */
+    record RemovedByController(String target, String manager, int repairs) implements NodeOutcome {}
+
     /** A patch was rejected or not answered. */
     record Failed(String reason) implements NodeOutcome {}
 
@@ -60,6 +69,9 @@ sealed interface NodeOutcome {
             case Missing(String target, Duration readAfter) ->
                 target + " is missing, read again in " + readAfter.toSeconds() + " s";
             case RemovedManually(String target) -> target + " was removed manually";
+            case RemovedByController(String target, String manager, int repairs) ->
+                target + " was applied again " + repairs + " times in an hour and removed by field manager " + manager
+                        + " each time: keep it from the taints of others";
             case Failed(String reason) -> reason;
             case LeaseEnded() -> "this replica may not act now: no commit proves that it leads";
             case ConflictsExceeded() -> "the Node changes too often to be patched";

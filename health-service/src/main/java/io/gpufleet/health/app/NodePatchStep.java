@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,8 +27,17 @@ public final class NodePatchStep {
     private final SignalSink signals;
     private final ReconcileCounters counters;
     private final OverrideDetector overrides;
-    private final Map<String, String> reportedUids = new ConcurrentHashMap<>();
+    private final Set<String> labelKeys;
+    private final Map<String, ObservedNode.NodeFacts> reportedFacts = new ConcurrentHashMap<>();
     private final Map<String, NodeOutcome> outcomes = new ConcurrentHashMap<>();
+
+    /**
+     * Settings of a step.
+     *
+     * @param confirmAfter an applied taint missing in two reads this far apart was removed manually
+     * @param labelKeys labels of Nodes that are reported with them
+     */
+    public record Settings(Duration confirmAfter, Set<String> labelKeys) {}
 
     /** When the node is reconciled next. */
     public sealed interface ReconcileResult {
@@ -41,11 +51,21 @@ public final class NodePatchStep {
         record RetryAfter(Duration after) implements ReconcileResult {}
     }
 
+    /** Step that reports no labels. */
+    NodePatchStep(
+            NodeClient nodes,
+            SignalSink signals,
+            CurrentLease lease,
+            ReconcileCounters counters,
+            Clock clock,
+            Duration confirmAfter) {
+        this(nodes, signals, lease, counters, clock, new Settings(confirmAfter, Set.of()));
+    }
+
     /**
      * Step over one cluster.
      *
      * @param lease asked immediately before each call that changes something
-     * @param confirmAfter an applied taint missing in two reads this far apart was removed manually
      */
     public NodePatchStep(
             NodeClient nodes,
@@ -53,11 +73,12 @@ public final class NodePatchStep {
             CurrentLease lease,
             ReconcileCounters counters,
             Clock clock,
-            Duration confirmAfter) {
+            Settings settings) {
+        this.labelKeys = settings.labelKeys();
         this.nodes = new LeasedNodeClient(nodes, lease);
         this.signals = new LeasedSignalSink(signals, lease);
         this.counters = counters;
-        this.overrides = new OverrideDetector(this.nodes, this.signals, clock, confirmAfter);
+        this.overrides = new OverrideDetector(this.nodes, this.signals, clock, settings.confirmAfter());
     }
 
     /** Prepares for the first patch. */
@@ -73,8 +94,8 @@ public final class NodePatchStep {
     /** Removes what is kept for a node. */
     void forget(String node) {
         outcomes.remove(node);
-        reportedUids.remove(node);
-        overrides.notMissing(node);
+        reportedFacts.remove(node);
+        overrides.forget(node);
     }
 
     private NodeOutcome lastOutcome(String node) {
@@ -98,7 +119,7 @@ public final class NodePatchStep {
             }
             return new ReconcileResult.Reconciled();
         }
-        reportUid(verdict, observed.get());
+        reportNode(verdict, observed.get());
         return patch(observed.get(), DesiredNode.of(verdict), backoff(failures));
     }
 
@@ -108,7 +129,7 @@ public final class NodePatchStep {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             NodePatchPlan plan = NodePatchPlan.of(observed, desired);
             if (plan instanceof NodePatchPlan.AppliedMissing missing) {
-                return detectOverride(observed, missing, fromServer);
+                return detectOverride(observed, desired, missing, fromServer, backoff);
             }
             overrides.notMissing(observed.name());
             if (!(plan instanceof NodePatchPlan.Patch patch)) {
@@ -251,9 +272,31 @@ public final class NodePatchStep {
     }
 
     private ReconcileResult detectOverride(
-            ObservedNode observed, NodePatchPlan.AppliedMissing missing, boolean fromServer) {
+            ObservedNode observed,
+            DesiredNode desired,
+            NodePatchPlan.AppliedMissing missing,
+            boolean fromServer,
+            Duration backoff) {
         OverrideDetector.Detection detection = overrides.missing(observed, missing, fromServer);
-        detection.outcome().ifPresent(outcome -> outcomes.put(observed.name(), outcome));
+        if (detection.repair().isPresent()
+                && NodePatchPlan.repair(detection.repair().get(), desired) instanceof NodePatchPlan.Patch patch) {
+            ObservedNode now = detection.repair().get();
+            counters.foreign.increment();
+            LOG.atWarn()
+                    .addKeyValue("node", now.name())
+                    .addKeyValue("manager", now.base().taintsManager())
+                    .log("taint removed by a controller is applied again");
+            return handleResponse(now, desired, patch, apply(now, patch, desired), backoff);
+        }
+        detection.outcome().ifPresent(outcome -> {
+            if (changed(observed.name(), outcome) && outcome instanceof NodeOutcome.RemovedByController) {
+                LOG.atWarn()
+                        .addKeyValue("node", observed.name())
+                        .addKeyValue("reason", outcome.text())
+                        .log("taint not applied again");
+                nodes.recordEvent(observed, true, "TaintRemovedByController", outcome.text());
+            }
+        });
         return new ReconcileResult.RequeueAfter(detection.requeueAfter());
     }
 
@@ -265,19 +308,23 @@ public final class NodePatchStep {
     /** A deletion that no replica saw, since none was active then. */
     private void reportDeletion(Verdict verdict) {
         NodeReference node = verdict.node();
-        reportedUids.remove(node.name());
+        reportedFacts.remove(node.name());
         if (!node.uid().isEmpty() && node.goneSince() == null) {
             signals.nodeDeleted(node.name(), node.uid());
         }
     }
 
-    private void reportUid(Verdict verdict, ObservedNode observed) {
-        String uid = observed.uid();
-        boolean news = !uid.equals(verdict.node().uid()) || verdict.node().goneSince() != null;
-        if (news && !uid.equals(reportedUids.put(observed.name(), uid))) {
-            signals.nodeObserved(observed.name(), observed.facts()).whenComplete((_, failed) -> {
+    /** Reports what the verdict does not know of the Node object: its identity, pool, zone, and whether it can be used. */
+    private void reportNode(Verdict verdict, ObservedNode observed) {
+        ObservedNode.NodeFacts facts = observed.facts().withLabels(labelKeys);
+        NodeReference known = verdict.node();
+        boolean news = !facts.uid().equals(known.uid())
+                || known.goneSince() != null
+                || !facts.placement().equals(known.placement());
+        if (news && !facts.equals(reportedFacts.put(observed.name(), facts))) {
+            signals.nodeObserved(observed.name(), facts).whenComplete((_, failed) -> {
                 if (failed != null) {
-                    reportedUids.remove(observed.name(), uid);
+                    reportedFacts.remove(observed.name(), facts);
                 }
             });
         }

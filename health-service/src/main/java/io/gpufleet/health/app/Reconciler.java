@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
 public final class Reconciler implements NodeListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Reconciler.class);
     private static final int MAX_CONCURRENT = 32;
+    private static final Duration BACKLOG_RETRY = Duration.ofMillis(250);
 
     private final NodePatchStep step;
     private final SignalSink signals;
@@ -35,6 +36,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final CurrentLease lease;
     private final PatchTimings timings;
+    private final Backlog backlog;
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("reconcile-timer").factory());
@@ -47,10 +49,16 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         private int failures;
     }
 
-    /** Does nothing before {@link #begin}. */
+    /** Does nothing before {@link #begin}, and nothing to a node before its backlog is read. */
     public Reconciler(
-            NodePatchStep step, SignalSink signals, CurrentLease lease, PatchTimings timings, Duration interval) {
+            NodePatchStep step,
+            SignalSink signals,
+            CurrentLease lease,
+            PatchTimings timings,
+            Backlog backlog,
+            Duration interval) {
         this.step = step;
+        this.backlog = backlog;
         this.timings = timings;
         this.signals = new LeasedSignalSink(signals, lease);
         this.lease = lease;
@@ -109,9 +117,12 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         }
     }
 
-    /** Outcome of the last reconcile of the node, one line for people. */
+    /** Outcome of the last reconcile of the node, one line for people; a standby has none. */
     public String outcome(String node) {
-        return step.outcome(node);
+        if (!active) {
+            return NodeOutcome.ON_STANDBY;
+        }
+        return backlog.isRead(node) ? step.outcome(node) : NodeOutcome.BACKLOG;
     }
 
     private void request(String node) {
@@ -169,6 +180,9 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private NodePatchStep.ReconcileResult reconcileOnce(String node, WorkItem item) {
         try {
             Verdict verdict = verdicts.get(node);
+            if (active && !backlog.isRead(node)) {
+                return new NodePatchStep.ReconcileResult.RequeueAfter(BACKLOG_RETRY);
+            }
             return active && verdict != null
                     ? step.reconcile(verdict, item.failures)
                     : new NodePatchStep.ReconcileResult.Reconciled();

@@ -1,5 +1,6 @@
 package io.gpufleet.health.config;
 
+import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
@@ -13,8 +14,11 @@ import java.util.List;
  * @param maxActionAge older faults are recorded and withdraw nothing
  * @param reconcileInterval how often every Node is reconciled without a change
  * @param policy name of a bundled policy pack, or path of a policy file
+ * @param mode of the nodes that no pool selects
+ * @param pools {@code standard}, {@code unlimited}, or path of a file with pools and limits
  */
-public record HealthConfig(Http http, Duration maxActionAge, Duration reconcileInterval, String policy) {
+public record HealthConfig(
+        Http http, Duration maxActionAge, Duration reconcileInterval, String policy, Mode mode, String pools) {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
     /** Host and port; port 0 takes a free one. */
@@ -43,6 +47,14 @@ public record HealthConfig(Http http, Duration maxActionAge, Duration reconcileI
                 Setting.optional(
                         "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
                 Setting.optional("GPUFLEET_POLICY", "nvidia", "policy pack: nvidia, or the path of a YAML file"),
+                Setting.optional(
+                        "GPUFLEET_MODE",
+                        "observe",
+                        "observe: decisions are recorded and shown only; enforce: devices are withdrawn, nodes tainted"),
+                Setting.optional(
+                        "GPUFLEET_POOLS",
+                        "standard",
+                        "budgets: standard (10 % of nodes and devices), unlimited, or the path of a YAML file"),
                 Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
                 Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"));
     }
@@ -53,6 +65,16 @@ public record HealthConfig(Http http, Duration maxActionAge, Duration reconcileI
                 new Http(environment.text("GPUFLEET_HTTP_HOST"), environment.integer("GPUFLEET_HTTP_PORT", 0, 65535)),
                 environment.duration("GPUFLEET_MAX_ACTION_AGE"),
                 environment.duration("GPUFLEET_RECONCILE_INTERVAL"),
-                environment.text("GPUFLEET_POLICY"));
+                environment.text("GPUFLEET_POLICY"),
+                mode(environment.text("GPUFLEET_MODE")),
+                environment.text("GPUFLEET_POOLS"));
+    }
+
+    private static Mode mode(String name) {
+        return switch (name) {
+            case "observe" -> Mode.OBSERVE;
+            case "enforce" -> Mode.ENFORCE;
+            default -> throw new ConfigurationException("GPUFLEET_MODE='" + name + "' takes observe or enforce");
+        };
     }
 }

@@ -4,6 +4,7 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.BootLimit;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
@@ -38,18 +39,19 @@ import org.yaml.snakeyaml.error.YAMLException;
  * <pre>
  * policy            name of the pack
  * recoveryDwell     ISO 8601 duration, default PT0S
+ * bootLimit         {boots: number, within: ISO 8601 duration}, default 2 in P7D
  * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
  * xids, sxids       number: rule, in place of the immediate action's rule
  * kinds             fault-kind: rule, one for each kind of fault
  * recoveryActions   recovery-action: rule, applies when it is the more severe one
  *
- * rule              {class: fault-class, recommendedAction: action, default none}
+ * rule              {class: fault-class, recommendedAction: action, default none, grace: ISO 8601 duration, default PT0S}
  * </pre>
  */
 public final class PolicyFile {
     private static final int MAX_BYTES = 256 * 1024;
-    private static final Set<String> KEYS =
-            Set.of("policy", "recoveryDwell", "immediateActions", "kinds", "recoveryActions", "xids", "sxids");
+    private static final Set<String> KEYS = Set.of(
+            "policy", "recoveryDwell", "bootLimit", "immediateActions", "kinds", "recoveryActions", "xids", "sxids");
 
     private final String source;
     private final Map<?, ?> root;
@@ -115,7 +117,7 @@ public final class PolicyFile {
         XidCatalogue.standard().all().forEach(xid -> {
             FaultCode code = FaultCode.xid(xid.code());
             FaultRule rule = Objects.requireNonNull(immediate.get(xid.immediate()));
-            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction()));
+            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction(), rule.grace()));
         });
         codes.putAll(numberedRules("xids", FaultKind.XID));
         codes.putAll(numberedRules("sxids", FaultKind.SXID));
@@ -124,7 +126,8 @@ public final class PolicyFile {
                 codes,
                 rules("kinds", FaultKind.class, kind -> FaultCode.of(kind).slug()),
                 rules("recoveryActions", RecoveryAction.class, PolicyFile::kebabCase),
-                dwell());
+                duration("recoveryDwell", root.get("recoveryDwell"), Duration.ZERO),
+                bootLimit());
     }
 
     private <E extends Enum<E>> Map<E, FaultRule> rules(String key, Class<E> type, Function<E, String> name) {
@@ -159,8 +162,8 @@ public final class PolicyFile {
     private FaultRule rule(String place, String name, @Nullable Object value) {
         Map<?, ?> fields = mapping(place, value);
         fields.keySet().forEach(field -> {
-            if (!Set.of("class", "recommendedAction").contains(String.valueOf(field))) {
-                throw invalid(place + "." + field, "class and recommendedAction");
+            if (!Set.of("class", "recommendedAction", "grace").contains(String.valueOf(field))) {
+                throw invalid(place + "." + field, "class, recommendedAction and grace");
             }
         });
         return new FaultRule(
@@ -172,7 +175,8 @@ public final class PolicyFile {
                                 fields.get("recommendedAction"),
                                 RecommendedAction.values(),
                                 RecommendedAction::slug)
-                        : RecommendedAction.NONE);
+                        : RecommendedAction.NONE,
+                duration(place + ".grace", fields.get("grace"), Duration.ZERO));
     }
 
     private <E> E constant(String place, @Nullable Object value, E[] values, Function<E, String> name) {
@@ -184,12 +188,22 @@ public final class PolicyFile {
                         "one of " + Arrays.stream(values).map(name).collect(Collectors.joining(", "))));
     }
 
-    private Duration dwell() {
-        Object value = root.containsKey("recoveryDwell") ? root.get("recoveryDwell") : "PT0S";
+    private BootLimit bootLimit() {
+        if (!root.containsKey("bootLimit")) {
+            return BootLimit.DEFAULT;
+        }
+        Map<?, ?> fields = mapping("bootLimit", root.get("bootLimit"));
+        if (!fields.keySet().equals(Set.of("boots", "within")) || !(fields.get("boots") instanceof Integer boots)) {
+            throw invalid("bootLimit=" + fields, "boots, a whole number, and within, an ISO 8601 duration");
+        }
+        return new BootLimit(boots, duration("bootLimit.within", fields.get("within"), BootLimit.DEFAULT.within()));
+    }
+
+    private Duration duration(String place, @Nullable Object value, Duration otherwise) {
         try {
-            return Duration.parse(String.valueOf(value));
+            return value == null ? otherwise : Duration.parse(String.valueOf(value));
         } catch (DateTimeParseException malformed) {
-            throw invalid("recoveryDwell=" + value, "an ISO 8601 duration such as PT5M");
+            throw invalid(place + "=" + value, "an ISO 8601 duration such as PT5M");
         }
     }
 

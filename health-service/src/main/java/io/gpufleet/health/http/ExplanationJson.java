@@ -1,5 +1,6 @@
 package io.gpufleet.health.http;
 
+import io.gpufleet.health.model.HeldBack;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
@@ -12,15 +13,17 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Response of {@code GET /v1/nodes/{n}/why}: faults, verdict, desired Node and the outcome of patching it.
  *
  * <pre>
- * node, nodeUid, bootId, revision, evidence
+ * node, nodeUid, bootId, revision, heldBack, evidence
  * state, trusted, since, reason, recommendedAction
  * faults        [fault, since, observations, recoveryAction, event, actedUpon]
- * devices       [uuid, model, state, trusted, since, reason, recommendedAction, locallyHealthy, faults, note?]
+ * devices       [uuid, model, state, trusted, heldBack, since, reason, recommendedAction, locallyHealthy, listed,
+ *                bootsThatEndedFaults, faults, note?]
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * quarantine?   note
  * override?     {target, by, since}
@@ -33,7 +36,7 @@ final class ExplanationJson {
     static JsonObject of(NodeState state, String outcome, boolean eventsRefused) {
         Verdict verdict = Verdict.of(state);
         var devices = new JsonArray();
-        state.devices().values().forEach(device -> devices.add(of(device)));
+        state.devices().values().forEach(device -> devices.add(of(state, device)));
         var json = new JsonObject()
                 .put("node", state.node().name())
                 .put("nodeUid", state.node().uid())
@@ -44,6 +47,7 @@ final class ExplanationJson {
                 .put("reason", state.health().reason())
                 .put("recommendedAction", state.health().recommendedAction().slug())
                 .put("revision", state.revision())
+                .put("heldBack", verdict.heldBack())
                 .put("evidence", new JsonArray(verdict.evidence()))
                 .put("faults", faults(state.episodes().values()))
                 .put("devices", devices)
@@ -75,17 +79,24 @@ final class ExplanationJson {
                 .put("since", override.since().toString());
     }
 
-    private static JsonObject of(Device device) {
+    private static JsonObject of(NodeState state, Device device) {
         DeviceHealth health = device.health();
         var json = new JsonObject()
                 .put("uuid", device.uuid())
                 .put("model", device.model())
                 .put("state", health.state())
-                .put("trusted", health.trusted())
+                .put("trusted", !state.withdrawn(device))
+                .put(
+                        "heldBack",
+                        Optional.ofNullable(state.heldBack().get(device.uuid()))
+                                .map(HeldBack::by)
+                                .orElse(""))
                 .put("since", health.since().toString())
                 .put("reason", health.reason())
                 .put("recommendedAction", health.recommendedAction().slug())
                 .put("locallyHealthy", device.locallyHealthy())
+                .put("listed", device.listed())
+                .put("bootsThatEndedFaults", device.recurrence().boots())
                 .put("faults", faults(device.episodes().values()));
         if (health instanceof DeviceHealth.Quarantined quarantined) {
             json.put("note", quarantined.note());

@@ -41,6 +41,14 @@ public final class HealthMetrics {
         this.devices = MultiGauge.builder("gpufleet_devices")
                 .description("devices by state")
                 .register(registry);
+        Gauge.builder(
+                        "gpufleet_held_back",
+                        store,
+                        nodes -> nodes.nodes().stream()
+                                .mapToInt(state -> state.heldBack().size())
+                                .sum())
+                .description("taints and withdrawals that mode observe or a budget holds back")
+                .register(registry);
         counter("gpufleet_node_patches", "Node patches applied", counters, ReconcileCounters::patches);
         counter("gpufleet_condition_patches", "condition patches applied", counters, ReconcileCounters::conditions);
         counter(

@@ -5,6 +5,7 @@ import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.OperatorCommands;
 import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
@@ -17,6 +18,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
@@ -26,6 +28,9 @@ import java.util.function.UnaryOperator;
 /** Routes below {@code /v1}. Any replica answers reads from its own state, and appends commands to the log. */
 public final class HealthRoutes {
     private static final int MAX_REASON = 512;
+    private static final Set<Command> NODE_COMMANDS = EnumSet.of(Command.QUARANTINE, Command.RELEASE, Command.FORGET);
+    private static final Set<Command> DEVICE_COMMANDS =
+            EnumSet.of(Command.QUARANTINE, Command.RELEASE, Command.RETIRE, Command.CLEAR);
     private static final BodyHandler BODY = BodyHandler.create(false).setBodyLimit(8 * 1024);
 
     private final NodeStateStore store;
@@ -58,12 +63,13 @@ public final class HealthRoutes {
         OpenApiDocument.mount(router);
         ProblemDetails.mount(router);
         router.get("/v1/nodes/:node/why").handler(this::why);
-        for (Command command : Command.values()) {
-            String verb = verb(command);
-            if (command != Command.RETIRE) {
-                router.post("/v1/nodes/:node/" + verb).handler(BODY).handler(context -> nodeCommand(context, command));
-            }
-            router.post("/v1/devices/:device/" + verb)
+        for (Command command : NODE_COMMANDS) {
+            router.post("/v1/nodes/:node/" + verb(command))
+                    .handler(BODY)
+                    .handler(context -> nodeCommand(context, command));
+        }
+        for (Command command : DEVICE_COMMANDS) {
+            router.post("/v1/devices/:device/" + verb(command))
                     .handler(BODY)
                     .handler(context -> deviceCommand(context, command));
         }
@@ -134,6 +140,9 @@ public final class HealthRoutes {
             String reason,
             Authorizer.AccessResult access) {
         switch (access) {
+            case Authorizer.AccessResult.Allowed _
+            when conflict(command, target).isPresent() ->
+                ProblemDetails.respond(context, 409, conflict(command, target).orElseThrow());
             case Authorizer.AccessResult.Allowed(String user) ->
                 Future.fromCompletionStage(
                                 commands.commandIssued(target.node(), target.device(), command, user, reason))
@@ -155,6 +164,10 @@ public final class HealthRoutes {
             case Authorizer.AccessResult.Unavailable(String failure) ->
                 ProblemDetails.respond(context, 503, "TokenReview not possible: " + failure);
         }
+    }
+
+    private Optional<String> conflict(Command command, CommandTarget target) {
+        return store.node(target.node()).flatMap(state -> OperatorCommands.conflict(state, command, target.device()));
     }
 
     /** The text of the field; empty where the body is no object or the field no text. */

@@ -19,11 +19,14 @@ final class EnumMapping {
     private EnumMapping() {}
 
     static FaultCode code(Fault fault) {
-        return code(fault.getKind(), fault.getXid());
+        return code(fault.getKind(), fault.getXid(), action(fault.getRecoveryAction()));
     }
 
-    static FaultCode code(io.gpufleet.proto.health.v1.FaultKind wire, int number) {
+    static FaultCode code(io.gpufleet.proto.health.v1.FaultKind wire, int number, RecoveryAction action) {
         FaultKind kind = byName(FaultKind.class, wire, "FAULT_KIND_", FaultKind.UNKNOWN);
+        if (kind == FaultKind.RECOVERY_ACTION) {
+            return FaultCode.recovery(action);
+        }
         boolean numbered = kind == FaultKind.XID || kind == FaultKind.SXID;
         return new FaultCode(kind, numbered ? Math.clamp(number, 0, MAX_NUMBER) : 0);
     }

@@ -1,21 +1,34 @@
 package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
+import io.gpufleet.health.app.Backlog;
 import io.gpufleet.health.model.DecisionResult;
+import io.gpufleet.health.model.Footprints;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.OutOfServiceByHand;
+import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.FleetUsage;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.device.Device;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.SequencedSet;
 import java.util.Set;
 
 /** Projection of the input topics onto node states: what {@link HealthMachine} decides, as states and records. */
@@ -28,11 +41,58 @@ public final class HealthProjection implements Projection<NodeState> {
             Set.of(),
             Set.of(Topic.VERDICTS, Topic.DECISIONS));
 
-    private final HealthMachine machine;
+    /** So many held back nodes are looked at again at once, four times a second. */
+    private static final int MAX_DUE = 1_000;
 
-    /** Projection by the decisions of a machine. */
-    public HealthProjection(HealthMachine machine) {
+    private final HealthMachine machine;
+    private final Protection protection;
+    private final FleetUsage usage;
+    private final Backlog backlog;
+    private final OutOfServiceByHand byHand = new OutOfServiceByHand();
+    /** Nodes with something held back by a budget, oldest first. */
+    private final SequencedSet<String> heldBack = new LinkedHashSet<>();
+
+    /** Projection that tells nobody about its backlog. */
+    public HealthProjection(HealthMachine machine, Protection protection) {
+        this(machine, protection, new Backlog());
+    }
+
+    /**
+     * Projection by the decisions of a machine, as far as the protection lets them be carried out.
+     *
+     * @param backlog told when a term begins and when its backlog is read
+     */
+    public HealthProjection(HealthMachine machine, Protection protection, Backlog backlog) {
+        this.backlog = backlog;
         this.machine = machine;
+        this.protection = protection;
+        this.usage = new FleetUsage(protection);
+    }
+
+    @Override
+    public void restarted(States<NodeState> states, Instant now) {
+        backlog.begin();
+        usage.clear();
+        heldBack.clear();
+        byHand.clear();
+        states.forEach((node, state) -> {
+            remember(state);
+            Instant since = state.health().since();
+            if (state.tainted() && since.isAfter(now.minus(protection.brake().within()))) {
+                usage.tainted(since);
+            }
+        });
+    }
+
+    @Override
+    public Collection<String> due(States<NodeState> states, Progress progress, Instant now) {
+        if (progress.caughtUp(now)) {
+            backlog.allRead();
+        } else if (backlog.isWaiting()) {
+            backlog.read(node -> SPEC.inputs().stream()
+                    .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive()));
+        }
+        return heldBack.stream().limit(MAX_DUE).toList();
     }
 
     @Override
@@ -55,10 +115,64 @@ public final class HealthProjection implements Projection<NodeState> {
         return switch (input) {
             case Inbound.Event event ->
                 SignalMapper.toModel(event, now)
-                        .map(signal -> effects(decide(states, event.key(), signal, now), now, event))
+                        .map(signal -> on(states, signal, event, now))
                         .orElse(Effects.none());
             case Inbound.Tombstone _, Inbound.Heartbeat _ -> Effects.none();
         };
+    }
+
+    private Effects<NodeState> on(States<NodeState> states, HealthSignal signal, Inbound.Event event, Instant now) {
+        Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
+                ? moved(states, announced, event, now)
+                : Effects.none();
+        NodeState before = Optional.ofNullable(moved.states().get(event.key()))
+                .or(() -> states.get(event.key()))
+                .orElseGet(() -> NodeState.unknown(event.key(), event.appendedAt()));
+        DecisionResult result = decide(before, signal, now);
+        boolean forgotten = signal instanceof HealthSignal.CommandIssued command
+                && command.command() == HealthSignal.Command.FORGET
+                && result.state().node().absent();
+        Effects<NodeState> effects = effects(result, now, event);
+        return moved.then(forgotten ? effects.then(forget(event.key())) : effects);
+    }
+
+    /** What an operator keeps out of service stays so on another node: the quarantine follows the device. */
+    private Effects<NodeState> moved(
+            States<NodeState> states, HealthSignal.DevicesAnnounced announced, Inbound.Event event, Instant now) {
+        Effects<NodeState> effects = Effects.none();
+        for (HealthSignal.AnnouncedDevice device : announced.devices()) {
+            Optional<NodeState> former = byHand.elsewhere(device.uuid(), event.key())
+                    .flatMap(states::get)
+                    .filter(state -> state.device(device.uuid())
+                            .filter(known -> !known.listed())
+                            .isPresent());
+            if (former.isPresent()) {
+                Device known = former.get().device(device.uuid()).orElseThrow();
+                NodeState here = Optional.ofNullable(effects.states().get(event.key()))
+                        .or(() -> states.get(event.key()))
+                        .orElseGet(() -> NodeState.unknown(event.key(), event.appendedAt()));
+                var metadata = announced.metadata();
+                effects = effects.then(effects(
+                                decide(former.get(), new HealthSignal.DeviceLeft(metadata, device.uuid()), now),
+                                now,
+                                event))
+                        .then(effects(
+                                decide(
+                                        here,
+                                        new HealthSignal.DeviceArrived(metadata, device.uuid(), known.health()),
+                                        now),
+                                now,
+                                event));
+            }
+        }
+        return effects;
+    }
+
+    private Effects<NodeState> forget(String node) {
+        usage.remove(node);
+        heldBack.remove(node);
+        byHand.remove(node);
+        return Effects.forget(node, List.of(new Outbound.Tombstone(Topic.VERDICTS, node)));
     }
 
     @Override
@@ -78,16 +192,34 @@ public final class HealthProjection implements Projection<NodeState> {
                 .filter(at -> !at.isAfter(now))
                 .isPresent();
         if (forgettable) {
-            return Effects.forget(node, List.of(new Outbound.Tombstone(Topic.VERDICTS, node)));
+            return forget(node);
         }
-        DecisionResult result = decide(states, node, HealthSignal.TimePassed.at(now), now);
+        NodeState before = states.get(node).orElseGet(() -> NodeState.unknown(node, now));
+        DecisionResult result = decide(before, HealthSignal.TimePassed.at(now), now);
         return effects(result, OutboundMapper.toWire(result, now));
     }
 
-    private DecisionResult decide(States<NodeState> states, String node, HealthSignal signal, Instant now) {
-        NodeState before = states.get(node)
-                .orElseGet(() -> NodeState.unknown(node, signal.metadata().at()));
-        return machine.decide(before, signal, now);
+    private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
+        String node = before.node().name();
+        Allowance allowance = usage.allowance(node, Footprints.of(before), now);
+        DecisionResult result = machine.decide(before, signal, now, allowance);
+        if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
+            usage.tainted(now);
+        }
+        remember(result.state());
+        return result;
+    }
+
+    private void remember(NodeState state) {
+        String node = state.node().name();
+        usage.put(node, Footprints.of(state));
+        byHand.put(state);
+        boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
+        if (enforced && !state.heldBack().isEmpty()) {
+            heldBack.add(node);
+        } else {
+            heldBack.remove(node);
+        }
     }
 
     private static Effects<NodeState> effects(DecisionResult result, Instant now, Inbound cause) {

@@ -74,6 +74,8 @@ final class OutboundMapper {
                             case RECORDED -> Outcome.OUTCOME_RECORDED;
                             case STALE -> Outcome.OUTCOME_STALE;
                             case OVERRIDDEN -> Outcome.OUTCOME_OVERRIDDEN;
+                            case OVER_BUDGET -> Outcome.OUTCOME_OVER_BUDGET;
+                            case OBSERVED -> Outcome.OUTCOME_OBSERVED;
                         })
                 .setReason(decision.outcome().reason())
                 .setVerdictRevision(decision.revision());

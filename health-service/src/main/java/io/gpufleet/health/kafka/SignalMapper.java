@@ -5,6 +5,7 @@ import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.Fault;
@@ -15,6 +16,7 @@ import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.LocalHealth;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.runtime.projection.Inbound;
 import java.time.Instant;
@@ -112,6 +114,8 @@ final class SignalMapper {
             case COMMAND_QUARANTINE -> Optional.of(Command.QUARANTINE);
             case COMMAND_RELEASE -> Optional.of(Command.RELEASE);
             case COMMAND_RETIRE -> Optional.of(Command.RETIRE);
+            case COMMAND_CLEAR -> Optional.of(Command.CLEAR);
+            case COMMAND_FORGET -> Optional.of(Command.FORGET);
             case COMMAND_RESET_BRAKE, COMMAND_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
         };
         return known.map(value -> new HealthSignal.CommandIssued(
@@ -128,7 +132,7 @@ final class SignalMapper {
                 fact.getNode().getUid().isEmpty()
                         ? Optional.empty()
                         : Optional.of(new HealthSignal.NodeObjectObserved(
-                                metadata, fact.getNode().getUid()));
+                                metadata, fact.getNode().getUid(), placement(fact.getNode())));
             case NODE_DELETED ->
                 Optional.of(new HealthSignal.NodeObjectDeleted(
                         metadata, fact.getNodeDeleted().getUid()));
@@ -140,6 +144,14 @@ final class SignalMapper {
                         fact.getOverride().getRevision()));
             case PATCH, POD, FACT_NOT_SET -> Optional.empty();
         };
+    }
+
+    /** The facts of other services do not tell it. */
+    private static NodeReference.Placement placement(NodeObject node) {
+        return node.hasPlacement()
+                ? new NodeReference.Placement(
+                        node.getPlacement().getLabelsMap(), node.getPlacement().getUsable())
+                : NodeReference.Placement.UNKNOWN;
     }
 
     private static String device(Fault fault) {

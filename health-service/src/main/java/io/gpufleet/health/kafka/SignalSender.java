@@ -9,6 +9,7 @@ import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
 import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.proto.signal.v1.OverrideObserved;
 import io.gpufleet.proto.signal.v1.PatchResult;
@@ -44,7 +45,10 @@ public final class SignalSender implements SignalSink, CommandSink {
                                 .setBootId(facts.bootId())
                                 .setReady(facts.ready())
                                 .setUnschedulable(facts.unschedulable())
-                                .setManaged(facts.managed())));
+                                .setManaged(facts.managed())
+                                .setPlacement(NodePlacement.newBuilder()
+                                        .putAllLabels(facts.placement().labels())
+                                        .setUsable(facts.placement().usable()))));
     }
 
     @Override
@@ -88,6 +92,8 @@ public final class SignalSender implements SignalSink, CommandSink {
                             case QUARANTINE -> Command.COMMAND_QUARANTINE;
                             case RELEASE -> Command.COMMAND_RELEASE;
                             case RETIRE -> Command.COMMAND_RETIRE;
+                            case CLEAR -> Command.COMMAND_CLEAR;
+                            case FORGET -> Command.COMMAND_FORGET;
                         })
                 .setDeviceUuid(device)
                 .setUser(user)

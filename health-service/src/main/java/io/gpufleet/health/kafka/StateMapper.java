@@ -1,5 +1,6 @@
 package io.gpufleet.health.kafka;
 
+import io.gpufleet.health.model.HeldBack;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeHealth;
 import io.gpufleet.health.model.NodeReference;
@@ -9,8 +10,11 @@ import io.gpufleet.health.model.device.Cause;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.EpisodeState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -28,18 +32,29 @@ final class StateMapper {
         var wire = NodeHealthState.newBuilder()
                 .setBootId(state.boot().id())
                 .setBootEpoch(state.boot().epoch())
+                .setMostDevices(state.boot().devices())
                 .setNodeUid(state.node().uid())
                 .setState(EnumMapping.toWire(state.health().state()))
                 .setWithdrawsEveryDevice(state.health().withdrawsEveryDevice())
                 .setSince(TimestampMapping.toWire(state.health().since()))
                 .setReason(state.health().reason())
                 .setRecommendedAction(EnumMapping.toWire(state.health().recommendedAction()))
-                .setVerdictRevision(state.revision());
+                .setVerdictRevision(state.revision())
+                .setCauseRevision(state.revisions().cause());
         state.devices().values().forEach(device -> wire.addDevices(toWire(device)));
         state.episodes().values().forEach(episode -> wire.addNodeEpisodes(toWire(episode)));
+        state.heldBack()
+                .forEach((device, heldBack) -> wire.addHeldBack(io.gpufleet.proto.health.v1.HeldBack.newBuilder()
+                        .setDeviceUuid(device)
+                        .setSince(TimestampMapping.toWire(heldBack.since()))
+                        .setBy(heldBack.by())));
+        NodeReference.Placement placement = state.node().placement();
+        if (placement.observed()) {
+            wire.putAllLabels(placement.labels()).setUsable(placement.usable());
+        }
         Quarantine quarantine = state.quarantine();
         if (quarantine != null) {
-            wire.setNote(quarantine.note());
+            wire.setNote(quarantine.note()).setNoteEventId(quarantine.eventId());
         }
         Instant goneSince = state.node().goneSince();
         if (goneSince != null) {
@@ -69,19 +84,34 @@ final class StateMapper {
                 new NodeReference(
                         node,
                         wire.getNodeUid(),
-                        wire.hasNodeGoneSince() ? TimestampMapping.fromWire(wire.getNodeGoneSince()) : null),
-                new NodeState.Boot(wire.getBootId(), wire.getBootEpoch()),
+                        wire.hasNodeGoneSince() ? TimestampMapping.fromWire(wire.getNodeGoneSince()) : null,
+                        wire.hasUsable()
+                                ? new NodeReference.Placement(wire.getLabelsMap(), wire.getUsable())
+                                : NodeReference.Placement.UNKNOWN),
+                new NodeState.Boot(wire.getBootId(), wire.getBootEpoch(), wire.getMostDevices()),
                 devices,
                 episodes(wire.getNodeEpisodesList()),
                 health,
-                health.state() == HealthState.QUARANTINED ? new Quarantine(since, wire.getNote()) : null,
-                wire.hasOverride()
-                        ? new ManualOverride(
-                                TimestampMapping.fromWire(wire.getOverride().getSince()),
-                                wire.getOverride().getBy(),
-                                wire.getOverride().getTarget())
-                        : null,
-                wire.getVerdictRevision());
+                new NodeState.Manual(
+                        health.state() == HealthState.QUARANTINED
+                                ? new Quarantine(since, wire.getNote(), wire.getNoteEventId())
+                                : null,
+                        wire.hasOverride()
+                                ? new ManualOverride(
+                                        TimestampMapping.fromWire(
+                                                wire.getOverride().getSince()),
+                                        wire.getOverride().getBy(),
+                                        wire.getOverride().getTarget())
+                                : null),
+                new NodeState.Revisions(wire.getVerdictRevision(), wire.getCauseRevision()),
+                heldBack(wire.getHeldBackList()));
+    }
+
+    private static SequencedMap<String, HeldBack> heldBack(List<io.gpufleet.proto.health.v1.HeldBack> wire) {
+        var heldBack = new TreeMap<String, HeldBack>();
+        wire.forEach(held -> heldBack.put(
+                held.getDeviceUuid(), new HeldBack(TimestampMapping.fromWire(held.getSince()), held.getBy())));
+        return heldBack;
     }
 
     private static DeviceHealthState toWire(Device device) {
@@ -107,6 +137,12 @@ final class StateMapper {
                                     DeviceHealth.Lost _ -> "";
                         });
         device.episodes().values().forEach(episode -> wire.addEpisodes(toWire(episode)));
+        Recurrence recurrence = device.recurrence();
+        if (!recurrence.equals(Recurrence.NONE)) {
+            wire.setRecurrenceBoots(recurrence.boots())
+                    .setRecurrenceLast(TimestampMapping.toWire(recurrence.last()))
+                    .setRecurrenceBootId(recurrence.bootId());
+        }
         return wire.build();
     }
 
@@ -118,7 +154,13 @@ final class StateMapper {
                 wire.getLost(),
                 wire.getLocallyHealthy(),
                 episodes(wire.getEpisodesList()),
-                health(wire));
+                health(wire),
+                wire.hasRecurrenceLast()
+                        ? new Recurrence(
+                                wire.getRecurrenceBoots(),
+                                TimestampMapping.fromWire(wire.getRecurrenceLast()),
+                                wire.getRecurrenceBootId())
+                        : Recurrence.NONE);
     }
 
     private static DeviceHealth health(DeviceHealthState wire) {
@@ -139,30 +181,36 @@ final class StateMapper {
     private static EpisodeState toWire(Episode episode) {
         return EpisodeState.newBuilder()
                 .setKind(EnumMapping.toWire(episode.code().kind()))
-                .setXid(episode.code().number())
+                .setXid(
+                        episode.code().kind() == FaultKind.RECOVERY_ACTION
+                                ? 0
+                                : episode.code().number())
                 .setRecoveryAction(EnumMapping.toWire(episode.action()))
                 .setSince(TimestampMapping.toWire(episode.since()))
                 .setObservations(episode.observations())
                 .setBootId(episode.bootId())
                 .setEventId(episode.eventId())
                 .setActs(episode.acts())
+                .setInGrace(episode.inGrace())
                 .build();
     }
 
     private static SequencedMap<FaultCode, Episode> episodes(List<EpisodeState> wire) {
         var episodes = new TreeMap<FaultCode, Episode>();
         wire.forEach(open -> {
-            FaultCode code = EnumMapping.code(EnumMapping.recognized(open.getKind()), open.getXid());
+            RecoveryAction action = EnumMapping.action(EnumMapping.recognized(open.getRecoveryAction()));
+            FaultCode code = EnumMapping.code(EnumMapping.recognized(open.getKind()), open.getXid(), action);
             episodes.put(
                     code,
                     new Episode(
                             code,
-                            EnumMapping.action(EnumMapping.recognized(open.getRecoveryAction())),
+                            action,
                             TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
                             open.getBootId(),
                             open.getEventId(),
-                            open.getActs()));
+                            open.getActs(),
+                            open.getInGrace()));
         });
         return episodes;
     }

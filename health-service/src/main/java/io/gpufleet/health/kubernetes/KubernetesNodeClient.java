@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KubernetesNodeClient.class);
-    private static final String FIELD_MANAGER = "gpufleet-health";
+    private static final String FIELD_MANAGER = PatchBase.FIELD_MANAGER;
     /** So many that the virtual machine compiles what a patch needs. */
     private static final int WARM_UP_CALLS = 20;
 

@@ -3,6 +3,7 @@ package io.gpufleet.health.kubernetes;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.NodeSystemInfo;
@@ -12,6 +13,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.nodepatch.PatchBase;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,7 +45,8 @@ final class NodeMapper {
                         annotations.get(APPLIED),
                         !labels.isEmpty(),
                         !annotations.isEmpty(),
-                        node.getSpec() != null),
+                        node.getSpec() != null,
+                        taintsManager(node)),
                 taints(node),
                 labels.getOrDefault(HEALTH, ""),
                 annotations.getOrDefault(RECOMMENDED_ACTION, ""),
@@ -71,7 +74,27 @@ final class NodeMapper {
                 info == null ? "" : text(info.getBootID()),
                 ready,
                 unschedulable,
-                !"false".equals(labels.get(MANAGED)));
+                !"false".equals(labels.get(MANAGED)),
+                labels);
+    }
+
+    /** The list of taints is one field, which its last writer owns. */
+    private static String taintsManager(Node node) {
+        List<ManagedFieldsEntry> entries = node.getMetadata().getManagedFields();
+        return entries == null
+                ? ""
+                : entries.stream()
+                        .filter(NodeMapper::ownsTaints)
+                        .max(Comparator.comparing(entry -> text(entry.getTime())))
+                        .map(entry -> text(entry.getManager()))
+                        .orElse("");
+    }
+
+    private static boolean ownsTaints(ManagedFieldsEntry entry) {
+        return text(entry.getSubresource()).isEmpty()
+                && entry.getFieldsV1() != null
+                && entry.getFieldsV1().getAdditionalProperties().get("f:spec") instanceof Map<?, ?> spec
+                && spec.containsKey("f:taints");
     }
 
     private static Stream<NodeCondition> conditions(Node node) {

@@ -50,7 +50,11 @@ public record Decision(
         /** Held back: too old, or of another boot. */
         STALE,
         /** Held back by a manual override. */
-        OVERRIDDEN
+        OVERRIDDEN,
+        /** Held back by a budget. */
+        OVER_BUDGET,
+        /** Held back by mode observe. */
+        OBSERVED
     }
 
     Decision withRevision(long verdictRevision) {

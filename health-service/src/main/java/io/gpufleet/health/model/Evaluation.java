@@ -4,6 +4,7 @@ import io.gpufleet.health.model.Decision.Outcome;
 import io.gpufleet.health.model.Decision.StateTransition;
 import io.gpufleet.health.model.Decision.Status;
 import io.gpufleet.health.model.DecisionResult.Effect;
+import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
@@ -13,8 +14,10 @@ import io.gpufleet.health.model.fault.Episode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 
 /** Working state of one decision: an emitted event is applied at once, so that the next step sees it. */
 final class Evaluation {
@@ -37,6 +40,10 @@ final class Evaluation {
         return state;
     }
 
+    PolicyEvaluator evaluator() {
+        return evaluator;
+    }
+
     /** Append time of the signal. */
     Instant at() {
         return metadata.at();
@@ -52,6 +59,20 @@ final class Evaluation {
         return uuid.isEmpty()
                 || state.devices().containsKey(uuid)
                 || state.devices().size() < HealthMachine.MAX_DEVICES;
+    }
+
+    /** Ends the grace of every fault for which it is over. */
+    void endGraces(Instant now) {
+        endGraces("", state.episodes().values(), now);
+        state.devices()
+                .values()
+                .forEach(device -> endGraces(device.uuid(), device.episodes().values(), now));
+    }
+
+    private void endGraces(String uuid, Collection<Episode> open, Instant now) {
+        open.stream()
+                .filter(episode -> episode.inGrace() && !now.isBefore(evaluator.graceEnd(episode)))
+                .forEach(episode -> emit(new HealthEvent.EpisodeUpdated(uuid, episode.afterGrace())));
     }
 
     /** Records a decision that changes nothing. */
@@ -93,6 +114,7 @@ final class Evaluation {
         for (Device device : state.devices().values()) {
             if (!(device.health() instanceof DeviceHealth.Healthy)
                     || device.lost()
+                    || !device.locallyHealthy()
                     || !device.episodes().isEmpty()
                     || device.forgettable()) {
                 return false;
@@ -102,16 +124,23 @@ final class Evaluation {
     }
 
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
-    DecisionResult finish(DecisionContext context, Duration dwell, Instant now) {
+    DecisionResult finish(DecisionContext context, Duration dwell, Instant now, Allowance allowance) {
         applyTransitions(dwell);
         clearOverride(now);
+        var heldBack = HeldBackDecisions.of(before, state, allowance, at());
+        if (!heldBack.equals(state.heldBack())) {
+            emit(new HealthEvent.HeldBackChanged(heldBack));
+        }
         if (state != before) {
             decideDevices(context);
             decideNode(context);
         }
         boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {
-            emit(new HealthEvent.VerdictReached(Math.max(state.revision() + 1, now.toEpochMilli())));
+            long revision = Math.max(state.revision() + 1, now.toEpochMilli());
+            boolean newCause = hasNewCause() || (state.tainted() && !before.tainted());
+            emit(new HealthEvent.VerdictReached(new NodeState.Revisions(
+                    revision, newCause && !same ? revision : state.revisions().cause())));
         }
         return same
                 ? new DecisionResult(events, effects(0, List.of()), state)
@@ -119,6 +148,10 @@ final class Evaluation {
                         events,
                         effects(state.revision(), List.of(new Effect.PublishVerdict(Verdict.of(state)))),
                         state);
+    }
+
+    private boolean hasNewCause() {
+        return !evaluator.taintCauses(before).containsAll(evaluator.taintCauses(state));
     }
 
     /** Such a Node may carry what was applied by a former log, which only a higher revision outranks. */
@@ -152,19 +185,26 @@ final class Evaluation {
 
     private void decideDevice(DecisionContext context, Device device) {
         DeviceHealth to = device.health();
-        DeviceHealth from =
-                before.device(device.uuid()).map(Device::health).orElseGet(() -> new DeviceHealth.Healthy(at()));
-        if (from.state() == to.state() && from.reason().equals(to.reason())) {
+        Device known = before.device(device.uuid())
+                .orElseGet(() -> Device.unknown(device.uuid(), new DeviceHealth.Healthy(at())));
+        DeviceHealth from = known.health();
+        HeldBack heldBack = state.heldBack().get(device.uuid());
+        boolean sameHold = Objects.equals(heldBack, before.heldBack().get(device.uuid()));
+        if (from.state() == to.state() && from.reason().equals(to.reason()) && sameHold) {
             return;
         }
-        DeviceAction action = deviceAction(from, to);
+        DeviceAction action = deviceAction(!before.withdrawn(known), !state.withdrawn(device));
         decisions.add(new Decision(
                 device.uuid(),
                 evidence(device.episodes().sequencedValues()),
                 evaluator.ruleName(device.episodes().values(), context.rule()),
                 new StateTransition(from.state(), to.state()),
-                action.text,
-                new Outcome(action == DeviceAction.NONE ? Status.RECORDED : Status.ACTED, context.reason()),
+                heldBack == null ? action.text : "none, would withdraw device: " + heldBack.by(),
+                new Outcome(
+                        heldBack == null
+                                ? action == DeviceAction.NONE ? Status.RECORDED : Status.ACTED
+                                : status(heldBack),
+                        context.reason()),
                 context.holders(),
                 0));
     }
@@ -179,7 +219,8 @@ final class Evaluation {
                 .newestTaintCause(state)
                 .map(since -> since.isAfter(override.since()))
                 .orElse(true);
-        if (expired || newerCause || !state.health().outOfService()) {
+        boolean newCause = before.override() != null && hasNewCause();
+        if (expired || newerCause || newCause || !state.health().outOfService()) {
             emit(new HealthEvent.OverrideChanged(null));
         }
     }
@@ -189,7 +230,9 @@ final class Evaluation {
         NodeHealth to = state.health();
         boolean newCause =
                 to.outOfService() && (!from.outOfService() || !from.reason().equals(to.reason()));
-        if (isTainted(before) == isTainted(state) && !newCause) {
+        HeldBack heldBack = state.heldBack().get("");
+        boolean sameHold = Objects.equals(heldBack, before.heldBack().get(""));
+        if (before.tainted() == state.tainted() && !newCause && sameHold) {
             return;
         }
         TaintAction action = taintAction();
@@ -199,10 +242,8 @@ final class Evaluation {
                 evidence(open),
                 evaluator.ruleName(open, context.rule()),
                 new StateTransition(from.state(), to.state()),
-                action.text,
-                new Outcome(
-                        to.outOfService() && action != TaintAction.APPLY ? Status.OVERRIDDEN : Status.ACTED,
-                        nodeReason(to, context)),
+                heldBack == null ? action.text : "none, would taint node: " + heldBack.by(),
+                new Outcome(heldBack == null ? taintStatus(to, action) : status(heldBack), nodeReason(to, context)),
                 context.holders(),
                 0));
     }
@@ -220,11 +261,15 @@ final class Evaluation {
         }
     }
 
-    private static DeviceAction deviceAction(DeviceHealth from, DeviceHealth to) {
-        if (from.trusted() == to.trusted()) {
+    private static DeviceAction deviceAction(boolean trustedBefore, boolean trusted) {
+        if (trustedBefore == trusted) {
             return DeviceAction.NONE;
         }
-        return to.trusted() ? DeviceAction.TRUST : DeviceAction.WITHDRAW;
+        return trusted ? DeviceAction.TRUST : DeviceAction.WITHDRAW;
+    }
+
+    private static Status status(HeldBack heldBack) {
+        return heldBack.observed() ? Status.OBSERVED : Status.OVER_BUDGET;
     }
 
     /** What a decision does to the taint of the node. */
@@ -240,15 +285,15 @@ final class Evaluation {
         }
     }
 
-    private TaintAction taintAction() {
-        if (isTainted(state)) {
-            return TaintAction.APPLY;
-        }
-        return isTainted(before) ? TaintAction.REMOVE : TaintAction.NONE;
+    private static Status taintStatus(NodeHealth to, TaintAction action) {
+        return to.outOfService() && action != TaintAction.APPLY ? Status.OVERRIDDEN : Status.ACTED;
     }
 
-    private static boolean isTainted(NodeState state) {
-        return state.health().outOfService() && state.override() == null;
+    private TaintAction taintAction() {
+        if (state.tainted()) {
+            return TaintAction.APPLY;
+        }
+        return before.tainted() ? TaintAction.REMOVE : TaintAction.NONE;
     }
 
     private static String nodeReason(NodeHealth health, DecisionContext context) {

@@ -7,6 +7,7 @@ import io.gpufleet.health.model.HealthSignal.FaultObserved;
 import io.gpufleet.health.model.HealthSignal.FaultsOpen;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
 import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -15,9 +16,9 @@ import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Effects of reported faults on the episodes of a node and its devices. */
 final class FaultSignals {
@@ -32,6 +33,7 @@ final class FaultSignals {
     }
 
     DecisionContext observed(FaultObserved fault) {
+        reportedAgain(fault.device(), fault.code());
         FaultRule rule = policy.rule(fault.code(), fault.action());
         var context = new DecisionContext(fault.message(), rule.name(), fault.holders());
         Optional<Episode> before = episode(fault.device(), fault.code());
@@ -61,7 +63,12 @@ final class FaultSignals {
     }
 
     DecisionContext cleared(FaultCleared cleared) {
-        if (episode(cleared.device(), cleared.code()).isPresent()) {
+        Optional<Episode> open = episode(cleared.device(), cleared.code());
+        if (isOfCurrentBoot(cleared)) {
+            open.ifPresent(episode -> end(cleared.device(), episode));
+        } else if (open.filter(
+                        episode -> episode.bootId().equals(cleared.incarnation().id()))
+                .isPresent()) {
             evaluation.emit(new HealthEvent.EpisodeEnded(cleared.device(), cleared.code()));
         }
         return DecisionContext.recovery("cleared: " + cleared.proof());
@@ -72,10 +79,12 @@ final class FaultSignals {
         for (OpenFault fault : snapshot.faults()) {
             if (policy.rule(fault.code(), fault.action()).faultClass() != FaultClass.IGNORE) {
                 listed.add(new FaultKey(fault.device(), fault.code()));
+                reportedAgain(fault.device(), fault.code());
                 updateEpisode(snapshot, fault, !isStale(snapshot));
             }
         }
-        endEpisodesExcept(listed);
+        endEpisodes(open -> !listed.contains(open.key())
+                && open.episode().bootId().equals(snapshot.incarnation().id()));
         snapshot.locallyHealthy().forEach(this::localHealth);
         return DecisionContext.recovery("listed in faults.open");
     }
@@ -88,18 +97,122 @@ final class FaultSignals {
         }
     }
 
-    /** Ends every episode and resets the local health of every device: a new boot has no faults yet. */
-    void reset() {
-        endEpisodesExcept(Set.of());
+    /**
+     * A new boot has no faults yet. A fault that withdraws a device stays open until the new boot shows the device, since a
+     * GPU that is gone after a boot is not repaired.
+     */
+    void beginBoot() {
+        endEpisodes(open -> open.key().device().isEmpty()
+                || !open.episode().acts()
+                || !policy.rule(open.episode()).faultClass().withdraws());
+        resetLocalHealth();
+    }
+
+    /** Another machine has the name: nothing that was known about the former one is true. */
+    void beginMachine() {
+        endEpisodes(_ -> true);
+        resetLocalHealth();
+        evaluation.state().devices().values().forEach(this::forgetHistory);
+    }
+
+    /** Ends the faults of former boots of a device that the current one shows, except those that no boot repairs. */
+    void endFormer(String uuid) {
+        String current = evaluation.state().boot().id();
+        evaluation
+                .state()
+                .device(uuid)
+                .ifPresent(device -> device.episodes().values().stream()
+                        .filter(episode -> !episode.bootId().equals(current))
+                        .filter(episode -> !evaluation.evaluator().outlivesBoots(device, episode))
+                        .forEach(episode -> end(uuid, episode)));
+    }
+
+    /** The device shows itself in this boot; a fault of a former boot that it reports again is a new one. */
+    private void reportedAgain(String uuid, FaultCode code) {
+        NodeState before = evaluation.state();
+        endFormer(uuid);
+        episode(uuid, code)
+                .filter(episode -> !uuid.isEmpty()
+                        && !episode.bootId().equals(evaluation.state().boot().id()))
+                .ifPresent(episode -> end(uuid, episode));
+        if (evaluation.state() != before) {
+            // So that no reason of the former boot is kept.
+            evaluation.applyTransitions(policy.recoveryDwell());
+        }
+    }
+
+    /** Another device is in its place: ends the faults of former boots. */
+    void replaced(Device device) {
+        device.episodes().values().stream()
+                .filter(episode ->
+                        !episode.bootId().equals(evaluation.state().boot().id()))
+                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
+        forgetHistory(device);
+    }
+
+    /** Ends every fault of a device and what is remembered of it: an operator says that it is repaired. */
+    void forgetDevice(Device device) {
+        device.episodes()
+                .values()
+                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
+        forgetHistory(device);
+    }
+
+    private void forgetHistory(Device device) {
+        if (device.lost()) {
+            evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), device.listed(), false));
+        }
+        if (!device.recurrence().equals(Recurrence.NONE)) {
+            evaluation.emit(new HealthEvent.RecurrenceChanged(device.uuid(), Recurrence.NONE));
+        }
+    }
+
+    /** A boot that ends a fault is counted. */
+    private void end(String uuid, Episode episode) {
+        evaluation.emit(new HealthEvent.EpisodeEnded(uuid, episode.code()));
+        boolean byBoot = !episode.bootId().equals(evaluation.state().boot().id());
+        evaluation
+                .state()
+                .device(uuid)
+                .filter(_ -> byBoot)
+                .map(Device::recurrence)
+                .ifPresent(before -> {
+                    Recurrence after = before.ended(episode.bootId(), policy.bootLimit(), evaluation.at());
+                    if (!after.equals(before)) {
+                        evaluation.emit(new HealthEvent.RecurrenceChanged(uuid, after));
+                    }
+                });
+    }
+
+    private void resetLocalHealth() {
         evaluation.state().devices().keySet().forEach(uuid -> localHealth(uuid, true));
     }
 
-    /** Records a fault of a former boot, which changes nothing. */
-    DecisionContext recordFormerBoot(FaultObserved fault) {
+    private boolean isOfCurrentBoot(DaemonSignal signal) {
+        return signal.incarnation().id().equals(evaluation.state().boot().id());
+    }
+
+    /**
+     * A fault of a former boot, read after the next one began: recorded only, unless it withdraws a GPU that the next boot
+     * does not show, or is one that no boot repairs.
+     */
+    DecisionContext formerBoot(FaultObserved fault) {
+        FaultRule rule = policy.rule(fault.code(), fault.action());
+        boolean shown =
+                evaluation.state().device(fault.device()).filter(Device::listed).isPresent();
+        boolean stillOpen = !fault.device().isEmpty()
+                && rule.faultClass().withdraws()
+                && (!shown || rule.faultClass().outlivesBoots());
+        if (stillOpen && !isStale(fault)) {
+            updateEpisode(fault, new OpenFault(fault.device(), fault.model(), fault.code(), fault.action(), 1), true);
+            return new DecisionContext(fault.message(), rule.name(), fault.holders());
+        }
         String reason = "reported by former boot " + fault.incarnation().id();
-        String rule = policy.rule(fault.code(), fault.action()).name();
         evaluation.recordUnchanged(
-                DecisionContext.of(reason, rule), fault.device(), Status.STALE, "none, reported by a former boot");
+                DecisionContext.of(reason, rule.name()),
+                fault.device(),
+                Status.STALE,
+                "none, reported by a former boot");
         return DecisionContext.recovery(reason);
     }
 
@@ -128,7 +241,9 @@ final class FaultSignals {
                 Math.max(before.map(Episode::observations).orElse(1L), fault.observations()),
                 signal.incarnation().id(),
                 before.map(Episode::eventId).orElse(signal.metadata().eventId()),
-                acts(before) || acts);
+                acts(before) || acts,
+                before.map(Episode::inGrace)
+                        .orElseGet(() -> !policy.grace(fault.code()).isZero()));
         if (!before.equals(Optional.of(after))) {
             evaluation.emit(new HealthEvent.EpisodeUpdated(fault.device(), after));
         }
@@ -147,16 +262,23 @@ final class FaultSignals {
     /** One fault of one device, or of the node. */
     private record FaultKey(String device, FaultCode code) {}
 
-    private void endEpisodesExcept(Set<FaultKey> open) {
+    /** An open fault and where it is. */
+    private record OpenEpisode(FaultKey key, Episode episode) {}
+
+    private void endEpisodes(Predicate<OpenEpisode> ended) {
         NodeState state = evaluation.state();
-        List.copyOf(state.episodes().keySet()).stream()
-                .filter(code -> !open.contains(new FaultKey("", code)))
-                .forEach(code -> evaluation.emit(new HealthEvent.EpisodeEnded("", code)));
-        state.devices()
-                .values()
-                .forEach(device -> device.episodes().keySet().stream()
-                        .filter(code -> !open.contains(new FaultKey(device.uuid(), code)))
-                        .forEach(code -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), code))));
+        Stream.concat(
+                        state.episodes().values().stream().map(episode -> openEpisode("", episode)),
+                        state.devices().values().stream()
+                                .flatMap(device -> device.episodes().values().stream()
+                                        .map(episode -> openEpisode(device.uuid(), episode))))
+                .filter(ended)
+                .forEach(open -> evaluation.emit(new HealthEvent.EpisodeEnded(
+                        open.key().device(), open.key().code())));
+    }
+
+    private static OpenEpisode openEpisode(String device, Episode episode) {
+        return new OpenEpisode(new FaultKey(device, episode.code()), episode);
     }
 
     private static String actionText(FaultRule rule) {

@@ -1,9 +1,11 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import java.time.Instant;
+import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /** A change of a node's state; only {@link StateReducer} applies it. */
@@ -13,6 +15,12 @@ public sealed interface HealthEvent {
 
     /** The Node object was observed: another one than before, or one after it was deleted. */
     record NodeUidChanged(String uid) implements HealthEvent {}
+
+    /** Pool, zone or use of the Node object changed. */
+    record PlacementChanged(NodeReference.Placement placement) implements HealthEvent {}
+
+    /** What is held back changed, by device; of the node by the empty text. */
+    record HeldBackChanged(SequencedMap<String, HeldBack> heldBack) implements HealthEvent {}
 
     /** The Node object is deleted; newest sign of the node. */
     record NodeGone(Instant since) implements HealthEvent {}
@@ -28,6 +36,9 @@ public sealed interface HealthEvent {
 
     /** A fault ended. */
     record EpisodeEnded(String uuid, FaultCode code) implements HealthEvent {}
+
+    /** A boot ended faults of a device, or they are forgotten. */
+    record RecurrenceChanged(String uuid, Recurrence recurrence) implements HealthEvent {}
 
     /** A device made a transition. */
     record DeviceHealthChanged(String uuid, DeviceHealth health) implements HealthEvent {}
@@ -45,5 +56,5 @@ public sealed interface HealthEvent {
     record NodeHealthChanged(NodeHealth health) implements HealthEvent {}
 
     /** A verdict with this revision was reached, or the Node object was observed for the first time. */
-    record VerdictReached(long revision) implements HealthEvent {}
+    record VerdictReached(NodeState.Revisions revisions) implements HealthEvent {}
 }

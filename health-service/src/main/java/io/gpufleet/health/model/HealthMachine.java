@@ -1,9 +1,10 @@
 package io.gpufleet.health.model;
 
-import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
 import io.gpufleet.health.model.HealthSignal.CommandIssued;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.DaemonSignal;
+import io.gpufleet.health.model.HealthSignal.DeviceArrived;
+import io.gpufleet.health.model.HealthSignal.DeviceLeft;
 import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
 import io.gpufleet.health.model.HealthSignal.FaultCleared;
 import io.gpufleet.health.model.HealthSignal.FaultObserved;
@@ -13,13 +14,14 @@ import io.gpufleet.health.model.HealthSignal.NodeObjectDeleted;
 import io.gpufleet.health.model.HealthSignal.NodeObjectObserved;
 import io.gpufleet.health.model.HealthSignal.OverrideObserved;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
+import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -42,13 +44,19 @@ public final class HealthMachine {
         this.maxActionAge = maxActionAge;
     }
 
-    /** Events and effects of a signal; changes nothing by itself. */
+    /** Events and effects of a signal without any limit; changes nothing by itself. */
     public DecisionResult decide(NodeState state, HealthSignal signal, Instant now) {
+        return decide(state, signal, now, Allowance.ALL);
+    }
+
+    /** Events and effects of a signal; what the allowance refuses is recorded and held back. */
+    public DecisionResult decide(NodeState state, HealthSignal signal, Instant now, Allowance allowance) {
         var evaluation = new Evaluation(state, evaluator, signal.metadata());
+        evaluation.endGraces(now);
         DecisionContext context = signal instanceof DaemonSignal reported
                 ? reported(evaluation, reported)
                 : dispatch(evaluation, signal, DecisionContext.NONE);
-        return evaluation.finish(context, policy.recoveryDwell(), now);
+        return evaluation.finish(context, policy.recoveryDwell(), now, allowance);
     }
 
     /** When time alone changes this state next; {@link Instant#MAX} for never. */
@@ -59,7 +67,8 @@ public final class HealthMachine {
                 .map(health -> health.since().plus(policy.recoveryDwell()));
         Stream<Instant> overrideEnd = Optional.ofNullable(state.override()).stream()
                 .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
-        return Stream.of(recovered, overrideEnd, state.forgettableAt().stream())
+        Stream<Instant> graces = state.allEpisodes().filter(Episode::inGrace).map(evaluator::graceEnd);
+        return Stream.of(recovered, overrideEnd, graces, state.forgettableAt().stream())
                 .flatMap(times -> times)
                 .min(Comparator.naturalOrder())
                 .orElse(Instant.MAX);
@@ -91,22 +100,30 @@ public final class HealthMachine {
             }
             case NEWER -> dispatch(evaluation, signal, beginBoot(evaluation, signal.incarnation()));
             case FORMER ->
-                signal instanceof FaultObserved fault
-                        ? faults(evaluation).recordFormerBoot(fault)
-                        : DecisionContext.NONE;
+                switch (signal) {
+                    case FaultObserved fault -> faults(evaluation).formerBoot(fault);
+                    case FaultCleared cleared -> faults(evaluation).cleared(cleared);
+                    case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _ -> DecisionContext.NONE;
+                };
         };
     }
 
     private static void updateEpoch(Evaluation evaluation, long epoch) {
         NodeState.Boot known = evaluation.state().boot();
         if (epoch > known.epoch()) {
-            evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(known.id(), epoch)));
+            evaluation.emit(new HealthEvent.BootChanged(known.withEpoch(epoch)));
         }
     }
 
     private DecisionContext beginBoot(Evaluation evaluation, DaemonIncarnation reporting) {
-        evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(reporting.id(), reporting.epoch())));
-        faults(evaluation).reset();
+        int devices = reporting.newMachine() ? 0 : evaluation.state().boot().devices();
+        evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(reporting.id(), reporting.epoch(), devices)));
+        if (reporting.newMachine()) {
+            faults(evaluation).beginMachine();
+            endQuarantine(evaluation);
+        } else {
+            faults(evaluation).beginBoot();
+        }
         // Before the first signal of the new boot is handled, so that no reason of the old boot is kept.
         evaluation.applyTransitions(policy.recoveryDwell());
         return DecisionContext.of("boot " + reporting.id() + " began", "boot-changed");
@@ -122,11 +139,13 @@ public final class HealthMachine {
                 faults(evaluation).localHealth(changed.device(), changed.locallyHealthy());
                 yield otherwise;
             }
-            case DevicesAnnounced announced -> announced(evaluation, announced);
+            case DevicesAnnounced announced -> new Announcements(evaluation, faults(evaluation)).handle(announced);
             case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
             case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);
             case OverrideObserved removed -> overrideObserved(evaluation, removed, otherwise);
-            case CommandIssued command -> new OperatorCommands(evaluation).handle(command);
+            case CommandIssued command -> new OperatorCommands(evaluation, faults(evaluation)).handle(command);
+            case DeviceArrived arrived -> arrived(evaluation, arrived);
+            case DeviceLeft left -> left(evaluation, left);
             case TimePassed _ -> DecisionContext.recovery("timer");
         };
     }
@@ -135,31 +154,12 @@ public final class HealthMachine {
         return new FaultSignals(evaluation, policy, maxActionAge);
     }
 
-    private static DecisionContext announced(Evaluation evaluation, DevicesAnnounced announced) {
-        var present = new HashSet<String>();
-        for (AnnouncedDevice device : announced.devices()) {
-            present.add(device.uuid());
-            boolean changed = evaluation
-                    .state()
-                    .device(device.uuid())
-                    .map(known -> !known.listed()
-                            || known.lost() != device.lost()
-                            || !known.model().equals(device.model()))
-                    .orElse(true);
-            if (changed && evaluation.withinDeviceLimit(device.uuid())) {
-                evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), true, device.lost()));
-            }
-        }
-        evaluation.state().devices().values().stream()
-                .filter(device -> device.listed() && !present.contains(device.uuid()))
-                .forEach(device ->
-                        evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), false, false)));
-        return DecisionContext.of("announced", "announced");
-    }
-
     private static DecisionContext nodeObserved(
             Evaluation evaluation, NodeObjectObserved observed, DecisionContext otherwise) {
         NodeReference node = evaluation.state().node();
+        if (observed.placement().observed() && !observed.placement().equals(node.placement())) {
+            evaluation.emit(new HealthEvent.PlacementChanged(observed.placement()));
+        }
         String known = node.uid();
         if (known.equals(observed.uid())) {
             if (node.goneSince() != null) {
@@ -169,9 +169,8 @@ public final class HealthMachine {
         }
         evaluation.emit(new HealthEvent.NodeUidChanged(observed.uid()));
         if (!known.isEmpty()) {
-            // Override and quarantine belong to the Node object, not to another machine that takes over its name.
+            // An override belongs to the Node object, a quarantine to the machine: the same one may register again.
             endOverride(evaluation);
-            endQuarantine(evaluation);
         }
         return DecisionContext.of("the Node object was recreated", "node-object");
     }
@@ -190,6 +189,18 @@ public final class HealthMachine {
         return DecisionContext.of("the Node object was deleted", "node-object");
     }
 
+    private static DecisionContext arrived(Evaluation evaluation, DeviceArrived arrived) {
+        if (evaluation.withinDeviceLimit(arrived.device())) {
+            evaluation.emit(new HealthEvent.DeviceHealthChanged(arrived.device(), arrived.health()));
+        }
+        return DecisionContext.of("an operator keeps it out of service since it was on another node", "operator");
+    }
+
+    private static DecisionContext left(Evaluation evaluation, DeviceLeft left) {
+        evaluation.emit(new HealthEvent.DeviceForgotten(left.device()));
+        return DecisionContext.of("the device is on another node", "operator");
+    }
+
     private static void endOverride(Evaluation evaluation) {
         if (evaluation.state().override() != null) {
             evaluation.emit(new HealthEvent.OverrideChanged(null));
@@ -205,7 +216,10 @@ public final class HealthMachine {
     private static DecisionContext overrideObserved(
             Evaluation evaluation, OverrideObserved removed, DecisionContext otherwise) {
         NodeState state = evaluation.state();
-        if (!state.health().outOfService() || state.override() != null || removed.revision() > state.revision()) {
+        // A taint of an earlier revision: what was removed did not stand for the newest fault.
+        boolean covered = removed.revision() <= state.revision()
+                && removed.revision() >= state.revisions().cause();
+        if (!state.health().outOfService() || state.override() != null || !covered) {
             return otherwise;
         }
         var override = new ManualOverride(evaluation.at(), removed.by(), removed.target());

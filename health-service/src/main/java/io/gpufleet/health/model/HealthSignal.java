@@ -1,5 +1,6 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import java.time.Duration;
@@ -102,7 +103,8 @@ public sealed interface HealthSignal {
             implements DaemonSignal {}
 
     /** The Node object was observed. */
-    record NodeObjectObserved(EventMetadata metadata, String uid) implements HealthSignal {}
+    record NodeObjectObserved(EventMetadata metadata, String uid, NodeReference.Placement placement)
+            implements HealthSignal {}
 
     /** The Node object with this UID was deleted. */
     record NodeObjectDeleted(EventMetadata metadata, String uid) implements HealthSignal {}
@@ -116,8 +118,12 @@ public sealed interface HealthSignal {
         QUARANTINE,
         /** Return it to service. */
         RELEASE,
-        /** Take it out of service for good; only for a quarantined device. */
-        RETIRE
+        /** Take it out of service for good; only for a quarantined device, which a quarantine brings back. */
+        RETIRE,
+        /** Forget the faults of a device, since it was repaired or replaced. */
+        CLEAR,
+        /** Forget a node without a Node object. */
+        FORGET
     }
 
     /**
@@ -127,6 +133,12 @@ public sealed interface HealthSignal {
      */
     record CommandIssued(EventMetadata metadata, Command command, String device, String user, String reason)
             implements HealthSignal {}
+
+    /** A device that an operator keeps out of service was announced by this node; its health on the former one. */
+    record DeviceArrived(EventMetadata metadata, String device, DeviceHealth health) implements HealthSignal {}
+
+    /** Such a device was announced by another node. */
+    record DeviceLeft(EventMetadata metadata, String device) implements HealthSignal {}
 
     /** Time passed. */
     record TimePassed(EventMetadata metadata) implements HealthSignal {

@@ -1,6 +1,7 @@
 package io.gpufleet.health.model;
 
 import java.time.Instant;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,12 +11,52 @@ import org.jspecify.annotations.Nullable;
  * @param uid UID of the Node object; empty while unknown
  * @param goneSince set while the Node object is deleted: append time of its deletion, or of the newest event of the
  *     daemon since
+ * @param placement where it is and whether it can be used
  */
 public record NodeReference(
-        String name, String uid, @Nullable Instant goneSince) {
+        String name, String uid, @Nullable Instant goneSince, Placement placement) {
+    /**
+     * Fields of the Node object that budgets need.
+     *
+     * @param labels that decide about pool and zone
+     * @param usable true when it is ready and schedulable; what was not observed cannot be used
+     * @param observed false before it was observed
+     */
+    public record Placement(Map<String, String> labels, boolean usable, boolean observed) {
+        /** Before the Node object was observed. */
+        public static final Placement UNKNOWN = new Placement(Map.of(), false, false);
+
+        /** As it was observed. */
+        public Placement(Map<String, String> labels, boolean usable) {
+            this(labels, usable, true);
+        }
+
+        /** Copies the labels. */
+        public Placement {
+            labels = Map.copyOf(labels);
+        }
+    }
+
     /** An object that exists, as far as is known. */
     public NodeReference(String name, String uid) {
-        this(name, uid, null);
+        this(name, uid, null, Placement.UNKNOWN);
+    }
+
+    NodeReference withUid(String newUid) {
+        return new NodeReference(name, newUid, null, placement);
+    }
+
+    NodeReference gone(Instant since) {
+        return new NodeReference(name, uid, since, placement);
+    }
+
+    NodeReference with(Placement newPlacement) {
+        return new NodeReference(name, uid, goneSince, newPlacement);
+    }
+
+    /** True when there is no Node object, as far as is known. */
+    public boolean absent() {
+        return goneSince != null || uid.isEmpty();
     }
 
     /** True for the same object, deleted or not. */

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param devices every announced or remembered device, by UUID
  * @param episodes open faults of the node itself
  * @param health health of the node as a whole
- * @param quarantine set while an operator keeps the node out of service
- * @param override set while a manual override keeps our taint away
- * @param revision revision of the newest verdict, or of the first observation of the Node object; 0 before both
+ * @param manual what operators keep out of service, or in it
+ * @param revisions of the verdicts
+ * @param heldBack what the policy asks for and is not carried out, by device; of the node by the empty text
  */
 public record NodeState(
         NodeReference node,
@@ -30,9 +30,9 @@ public record NodeState(
         SequencedMap<String, Device> devices,
         SequencedMap<FaultCode, Episode> episodes,
         NodeHealth health,
-        @Nullable Quarantine quarantine,
-        @Nullable ManualOverride override,
-        long revision) {
+        Manual manual,
+        Revisions revisions,
+        SequencedMap<String, HeldBack> heldBack) {
     /** How long a node is remembered of which nothing is left. */
     public static final Duration FORGET_AFTER = Duration.ofDays(30);
 
@@ -40,6 +40,7 @@ public record NodeState(
     public NodeState {
         devices = new TreeMap<>(devices);
         episodes = Episode.byCode(episodes.values());
+        heldBack = new TreeMap<>(heldBack);
     }
 
     /**
@@ -47,10 +48,57 @@ public record NodeState(
      *
      * @param id boot id; empty before the first daemon event
      * @param epoch newest incarnation of a daemon in this boot; orders boots
+     * @param devices the most devices that one announcement of this machine listed, in any boot
      */
-    public record Boot(String id, long epoch) {
+    public record Boot(String id, long epoch, int devices) {
         /** Before the first daemon event. */
-        public static final Boot NONE = new Boot("", 0);
+        public static final Boot NONE = new Boot("", 0, 0);
+
+        Boot withEpoch(long newEpoch) {
+            return new Boot(id, newEpoch, devices);
+        }
+
+        Boot withDevices(int newDevices) {
+            return new Boot(id, epoch, newDevices);
+        }
+    }
+
+    /**
+     * What operators keep out of service, or in it.
+     *
+     * @param quarantine set while an operator keeps the node out of service
+     * @param override set while a manual override keeps our taint away
+     */
+    public record Manual(
+            @Nullable Quarantine quarantine, @Nullable ManualOverride override) {
+        /** Nothing. */
+        public static final Manual NONE = new Manual(null, null);
+    }
+
+    /**
+     * Revisions of verdicts.
+     *
+     * @param verdict of the newest verdict, or of the first observation of the Node object; 0 before both
+     * @param cause of the newest verdict with a new cause to take the node out of service; 0 before the first one
+     */
+    public record Revisions(long verdict, long cause) {
+        /** Before the first verdict. */
+        public static final Revisions NONE = new Revisions(0, 0);
+    }
+
+    /** Set while an operator keeps the node out of service. */
+    public @Nullable Quarantine quarantine() {
+        return manual.quarantine();
+    }
+
+    /** Set while a manual override keeps our taint away. */
+    public @Nullable ManualOverride override() {
+        return manual.override();
+    }
+
+    /** Revision of the newest verdict. */
+    public long revision() {
+        return revisions.verdict();
     }
 
     /** State of a node before its first event. */
@@ -61,9 +109,9 @@ public record NodeState(
                 new TreeMap<>(),
                 new TreeMap<>(),
                 NodeHealth.healthy(at),
-                null,
-                null,
-                0);
+                Manual.NONE,
+                Revisions.NONE,
+                new TreeMap<>());
     }
 
     /** The device; empty when nothing is known about it. */
@@ -85,44 +133,64 @@ public record NodeState(
 
     /**
      * When the node may be forgotten: {@link #FORGET_AFTER} after its Node object was deleted and its daemon was heard
-     * last. Never while an operator keeps one of its devices out of service.
+     * last. Never while an operator keeps it or one of its devices out of service.
      */
     public Optional<Instant> forgettableAt() {
-        boolean manual = devices.values().stream()
+        boolean byHand = devices.values().stream()
                 .map(Device::health)
                 .anyMatch(state -> state instanceof DeviceHealth.Quarantined || state instanceof DeviceHealth.Retired);
-        return manual ? Optional.empty() : Optional.ofNullable(node.goneSince()).map(since -> since.plus(FORGET_AFTER));
+        return byHand || quarantine() != null
+                ? Optional.empty()
+                : Optional.ofNullable(node.goneSince()).map(since -> since.plus(FORGET_AFTER));
     }
 
     NodeState withNode(NodeReference newNode) {
-        return new NodeState(newNode, boot, devices, episodes, health, quarantine, override, revision);
+        return new NodeState(newNode, boot, devices, episodes, health, manual, revisions, heldBack);
     }
 
     NodeState withBoot(Boot newBoot) {
-        return new NodeState(node, newBoot, devices, episodes, health, quarantine, override, revision);
+        return new NodeState(node, newBoot, devices, episodes, health, manual, revisions, heldBack);
     }
 
     NodeState withDevices(SequencedMap<String, Device> newDevices) {
-        return new NodeState(node, boot, newDevices, episodes, health, quarantine, override, revision);
+        return new NodeState(node, boot, newDevices, episodes, health, manual, revisions, heldBack);
     }
 
     NodeState withEpisodes(SequencedMap<FaultCode, Episode> newEpisodes) {
-        return new NodeState(node, boot, devices, newEpisodes, health, quarantine, override, revision);
+        return new NodeState(node, boot, devices, newEpisodes, health, manual, revisions, heldBack);
     }
 
     NodeState withHealth(NodeHealth newHealth) {
-        return new NodeState(node, boot, devices, episodes, newHealth, quarantine, override, revision);
+        return new NodeState(node, boot, devices, episodes, newHealth, manual, revisions, heldBack);
     }
 
     NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
-        return new NodeState(node, boot, devices, episodes, health, newQuarantine, override, revision);
+        return with(new Manual(newQuarantine, override()));
     }
 
     NodeState withOverride(@Nullable ManualOverride newOverride) {
-        return new NodeState(node, boot, devices, episodes, health, quarantine, newOverride, revision);
+        return with(new Manual(quarantine(), newOverride));
     }
 
-    NodeState withRevision(long newRevision) {
-        return new NodeState(node, boot, devices, episodes, health, quarantine, override, newRevision);
+    private NodeState with(Manual newManual) {
+        return new NodeState(node, boot, devices, episodes, health, newManual, revisions, heldBack);
+    }
+
+    NodeState with(Revisions newRevisions) {
+        return new NodeState(node, boot, devices, episodes, health, manual, newRevisions, heldBack);
+    }
+
+    NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
+        return new NodeState(node, boot, devices, episodes, health, manual, revisions, newHeldBack);
+    }
+
+    /** True when the policy or an operator keeps the node out of service and nothing holds that back. */
+    public boolean tainted() {
+        return health.outOfService() && override() == null && !heldBack.containsKey("");
+    }
+
+    /** True when the device is withdrawn and nothing holds that back. */
+    public boolean withdrawn(Device device) {
+        return !device.health().trusted() && !heldBack.containsKey(device.uuid());
     }
 }

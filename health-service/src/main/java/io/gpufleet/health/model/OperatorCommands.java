@@ -1,59 +1,113 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.Decision.Status;
+import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.CommandIssued;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.device.Transitions;
+import java.util.Optional;
 
 /** Effects of operator commands on a node or a device. */
-final class OperatorCommands {
+public final class OperatorCommands {
     private final Evaluation evaluation;
+    private final FaultSignals faults;
 
-    OperatorCommands(Evaluation evaluation) {
+    OperatorCommands(Evaluation evaluation, FaultSignals faults) {
         this.evaluation = evaluation;
+        this.faults = faults;
+    }
+
+    /** Why the command would change nothing, one line; empty when it would change something. */
+    public static Optional<String> conflict(NodeState state, Command command, String device) {
+        return device.isEmpty() ? nodeConflict(state, command) : deviceConflict(state, command, device);
+    }
+
+    private static Optional<String> nodeConflict(NodeState state, Command command) {
+        String node = "node " + state.node().name();
+        boolean quarantined = state.quarantine() != null;
+        return switch (command) {
+            case QUARANTINE -> because(quarantined, node + " is quarantined already");
+            case RELEASE -> because(!quarantined, node + " is not quarantined");
+            case FORGET ->
+                because(
+                        !state.node().absent(),
+                        node + " has a Node object: delete that first, or the node is known again at once");
+            case RETIRE, CLEAR -> Optional.of("only a device can be retired or cleared");
+        };
+    }
+
+    private static Optional<String> deviceConflict(NodeState state, Command command, String uuid) {
+        Optional<Device> device = state.device(uuid);
+        boolean quarantined = device.map(Device::health)
+                .filter(DeviceHealth.Quarantined.class::isInstance)
+                .isPresent();
+        return switch (command) {
+            case QUARANTINE -> because(quarantined, "device " + uuid + " is quarantined already");
+            case RELEASE -> because(!quarantined, "device " + uuid + " is not quarantined");
+            case RETIRE -> because(!quarantined, "device " + uuid + " is not quarantined: quarantine it first");
+            case CLEAR ->
+                because(
+                        device.filter(OperatorCommands::hasHistory).isEmpty(),
+                        "device " + uuid + " has no faults to forget");
+            case FORGET -> Optional.of("only a node can be forgotten");
+        };
+    }
+
+    private static Optional<String> because(boolean conflict, String line) {
+        return conflict ? Optional.of(line) : Optional.empty();
+    }
+
+    private static boolean hasHistory(Device device) {
+        return device.lost()
+                || !device.episodes().isEmpty()
+                || !device.recurrence().equals(Recurrence.NONE);
     }
 
     DecisionContext handle(CommandIssued command) {
         String note = command.user() + ": " + command.reason();
         var context = DecisionContext.of(note, "operator");
-        boolean changed = command.device().isEmpty() ? node(command, note) : device(command, note);
-        if (!changed) {
+        if (conflict(evaluation.state(), command.command(), command.device()).isPresent()) {
             evaluation.recordUnchanged(context, command.device(), Status.RECORDED, "none, nothing to change");
+        } else if (command.device().isEmpty()) {
+            node(command, context, note);
+        } else {
+            device(command, context, note);
         }
         return context;
     }
 
-    private boolean node(CommandIssued command, String note) {
-        boolean quarantined = evaluation.state().quarantine() != null;
-        return switch (command.command()) {
+    private void node(CommandIssued command, DecisionContext context, String note) {
+        switch (command.command()) {
             case QUARANTINE ->
-                !quarantined && emit(new HealthEvent.QuarantineChanged(new Quarantine(evaluation.at(), note)));
-            case RELEASE -> quarantined && emit(new HealthEvent.QuarantineChanged(null));
-            case RETIRE -> false;
-        };
+                evaluation.emit(new HealthEvent.QuarantineChanged(
+                        new Quarantine(evaluation.at(), note, command.metadata().eventId())));
+            case RELEASE -> evaluation.emit(new HealthEvent.QuarantineChanged(null));
+            case FORGET -> evaluation.recordUnchanged(context, "", Status.ACTED, "forget node");
+            case RETIRE, CLEAR -> {}
+        }
     }
 
-    private boolean device(CommandIssued command, String note) {
-        if (command.command() != HealthSignal.Command.QUARANTINE
-                && evaluation.state().device(command.device()).isEmpty()) {
-            return false;
-        }
+    private void device(CommandIssued command, DecisionContext context, String note) {
         DeviceHealth before = evaluation
                 .state()
                 .device(command.device())
                 .map(Device::health)
                 .orElseGet(() -> new DeviceHealth.Healthy(evaluation.at()));
-        DeviceHealth after = switch (command.command()) {
-            case QUARANTINE -> Transitions.quarantine(before, note, evaluation.at());
-            case RELEASE -> Transitions.release(before, evaluation.at());
-            case RETIRE -> Transitions.retire(before, note, evaluation.at());
-        };
-        return !after.equals(before) && emit(new HealthEvent.DeviceHealthChanged(command.device(), after));
+        switch (command.command()) {
+            case QUARANTINE -> move(command, Transitions.quarantine(before, note, evaluation.at()));
+            case RELEASE -> move(command, Transitions.release(before, evaluation.at()));
+            case RETIRE -> move(command, Transitions.retire(before, note, evaluation.at()));
+            case CLEAR -> {
+                evaluation.state().device(command.device()).ifPresent(faults::forgetDevice);
+                evaluation.recordUnchanged(context, command.device(), Status.ACTED, "forget the faults of the device");
+            }
+            case FORGET -> {}
+        }
     }
 
-    private boolean emit(HealthEvent event) {
-        evaluation.emit(event);
-        return true;
+    private void move(CommandIssued command, DeviceHealth after) {
+        evaluation.emit(new HealthEvent.DeviceHealthChanged(command.device(), after));
     }
 }

@@ -14,14 +14,19 @@ import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Evaluates the policy: target health of a device, health of a node. */
 final class PolicyEvaluator {
     /** Reason of a node whose announced devices are all out of service. */
     static final String ALL_GPUS_UNAVAILABLE = "AllGpusUnavailable";
+
+    /** Reason of a device that its daemon does not offer and for which no fault is known. */
+    static final String WITHDRAWN_BY_NODE = "WithdrawnByNode";
 
     private final HealthPolicy policy;
 
@@ -40,11 +45,32 @@ final class PolicyEvaluator {
                 .filter(episode -> policy.rule(episode).faultClass().withdraws())
                 .toList();
         if (!withdrawing.isEmpty()) {
-            return new TargetHealth.Unhealthy(worst(withdrawing, device.health().reason()));
+            Cause cause = worst(withdrawing, device.health().reason());
+            boolean bootsDoNotHelp = withdrawing.stream().anyMatch(episode -> recurs(device, episode));
+            return new TargetHealth.Unhealthy(
+                    bootsDoNotHelp ? new Cause(cause.reason(), RecommendedAction.SUPPORT) : cause);
         }
-        return open.isEmpty()
+        if (!open.isEmpty()) {
+            return new TargetHealth.Suspect(worst(open, device.health().reason()));
+        }
+        return device.locallyHealthy()
                 ? new TargetHealth.Healthy()
-                : new TargetHealth.Suspect(worst(open, device.health().reason()));
+                : new TargetHealth.Suspect(new Cause(WITHDRAWN_BY_NODE, RecommendedAction.NONE));
+    }
+
+    /** True for a fault that no boot ends: of the hardware, or one that came back after too many boots. */
+    boolean outlivesBoots(Device device, Episode episode) {
+        return episode.acts() && (policy.rule(episode).faultClass().outlivesBoots() || recurs(device, episode));
+    }
+
+    private boolean recurs(Device device, Episode episode) {
+        return policy.rule(episode).faultClass().withdraws()
+                && device.recurrence().exceeds(policy.bootLimit(), episode.since());
+    }
+
+    /** When the grace of a fault is over. */
+    Instant graceEnd(Episode episode) {
+        return episode.since().plus(policy.grace(episode.code()));
     }
 
     /** Health of the node, once its devices made their transitions. */
@@ -97,26 +123,75 @@ final class PolicyEvaluator {
         return Stream.of(quarantined, faults, devices).flatMap(times -> times).max(Comparator.naturalOrder());
     }
 
+    /** Causes to take the node out of service, each by a name of its own. */
+    Set<String> taintCauses(NodeState state) {
+        var causes = new HashSet<String>();
+        state.episodes().values().stream()
+                .filter(this::taints)
+                .forEach(episode -> causes.add(episode.code().slug()));
+        inUse(state)
+                .forEach(device -> device.episodes().values().stream()
+                        .filter(this::taints)
+                        .forEach(episode ->
+                                causes.add(device.uuid() + " " + episode.code().slug())));
+        if (state.quarantine() != null) {
+            causes.add("quarantine");
+        }
+        if (allUnavailable(state)) {
+            causes.add(ALL_GPUS_UNAVAILABLE);
+        }
+        return causes;
+    }
+
+    private boolean taints(Episode episode) {
+        return episode.acts() && policy.rule(episode).faultClass().taintsNode();
+    }
+
+    /** Faults of a retired device concern nobody. */
+    private static Stream<Device> inUse(NodeState state) {
+        return state.devices().values().stream().filter(device -> !(device.health() instanceof DeviceHealth.Retired));
+    }
+
     private List<Episode> taintingEpisodes(NodeState state) {
-        return state.allEpisodes()
-                .filter(Episode::acts)
-                .filter(episode -> policy.rule(episode).faultClass().taintsNode())
+        return Stream.concat(
+                        state.episodes().values().stream(),
+                        inUse(state).flatMap(device -> device.episodes().values().stream()))
+                .filter(this::taints)
                 .toList();
     }
 
+    /** Not while a fault of the node is in its grace: a driver that is being replaced takes every device away. */
     private static boolean allUnavailable(NodeState state) {
-        List<Device> listed =
-                state.devices().values().stream().filter(Device::listed).toList();
-        return !listed.isEmpty()
-                && listed.stream().noneMatch(device -> device.health().trusted());
+        List<Device> devices = state.devices().values().stream()
+                .filter(device -> device.listed() || device.missing(state.boot().id()))
+                .toList();
+        return !devices.isEmpty()
+                && devices.stream().noneMatch(device -> device.health().trusted())
+                && state.episodes().values().stream().noneMatch(Episode::inGrace);
     }
 
+    /** Of what is out of service; of the suspects where nothing is. */
     private RecommendedAction recommendedAction(NodeState state) {
-        Stream<RecommendedAction> ofNode = state.episodes().values().stream()
-                .map(episode -> policy.rule(episode).recommendedAction());
-        Stream<RecommendedAction> ofDevices =
-                state.devices().values().stream().map(device -> device.health().recommendedAction());
-        return Stream.concat(ofNode, ofDevices).reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
+        Collection<Episode> ofNode = state.episodes().values();
+        Stream<RecommendedAction> out = Stream.concat(
+                actions(ofNode.stream()
+                        .filter(episode -> policy.rule(episode).faultClass().withdraws())),
+                state.devices().values().stream()
+                        .map(Device::health)
+                        .filter(health -> !health.trusted())
+                        .map(DeviceHealth::recommendedAction));
+        RecommendedAction worst = out.reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
+        return worst != RecommendedAction.NONE
+                ? worst
+                : Stream.concat(
+                                actions(ofNode.stream()),
+                                state.devices().values().stream()
+                                        .map(device -> device.health().recommendedAction()))
+                        .reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
+    }
+
+    private Stream<RecommendedAction> actions(Stream<Episode> episodes) {
+        return episodes.map(episode -> policy.rule(episode).recommendedAction());
     }
 
     /** Reason of the worst fault of the node itself, else of the worst device. */

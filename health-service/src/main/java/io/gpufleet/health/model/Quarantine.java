@@ -7,5 +7,6 @@ import java.time.Instant;
  *
  * @param since append time of the command
  * @param note user and reason, one line for people
+ * @param eventId id of the command's event
  */
-public record Quarantine(Instant since, String note) {}
+public record Quarantine(Instant since, String note, String eventId) {}

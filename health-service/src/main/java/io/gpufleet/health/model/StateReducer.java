@@ -2,6 +2,7 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import java.time.Instant;
@@ -19,10 +20,12 @@ public final class StateReducer {
         return switch (event) {
             case HealthEvent.BootChanged(NodeState.Boot boot) -> state.withBoot(boot);
             case HealthEvent.NodeUidChanged(String uid) ->
-                state.withNode(new NodeReference(state.node().name(), uid));
+                state.withNode(state.node().withUid(uid));
             case HealthEvent.NodeGone(Instant since) ->
-                state.withNode(
-                        new NodeReference(state.node().name(), state.node().uid(), since));
+                state.withNode(state.node().gone(since));
+            case HealthEvent.PlacementChanged(NodeReference.Placement placement) ->
+                state.withNode(state.node().with(placement));
+            case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
             case HealthEvent.DeviceUpdated(String uuid, String model, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(model, listed, lost));
             case HealthEvent.HealthReported(String uuid, boolean healthy) ->
@@ -31,6 +34,8 @@ public final class StateReducer {
                 updateEpisodes(state, uuid, open -> open.put(episode.code(), episode));
             case HealthEvent.EpisodeEnded(String uuid, FaultCode code) ->
                 updateEpisodes(state, uuid, open -> open.remove(code));
+            case HealthEvent.RecurrenceChanged(String uuid, Recurrence recurrence) ->
+                updateDevice(state, uuid, device -> device.with(recurrence));
             case HealthEvent.DeviceHealthChanged(String uuid, DeviceHealth health) ->
                 updateDevice(state, uuid, device -> device.with(health));
             case HealthEvent.DeviceForgotten(String uuid) -> {
@@ -41,7 +46,7 @@ public final class StateReducer {
             case HealthEvent.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
             case HealthEvent.OverrideChanged(ManualOverride override) -> state.withOverride(override);
             case HealthEvent.NodeHealthChanged(NodeHealth health) -> state.withHealth(health);
-            case HealthEvent.VerdictReached(long revision) -> state.withRevision(revision);
+            case HealthEvent.VerdictReached(NodeState.Revisions revisions) -> state.with(revisions);
         };
     }
 

@@ -8,30 +8,40 @@ import io.gpufleet.health.model.fault.RecommendedAction;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Verdict on the trust in a node and its devices: published on {@code gpu.verdicts}, and the source of the desired Node.
  *
  * @param node name and UID of the Node object it was reached for
- * @param revision increases with every verdict of the node: at least Unix milliseconds, so that a log that was made anew
- *     outranks the former one
- * @param bootId boot it was reached for
- * @param survivesBoot true when it also holds after a reboot
+ * @param revisions the revision of this verdict increases with every one of the node: at least Unix milliseconds, so that
+ *     a log that was made anew outranks the former one
+ * @param validity which boot it was reached for, and whether it outlives it
  * @param health health of the node as a whole
  * @param trusted false when the node is tainted
+ * @param heldBack what holds a taint back that the policy asks for; empty when nothing does
  * @param devices devices that are not healthy
  * @param evidence ids of events, at most {@value #MAX_EVIDENCE}
  */
 public record Verdict(
         NodeReference node,
-        long revision,
-        String bootId,
-        boolean survivesBoot,
+        NodeState.Revisions revisions,
+        Validity validity,
         NodeHealth health,
         boolean trusted,
+        String heldBack,
         List<DeviceVerdict> devices,
         List<String> evidence) {
     static final int MAX_EVIDENCE = 8;
+
+    /**
+     * How long a verdict holds.
+     *
+     * @param bootId boot it was reached for
+     * @param survivesBoot true when it also holds after a reboot
+     */
+    public record Validity(String bootId, boolean survivesBoot) {}
 
     /** Copies the lists. */
     public Verdict {
@@ -39,38 +49,64 @@ public record Verdict(
         evidence = List.copyOf(evidence);
     }
 
-    /** Verdict about one device. */
+    /**
+     * Verdict about one device.
+     *
+     * @param heldBack what holds a withdrawal back that the policy asks for; empty when nothing does
+     * @param withdrawnByNode true for a trusted device that its own daemon does not offer
+     */
     public record DeviceVerdict(
             String uuid,
             HealthState state,
             Instant since,
             String reason,
             RecommendedAction recommendedAction,
-            boolean trusted) {}
+            boolean trusted,
+            String heldBack,
+            boolean withdrawnByNode) {}
+
+    /** Boot it was reached for. */
+    public String bootId() {
+        return validity.bootId();
+    }
+
+    /** True when it also holds after a reboot. */
+    public boolean survivesBoot() {
+        return validity.survivesBoot();
+    }
+
+    /** Its revision. */
+    public long revision() {
+        return revisions.verdict();
+    }
 
     /** The verdict that follows from a state, and from nothing else. */
     public static Verdict of(NodeState state) {
         List<DeviceVerdict> devices = state.devices().values().stream()
                 .filter(device -> !(device.health() instanceof DeviceHealth.Healthy))
-                .map(Verdict::of)
+                .map(device -> of(state, device))
                 .toList();
         return new Verdict(
                 state.node(),
-                state.revision(),
-                state.boot().id(),
-                state.quarantine() != null || devices.stream().anyMatch(Verdict::isManual),
+                state.revisions(),
+                new Validity(
+                        state.boot().id(),
+                        state.quarantine() != null || devices.stream().anyMatch(Verdict::isManual)),
                 state.health(),
-                !state.health().outOfService() || state.override() != null,
+                !state.tainted(),
+                heldBack(state, ""),
                 devices,
                 evidence(state));
     }
 
     /** True when both publish the same about node and devices, whatever their revisions and evidence. */
     public boolean equalsIgnoringRevision(Verdict other) {
-        boolean same =
-                health.equalsIgnoringSince(other.health) && trusted == other.trusted && devices.equals(other.devices);
+        boolean same = health.equalsIgnoringSince(other.health)
+                && trusted == other.trusted
+                && heldBack.equals(other.heldBack)
+                && devices.equals(other.devices);
         boolean clean = health.state() == HealthState.HEALTHY && devices.isEmpty();
-        return same && (clean || (node.sameObject(other.node) && bootId.equals(other.bootId)));
+        return same && (clean || (node.sameObject(other.node) && bootId().equals(other.bootId())));
     }
 
     /** True when no device of the node must be allocated, healthy or not; never against a manual override. */
@@ -83,26 +119,46 @@ public record Verdict(
         return devices.stream().filter(device -> !device.trusted()).toList();
     }
 
-    private static DeviceVerdict of(Device device) {
+    /** Devices that cannot be allocated: those withdrawn, and those that their own daemon does not offer. */
+    public List<DeviceVerdict> unavailable() {
+        return devices.stream()
+                .filter(device -> !device.trusted() || device.withdrawnByNode())
+                .toList();
+    }
+
+    private static String heldBack(NodeState state, String device) {
+        return Optional.ofNullable(state.heldBack().get(device))
+                .map(HeldBack::by)
+                .orElse("");
+    }
+
+    private static DeviceVerdict of(NodeState state, Device device) {
         DeviceHealth health = device.health();
+        boolean trusted = !state.withdrawn(device);
         return new DeviceVerdict(
                 device.uuid(),
                 health.state(),
                 health.since(),
                 health.reason(),
                 health.recommendedAction(),
-                health.trusted());
+                trusted,
+                heldBack(state, device.uuid()),
+                trusted && !device.locallyHealthy());
     }
 
     private static boolean isManual(DeviceVerdict device) {
         return device.state() == HealthState.QUARANTINED || device.state() == HealthState.RETIRED;
     }
 
+    /** An operator's quarantine, then the oldest faults. */
     private static List<String> evidence(NodeState state) {
-        return state.allEpisodes()
+        Stream<String> faults = state.allEpisodes()
                 .filter(Episode::acts)
                 .sorted(Comparator.comparing(Episode::since).thenComparing(Episode::eventId))
-                .map(Episode::eventId)
+                .map(Episode::eventId);
+        Stream<String> command = Optional.ofNullable(state.quarantine()).map(Quarantine::eventId).stream();
+        return Stream.concat(command, faults)
+                .filter(id -> !id.isEmpty())
                 .distinct()
                 .limit(MAX_EVIDENCE)
                 .toList();

@@ -50,7 +50,8 @@ final class FakeNodeClient implements NodeClient {
                                 : node.applied().toString(),
                         true,
                         true,
-                        true),
+                        true,
+                        node.base().taintsManager()),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -65,6 +66,21 @@ final class FakeNodeClient implements NodeClient {
                 node.name(),
                 node.facts(),
                 node.base(),
+                List.of(taints),
+                node.label(),
+                node.recommendedAction(),
+                node.applied(),
+                node.condition()));
+        syncWatch();
+    }
+
+    /** A field manager changes the taints; the cache has it. */
+    synchronized void setTaintsBy(String manager, Taint... taints) {
+        ObservedNode node = node();
+        change(new ObservedNode(
+                node.name(),
+                node.facts(),
+                new PatchBase("", null, true, true, true, manager),
                 List.of(taints),
                 node.label(),
                 node.recommendedAction(),

@@ -140,6 +140,42 @@ class NodePatchStepTest {
     }
 
     @Test
+    void overrideNamesTheClientThatRemovedTheTaint() {
+        reconcile();
+        nodes.setTaintsBy("kubectl-taint", BUSY);
+
+        reconcile();
+        clock.advance(Duration.ofSeconds(10));
+        reconcile();
+
+        assertThat(signals.removedBy).containsExactly("kubectl-taint");
+        assertThat(nodes.node().unhealthyTaint()).isEmpty();
+    }
+
+    @Test
+    void taintThatAControllerRemovesIsAppliedAgainThreeTimesAndThenReported() {
+        reconcile();
+        for (int repair = 0; repair < 3; repair++) {
+            wipe();
+            assertThat(nodes.node().unhealthyTaint()).as("repair %d", repair).isPresent();
+        }
+
+        wipe();
+
+        assertThat(nodes.node().unhealthyTaint()).isEmpty();
+        assertThat(step.outcome(FakeNodeClient.NODE)).contains("field manager sweeper");
+        assertThat(nodes.calls).endsWith("event TaintRemovedByController");
+        assertThat(signals.recorded).noneMatch(line -> line.startsWith("override"));
+    }
+
+    private void wipe() {
+        nodes.setTaintsBy("sweeper", BUSY);
+        reconcile();
+        clock.advance(Duration.ofSeconds(10));
+        reconcile();
+    }
+
+    @Test
     void taintPresentInTheSecondReadIsNoOverride() {
         // Given
         reconcile();

@@ -10,6 +10,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -19,12 +20,14 @@ class ReconcilerTest {
     private final FakeNodeClient nodes = new FakeNodeClient();
     private final RecordingSignalSink signals = new RecordingSignalSink();
     private final CurrentLease lease = new CurrentLease();
+    private final Backlog backlog = new Backlog();
     private final Reconciler reconciler = new Reconciler(
             new NodePatchStep(
                     nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
             lease,
             new PatchTimings(System::nanoTime, (_, _) -> {}),
+            backlog,
             Duration.ofHours(1));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")
@@ -89,6 +92,37 @@ class ReconcilerTest {
         await().untilAsserted(
                         () -> assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse());
         assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("not reconciled yet");
+    }
+
+    @Test
+    void nodeIsNotPatchedBeforeItsBacklogIsRead() {
+        // Given
+        backlog.begin();
+        begin();
+        reconciler.verdictCommitted(scenario.verdict());
+        await().until(() -> {
+            var asked = new ArrayList<String>();
+            backlog.read(node -> !asked.add(node));
+            return asked.contains(FakeNodeClient.NODE);
+        });
+        assertThat(nodes.node().unhealthyTaint()).isEmpty();
+        assertThat(reconciler.outcome(FakeNodeClient.NODE)).contains("before the events that waited");
+
+        // When
+        backlog.read(FakeNodeClient.NODE::equals);
+
+        // Then
+        await().untilAsserted(() -> assertThat(nodes.node().unhealthyTaint()).isPresent());
+    }
+
+    @Test
+    void standbyTellsThatItIsOne() {
+        assertThat(reconciler.outcome(FakeNodeClient.NODE)).contains("this replica is a standby");
+
+        begin();
+        reconciler.end();
+
+        assertThat(reconciler.outcome(FakeNodeClient.NODE)).contains("this replica is a standby");
     }
 
     @Test

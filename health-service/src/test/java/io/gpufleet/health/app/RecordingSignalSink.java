@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Records the events instead of appending them. */
 final class RecordingSignalSink implements SignalSink {
+    final List<String> removedBy = new CopyOnWriteArrayList<>();
     final List<String> recorded = new CopyOnWriteArrayList<>();
 
     @Override
@@ -22,6 +23,7 @@ final class RecordingSignalSink implements SignalSink {
 
     @Override
     public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
+        removedBy.add(by);
         return add("override " + target);
     }
 

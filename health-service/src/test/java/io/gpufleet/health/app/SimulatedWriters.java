@@ -13,6 +13,7 @@ import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.proto.signal.v1.OverrideObserved;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
@@ -162,7 +163,10 @@ final class SimulatedWriters {
                 return observed(
                         node,
                         KubernetesFact.newBuilder()
-                                .setNode(NodeObject.newBuilder().setUid(facts.uid())));
+                                .setNode(NodeObject.newBuilder()
+                                        .setUid(facts.uid())
+                                        .setPlacement(NodePlacement.newBuilder()
+                                                .setUsable(facts.placement().usable()))));
             }
 
             @Override

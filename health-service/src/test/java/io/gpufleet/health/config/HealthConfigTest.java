@@ -3,6 +3,7 @@ package io.gpufleet.health.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import java.time.Duration;
@@ -21,7 +22,9 @@ class HealthConfigTest {
                         new HealthConfig.Http("0.0.0.0", 8080),
                         Duration.ofMinutes(10),
                         Duration.ofMinutes(5),
-                        "nvidia"));
+                        "nvidia",
+                        Mode.OBSERVE,
+                        "standard"));
     }
 
     @Test
@@ -31,16 +34,23 @@ class HealthConfigTest {
                         "GPUFLEET_HTTP_PORT", "0",
                         "GPUFLEET_MAX_ACTION_AGE", "1m",
                         "GPUFLEET_RECONCILE_INTERVAL", "30s",
-                        "GPUFLEET_POLICY", "/etc/policy.yaml")))
+                        "GPUFLEET_POLICY", "/etc/policy.yaml",
+                        "GPUFLEET_MODE", "enforce",
+                        "GPUFLEET_POOLS", "/etc/pools.yaml")))
                 .isEqualTo(new HealthConfig(
                         new HealthConfig.Http("127.0.0.1", 0),
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(30),
-                        "/etc/policy.yaml"));
+                        "/etc/policy.yaml",
+                        Mode.ENFORCE,
+                        "/etc/pools.yaml"));
     }
 
     @Test
     void unusableValuesAreRejected() {
+        assertThatThrownBy(() -> of(Map.of("GPUFLEET_MODE", "Enforce")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessage("GPUFLEET_MODE='Enforce' takes observe or enforce");
         assertThatThrownBy(() -> of(Map.of("GPUFLEET_RECONCILE_INTERVAL", "10ms")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("GPUFLEET_RECONCILE_INTERVAL");

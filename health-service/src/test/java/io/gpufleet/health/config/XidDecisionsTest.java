@@ -88,7 +88,8 @@ class XidDecisionsTest {
 
     private static String outcome(FaultRule rule) {
         RecommendedAction action = rule.recommendedAction();
-        return rule.faultClass().slug() + " | " + (action == RecommendedAction.NONE ? "" : action.slug());
+        String after = rule.grace().isZero() ? "" : " after " + rule.grace();
+        return rule.faultClass().slug() + after + " | " + (action == RecommendedAction.NONE ? "" : action.slug());
     }
 
     private static Set<?> codesWithOwnRule() throws IOException {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
@@ -15,9 +18,11 @@ import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
 import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
@@ -33,8 +38,8 @@ class HealthProjectionTest {
     private static final String NODE = "node-1";
     private static final Duration DWELL = Duration.ofMinutes(5);
 
-    private final HealthProjection projection =
-            new HealthProjection(new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)));
+    private final HealthProjection projection = new HealthProjection(
+            new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), Protection.NONE);
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
     @Test
@@ -226,5 +231,69 @@ class HealthProjectionTest {
                 .extracting(Outbound.Event::topic)
                 .containsExactly(Topic.VERDICTS, Topic.DECISIONS);
         assertThat(projection.wakeAt(state())).isEqualTo(Instant.MAX);
+    }
+
+    private Effects<NodeState> announced(String node, String... uuids) {
+        var announced = NodeAnnounced.newBuilder().setBootId("boot-" + node);
+        for (String uuid : uuids) {
+            announced.addGpus(Gpu.newBuilder().setUuid(uuid));
+        }
+        return nodes.daemon(node, Topic.INVENTORY, EventType.NODE_ANNOUNCED, announced.build());
+    }
+
+    private void issued(Command command, String node, String device) {
+        nodes.service(
+                node,
+                EventType.COMMAND_ISSUED,
+                OperatorCommand.newBuilder()
+                        .setCommand(command)
+                        .setDeviceUuid(device)
+                        .setUser("ada")
+                        .setReason("fan")
+                        .build());
+    }
+
+    @Test
+    void quarantineFollowsTheDeviceToAnotherNode() {
+        // Given
+        announced("node-1", "gpu-0", "gpu-1");
+        announced("node-2", "gpu-8");
+        issued(Command.COMMAND_QUARANTINE, "node-1", "gpu-0");
+
+        // When
+        announced("node-1", "gpu-1");
+        announced("node-2", "gpu-8", "gpu-0");
+
+        // Then
+        Device moved = nodes.get("node-2").orElseThrow().device("gpu-0").orElseThrow();
+        assertThat(moved.health()).isInstanceOf(DeviceHealth.Quarantined.class);
+        assertThat(((DeviceHealth.Quarantined) moved.health()).note()).isEqualTo("ada: fan");
+        assertThat(moved.listed()).isTrue();
+        assertThat(nodes.get("node-1").orElseThrow().device("gpu-0")).isEmpty();
+    }
+
+    @Test
+    void nodeWithoutANodeObjectIsForgottenByCommand() {
+        announced();
+        issued(Command.COMMAND_QUARANTINE, NODE, "gpu-0");
+
+        issued(Command.COMMAND_FORGET, NODE, "");
+
+        assertThat(nodes.get(NODE)).isEmpty();
+    }
+
+    @Test
+    void nodeWithANodeObjectIsNotForgotten() {
+        announced();
+        nodes.service(
+                NODE,
+                EventType.KUBERNETES_OBSERVED,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder().setUid("uid-1"))
+                        .build());
+
+        issued(Command.COMMAND_FORGET, NODE, "");
+
+        assertThat(nodes.get(NODE)).isPresent();
     }
 }

@@ -3,6 +3,7 @@ package io.gpufleet.health.kafka;
 import com.google.protobuf.Message;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
@@ -35,7 +36,8 @@ final class TestedHealthProjection implements TestedProjection<NodeState> {
     public Projection<NodeState> create() {
         // Nothing is returned to service by time alone while a test runs.
         return new HealthProjection(
-                new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofDays(1)), Duration.ofMinutes(10)));
+                new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofDays(1)), Duration.ofMinutes(10)),
+                Protection.NONE);
     }
 
     @Override
@@ -103,7 +105,7 @@ final class TestedHealthProjection implements TestedProjection<NodeState> {
     public Message withoutTimes(Message message) {
         return switch (message) {
             case NodeHealthState state ->
-                state.toBuilder().clearVerdictRevision().build();
+                state.toBuilder().clearVerdictRevision().clearCauseRevision().build();
             case NodeVerdict verdict -> verdict.toBuilder().clearRevision().build();
             case DecisionTaken decision ->
                 decision.toBuilder().clearVerdictRevision().build();

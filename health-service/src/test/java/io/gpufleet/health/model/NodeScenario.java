@@ -5,6 +5,7 @@ import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecoveryAction;
@@ -30,6 +31,7 @@ public final class NodeScenario {
     private Instant now = START;
     private DaemonIncarnation incarnation = INCARNATION;
     private Duration age = Duration.ZERO;
+    private Allowance allowance = Allowance.ALL;
     private int events;
 
     /** A node before its first signal. */
@@ -85,9 +87,15 @@ public final class NodeScenario {
         return this;
     }
 
+    /** What the following decisions may do. */
+    public NodeScenario with(Allowance another) {
+        allowance = another;
+        return this;
+    }
+
     /** Decides on a signal. */
     public NodeScenario handle(HealthSignal signal) {
-        DecisionResult result = machine.decide(state, signal, now);
+        DecisionResult result = machine.decide(state, signal, now, allowance);
         results.add(result);
         state = result.state();
         return this;
@@ -154,7 +162,8 @@ public final class NodeScenario {
 
     /** The Node object is observed. */
     public NodeScenario nodeObserved(String uid) {
-        return handle(new HealthSignal.NodeObjectObserved(nextMetadata(), uid));
+        return handle(
+                new HealthSignal.NodeObjectObserved(nextMetadata(), uid, new NodeReference.Placement(Map.of(), true)));
     }
 
     /** The Node object is deleted. */
@@ -164,7 +173,12 @@ public final class NodeScenario {
 
     /** The taint was removed manually. */
     public NodeScenario taintRemoved() {
-        return handle(new HealthSignal.OverrideObserved(nextMetadata(), "taint", "unknown", state.revision()));
+        return taintRemoved(state.revision());
+    }
+
+    /** The taint that was applied for this revision was removed manually. */
+    public NodeScenario taintRemoved(long revision) {
+        return handle(new HealthSignal.OverrideObserved(nextMetadata(), "taint", "unknown", revision));
     }
 
     /** A timer tick. */

@@ -18,6 +18,9 @@ import java.util.Random;
 /** Random signals of a node with three GPUs over two boots, by topic. */
 public final class RandomSignals {
     private static final List<String> GPUS = List.of("gpu-0", "gpu-1", "gpu-2");
+    /** Clearing has no place here: what it forgets depends on what was read before it. */
+    private static final List<Command> COMMANDS = List.of(Command.QUARANTINE, Command.RELEASE, Command.RETIRE);
+
     private static final int[] XIDS = {13, 63, 92, 48, 95, 74, 79, 54};
     private static final Duration OLD = Duration.ofMinutes(11);
 
@@ -50,7 +53,10 @@ public final class RandomSignals {
         return List.of(health, inventory, signals);
     }
 
-    /** One order in which the topics can be read. */
+    /**
+     * One order in which the topics can be read. Of two boots the earlier one is read first: a fault that is read after the
+     * next boot has announced its devices is not always known to be over, see {@code FaultsOverBootsTest}.
+     */
     public static List<HealthSignal> interleaved(List<List<HealthSignal>> topics, long seed) {
         var order = new Random(seed);
         List<List<HealthSignal>> left = new ArrayList<>();
@@ -58,11 +64,25 @@ public final class RandomSignals {
         List<HealthSignal> read = new ArrayList<>();
         left.removeIf(List::isEmpty);
         while (!left.isEmpty()) {
-            List<HealthSignal> next = left.get(order.nextInt(left.size()));
+            long boot = left.stream()
+                    .mapToLong(topic -> epoch(topic.getFirst()))
+                    .filter(epoch -> epoch > 0)
+                    .min()
+                    .orElse(0);
+            List<List<HealthSignal>> readable = left.stream()
+                    .filter(topic -> epoch(topic.getFirst()) <= boot)
+                    .toList();
+            List<HealthSignal> next = readable.get(order.nextInt(readable.size()));
             read.add(next.removeFirst());
             left.removeIf(List::isEmpty);
         }
         return read;
+    }
+
+    private static long epoch(HealthSignal signal) {
+        return signal instanceof HealthSignal.DaemonSignal reported
+                ? reported.incarnation().epoch()
+                : 0;
     }
 
     private HealthSignal healthSignal(DaemonIncarnation boot) {
@@ -104,7 +124,11 @@ public final class RandomSignals {
     private HealthSignal operatorSignal() {
         EventMetadata metadata = nextMetadata();
         return switch (random.nextInt(6)) {
-            case 0 -> new HealthSignal.NodeObjectObserved(metadata, "uid-" + random.nextInt(2));
+            case 0 ->
+                new HealthSignal.NodeObjectObserved(
+                        metadata,
+                        "uid-" + random.nextInt(2),
+                        new NodeReference.Placement(Map.of("zone", "z-" + random.nextInt(2)), random.nextBoolean()));
             case 2 -> new HealthSignal.NodeObjectDeleted(metadata, "uid-" + random.nextInt(2));
             case 1 -> new HealthSignal.CommandIssued(metadata, randomCommand(), "", "ada", "because");
             default -> new HealthSignal.CommandIssued(metadata, randomCommand(), randomGpu(), "ada", "because");
@@ -112,7 +136,7 @@ public final class RandomSignals {
     }
 
     private Command randomCommand() {
-        return Command.values()[random.nextInt(Command.values().length)];
+        return COMMANDS.get(random.nextInt(COMMANDS.size()));
     }
 
     private String randomGpu() {

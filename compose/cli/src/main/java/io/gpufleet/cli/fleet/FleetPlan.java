@@ -135,6 +135,11 @@ public record FleetPlan(FleetOptions options, int kafkaPort, List<PlannedProcess
             environment.put("GPUFLEET_GRPC_PORT", Integer.toString(grpc));
             environment.put("KUBECONFIG", kubeconfig);
             var numbers = new TreeMap<>(Map.of("http", http, "grpc", grpc));
+            if (program == Program.HEALTH) {
+                // A fleet of a few nodes is out of every budget at once.
+                environment.put("GPUFLEET_MODE", "enforce");
+                environment.put("GPUFLEET_POOLS", "unlimited");
+            }
             if (program == Program.ALLOCATION) {
                 int webhook = ports.allocate(instance + " (webhook)", WEBHOOK + replica);
                 environment.put("GPUFLEET_WEBHOOK_HOST", webhookHost);

@@ -62,7 +62,10 @@ class BrokerOutageIT {
         faults = new SimulatedFaults(directory.resolve("faults"));
         health = ProgramProcess.of("health-service", "io.gpufleet.health.HealthMain", directory)
                 .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_MAX_ACTION_AGE", MAX_ACTION_AGE.toString()))
+                .environment(Map.of(
+                        "GPUFLEET_MAX_ACTION_AGE", MAX_ACTION_AGE.toString(),
+                        "GPUFLEET_MODE", "enforce",
+                        "GPUFLEET_POOLS", "unlimited"))
                 .freePort("GPUFLEET_GRPC_PORT")
                 .start();
         daemon = ProgramProcess.of("node-daemon", "io.gpufleet.nodedaemon.NodeDaemonMain", directory)

@@ -54,7 +54,11 @@ class FleetClusterIT {
         faults = new SimulatedFaults(directory.resolve("faults"));
         services = List.of(
                 service("inventory-service", "io.gpufleet.inventory.InventoryMain", 18080, Map.of()),
-                service("health-service", "io.gpufleet.health.HealthMain", 18180, Map.of()),
+                service(
+                        "health-service",
+                        "io.gpufleet.health.HealthMain",
+                        18180,
+                        Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited")),
                 service(
                         "allocation-service",
                         "io.gpufleet.allocation.AllocationMain",

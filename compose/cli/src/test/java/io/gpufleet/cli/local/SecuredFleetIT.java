@@ -70,7 +70,10 @@ class SecuredFleetIT {
         kubelet = FakeKubelet.start(vertx, directory.resolve("kubelet"));
         faults = new SimulatedFaults(directory.resolve("faults"));
         start("inventory-service", "io.gpufleet.inventory.InventoryMain", Map.of());
-        start("health-service", "io.gpufleet.health.HealthMain", Map.of());
+        start(
+                "health-service",
+                "io.gpufleet.health.HealthMain",
+                Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"));
         allocation = start(
                 "allocation-service",
                 "io.gpufleet.allocation.AllocationMain",

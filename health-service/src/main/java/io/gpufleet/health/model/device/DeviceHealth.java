@@ -170,8 +170,13 @@ public sealed interface DeviceHealth {
         }
     }
 
-    /** Out of service for good. */
-    record Retired(Instant since, String note) implements DeviceHealth {}
+    /** Out of service for good, unless an operator changes his mind. */
+    record Retired(Instant since, String note) implements DeviceHealth {
+        /** Command of an operator: the way back, which a release completes. */
+        public Quarantined quarantine(String why, Instant at) {
+            return new Quarantined(at, why);
+        }
+    }
 
     /** Does not answer, as the newest announcement reports. */
     record Lost(Instant since) implements DeviceHealth {

@@ -58,7 +58,7 @@ public final class Transitions {
         };
     }
 
-    /** Quarantines the device; the same object when it is quarantined or retired already. */
+    /** Quarantines the device; the same object when it is quarantined already. */
     public static DeviceHealth quarantine(DeviceHealth from, String note, Instant at) {
         return switch (from) {
             case Healthy healthy -> healthy.quarantine(note, at);
@@ -66,8 +66,8 @@ public final class Transitions {
             case Unhealthy unhealthy -> unhealthy.quarantine(note, at);
             case Recovering recovering -> recovering.quarantine(note, at);
             case Lost lost -> lost.quarantine(note, at);
+            case Retired retired -> retired.quarantine(note, at);
             case Quarantined quarantined -> quarantined;
-            case Retired retired -> retired;
         };
     }
 

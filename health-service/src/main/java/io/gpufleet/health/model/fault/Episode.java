@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
  * @param bootId boot of the newest report
  * @param eventId id of the event that opened it
  * @param acts false while every report was too old to act on: the fault is recorded only
+ * @param inGrace true while the grace of its rule lasts
  */
 public record Episode(
         FaultCode code,
@@ -25,7 +26,13 @@ public record Episode(
         long observations,
         String bootId,
         String eventId,
-        boolean acts) {
+        boolean acts,
+        boolean inGrace) {
+    /** Copy after the grace of its rule. */
+    public Episode afterGrace() {
+        return new Episode(code, action, since, observations, bootId, eventId, acts, false);
+    }
+
     /** Episodes sorted by code; of several with one code, the last. */
     public static SequencedMap<FaultCode, Episode> byCode(Collection<Episode> episodes) {
         return episodes.stream()

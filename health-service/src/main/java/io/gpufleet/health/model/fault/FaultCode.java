@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
  * A fault without its device.
  *
  * @param kind kind of the fault
- * @param number XID or SXID; 0 for other kinds
+ * @param number XID or SXID; place of the recovery action in {@link RecoveryAction}, since a device may have several of
+ *     these faults; 0 for other kinds
  */
 public record FaultCode(FaultKind kind, int number) implements Comparable<FaultCode> {
     private static final Comparator<FaultCode> ORDER =
@@ -20,6 +21,9 @@ public record FaultCode(FaultKind kind, int number) implements Comparable<FaultC
         if (number < 0) {
             throw new IllegalArgumentException(kind + " with negative number " + number);
         }
+        if (kind == FaultKind.RECOVERY_ACTION && number >= RecoveryAction.values().length) {
+            throw new IllegalArgumentException("no recovery action has number " + number);
+        }
     }
 
     /** An XID. */
@@ -27,15 +31,31 @@ public record FaultCode(FaultKind kind, int number) implements Comparable<FaultC
         return new FaultCode(FaultKind.XID, number);
     }
 
+    /** The driver requests this recovery action. */
+    public static FaultCode recovery(RecoveryAction action) {
+        return new FaultCode(FaultKind.RECOVERY_ACTION, action.ordinal());
+    }
+
     /** A fault of a kind without numbers. */
     public static FaultCode of(FaultKind kind) {
         return new FaultCode(kind, 0);
     }
 
-    /** Name in rules, for example {@code xid-79} or {@code gpu-lost}. */
+    /** Name in rules, for example {@code xid-79}, {@code gpu-lost} or {@code recovery-action-node-reboot}. */
     public String slug() {
-        String name = kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
-        return number == 0 ? name : name + "-" + number;
+        String name = kebabCase(kind);
+        if (number == 0) {
+            return name;
+        }
+        return name + "-" + (isRecovery() ? kebabCase(RecoveryAction.values()[number]) : number);
+    }
+
+    private static String kebabCase(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private boolean isRecovery() {
+        return kind == FaultKind.RECOVERY_ACTION;
     }
 
     /** Reason in taints and conditions, for example {@code Xid79} or {@code GpuLost}. */
@@ -43,7 +63,7 @@ public record FaultCode(FaultKind kind, int number) implements Comparable<FaultC
         return Arrays.stream(kind.name().split("_", -1))
                         .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
                         .collect(Collectors.joining())
-                + (number == 0 ? "" : number);
+                + (number == 0 || isRecovery() ? "" : number);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.gpufleet.health.model.nodepatch;
 
 import io.gpufleet.health.model.NodeHealth;
+import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -11,7 +12,7 @@ import java.util.stream.Collectors;
 /**
  * Our fields of the Node as they should be: a function of the verdict, and of nothing else.
  *
- * @param revision revision of the verdict
+ * @param revisions of the verdict
  * @param nodeUid Node object for which it was reached; empty while unknown
  * @param taint value of the taint; empty for none
  * @param label {@code quarantined} by an operator, {@code unhealthy} by a fault, {@code degraded} when only devices are
@@ -20,24 +21,40 @@ import java.util.stream.Collectors;
  * @param condition the condition; its status is {@code True} while something is out of service
  */
 public record DesiredNode(
-        long revision, String nodeUid, String taint, String label, String recommendedAction, Condition condition) {
+        NodeState.Revisions revisions,
+        String nodeUid,
+        String taint,
+        String label,
+        String recommendedAction,
+        Condition condition) {
     private static final int MAX_LISTED_DEVICES = 8;
 
     /** Desired Node of a verdict. */
     public static DesiredNode of(Verdict verdict) {
-        List<Verdict.DeviceVerdict> withdrawn = verdict.withdrawn();
+        List<Verdict.DeviceVerdict> withdrawn = verdict.unavailable();
         NodeHealth health = verdict.health();
-        boolean problem = health.outOfService() || !withdrawn.isEmpty();
+        List<Verdict.DeviceVerdict> heldBack = verdict.devices().stream()
+                .filter(device -> !device.heldBack().isEmpty())
+                .toList();
+        boolean problem = health.outOfService() || !withdrawn.isEmpty() || !heldBack.isEmpty();
+        // What is held back appears in the condition only.
+        boolean acted = !withdrawn.isEmpty()
+                || (health.outOfService() && verdict.heldBack().isEmpty());
         Condition condition = problem
-                ? new Condition("True", health.reason(), message(verdict, withdrawn))
+                ? new Condition("True", health.reason(), message(verdict, withdrawn, heldBack))
                 : new Condition("False", "GpusHealthy", "every GPU may be used");
         return new DesiredNode(
-                verdict.revision(),
+                verdict.revisions(),
                 verdict.node().uid(),
                 verdict.trusted() ? "" : health.reason(),
-                label(verdict, problem),
-                problem ? recommendedAction(health) : "",
+                label(verdict, acted),
+                acted ? recommendedAction(health) : "",
                 condition);
+    }
+
+    /** Revision of the verdict. */
+    public long revision() {
+        return revisions.verdict();
     }
 
     /** True when the Node should have none of our fields. */
@@ -45,11 +62,11 @@ public record DesiredNode(
         return taint.isEmpty() && label.isEmpty() && recommendedAction.isEmpty();
     }
 
-    private static String label(Verdict verdict, boolean problem) {
+    private static String label(Verdict verdict, boolean acted) {
         if (!verdict.trusted()) {
             return verdict.health().state() == HealthState.QUARANTINED ? "quarantined" : "unhealthy";
         }
-        return problem ? "degraded" : "";
+        return acted ? "degraded" : "";
     }
 
     private static String recommendedAction(NodeHealth health) {
@@ -58,12 +75,20 @@ public record DesiredNode(
                 : health.recommendedAction().slug();
     }
 
-    private static String message(Verdict verdict, List<Verdict.DeviceVerdict> withdrawn) {
+    private static String message(
+            Verdict verdict, List<Verdict.DeviceVerdict> withdrawn, List<Verdict.DeviceVerdict> heldBack) {
         String action = recommendedAction(verdict.health());
-        boolean overridden = verdict.health().outOfService() && verdict.trusted();
+        boolean overridden = verdict.health().outOfService()
+                && verdict.trusted()
+                && verdict.heldBack().isEmpty();
         return (withdrawn.isEmpty() ? verdict.health().reason() : devices(withdrawn))
                 + (action.isEmpty() ? "" : "; recommended action: " + action)
-                + (overridden ? "; manual override: taint removed" : "");
+                + (overridden ? "; manual override: taint removed" : "")
+                + (verdict.heldBack().isEmpty() ? "" : "; would taint: " + verdict.heldBack())
+                + (heldBack.isEmpty()
+                        ? ""
+                        : "; would withdraw " + heldBack.size() + (heldBack.size() == 1 ? " GPU: " : " GPUs: ")
+                                + heldBack.getFirst().heldBack());
     }
 
     private static String devices(List<Verdict.DeviceVerdict> withdrawn) {

@@ -56,7 +56,7 @@ public sealed interface NodePatchPlan {
      * label gpufleet.io/managed=false                   OptedOut
      * applied revision above the desired one            NewerRevision
      * UID differs and something is desired              UidMismatch
-     * applied taint missing and a taint is desired      AppliedMissing
+     * applied taint missing and a taint is desired      AppliedMissing, unless a cause is newer than the applied revision
      * own fields or condition differ                    Patch
      * otherwise                                         UpToDate
      * </pre>
@@ -76,14 +76,38 @@ public sealed interface NodePatchPlan {
         }
         boolean taintMissing =
                 !applied.taint().isEmpty() && observed.unhealthyTaint().isEmpty();
-        if (taintMissing && !desired.taint().isEmpty()) {
+        boolean newerCause = applied.revision() < desired.revisions().cause();
+        if (taintMissing && !desired.taint().isEmpty() && !newerCause) {
             return new AppliedMissing("taint", applied.revision());
         }
         return patch(observed, desired);
     }
 
+    /** The patch that applies again what is missing. */
+    static NodePatchPlan repair(ObservedNode observed, DesiredNode desired) {
+        return patch(observed, desired);
+    }
+
+    /**
+     * The fields that are ours. Without our annotation, or with one that cannot be read, a taint is ours that we wrote last,
+     * and a field that is as desired.
+     */
+    private static AppliedAnnotation own(ObservedNode observed, DesiredNode desired) {
+        if (!observed.applied().equals(AppliedAnnotation.NONE)) {
+            return observed.applied();
+        }
+        String taint = observed.unhealthyTaint().map(Taint::value).orElse("");
+        boolean ours = observed.base().taintsWrittenByUs() || taint.equals(desired.taint());
+        return new AppliedAnnotation(
+                0,
+                ours ? taint : "",
+                observed.label().equals(desired.label()) ? observed.label() : "",
+                observed.recommendedAction().equals(desired.recommendedAction()) ? observed.recommendedAction() : "",
+                "");
+    }
+
     private static NodePatchPlan patch(ObservedNode observed, DesiredNode desired) {
-        AppliedAnnotation applied = observed.applied();
+        AppliedAnnotation applied = own(observed, desired);
         var foreign = new ArrayList<String>();
         String taint = ownValue(
                 observed.unhealthyTaint().isPresent(),
@@ -104,7 +128,7 @@ public sealed interface NodePatchPlan {
         // For ever, once there is one: its revision keeps an older leader from applying again what was removed.
         boolean neverApplied = listed.nothingApplied() && applied.equals(AppliedAnnotation.NONE);
         AppliedAnnotation nextApplied = neverApplied ? AppliedAnnotation.NONE : listed;
-        List<Taint> nextTaints = taints(observed, taint);
+        List<Taint> nextTaints = taints(observed, applied, taint);
         String nextLabel = label.isEmpty() && applied.label().isEmpty() ? observed.label() : label;
         String nextAction =
                 action.isEmpty() && applied.recommendedAction().isEmpty() ? observed.recommendedAction() : action;
@@ -131,8 +155,8 @@ public sealed interface NodePatchPlan {
     }
 
     /** All taints with ours added, replaced or removed; an own taint of the same value keeps its time. */
-    private static List<Taint> taints(ObservedNode observed, String value) {
-        boolean own = !observed.applied().taint().isEmpty();
+    private static List<Taint> taints(ObservedNode observed, AppliedAnnotation applied, String value) {
+        boolean own = !applied.taint().isEmpty();
         var taints = new ArrayList<Taint>(observed.taints());
         if (own) {
             taints.removeIf(Taint::isUnhealthyTaint);

@@ -1,8 +1,12 @@
 package io.gpufleet.health.model.nodepatch;
 
+import io.gpufleet.health.model.NodeReference;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +39,38 @@ public record ObservedNode(
      *
      * @param bootId as the kubelet reports it; empty when it does not
      * @param managed false when an operator opted the node out ({@code gpufleet.io/managed=false})
+     * @param labels all of them
      */
-    public record NodeFacts(String uid, String bootId, boolean ready, boolean unschedulable, boolean managed) {}
+    public record NodeFacts(
+            String uid,
+            String bootId,
+            boolean ready,
+            boolean unschedulable,
+            boolean managed,
+            Map<String, String> labels) {
+        /** Copies the labels. */
+        public NodeFacts {
+            labels = Map.copyOf(labels);
+        }
+
+        /** Facts of a Node without labels. */
+        public NodeFacts(String uid, String bootId, boolean ready, boolean unschedulable, boolean managed) {
+            this(uid, bootId, ready, unschedulable, managed, Map.of());
+        }
+
+        /** The same facts with these labels only. */
+        public NodeFacts withLabels(Set<String> keys) {
+            Map<String, String> kept = labels.entrySet().stream()
+                    .filter(label -> keys.contains(label.getKey()))
+                    .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+            return new NodeFacts(uid, bootId, ready, unschedulable, managed, kept);
+        }
+
+        /** What budgets need of them. */
+        public NodeReference.Placement placement() {
+            return new NodeReference.Placement(labels, ready && !unschedulable);
+        }
+    }
 
     /** True when nothing differs that a patch of ours relies on. */
     public boolean sameFields(ObservedNode other) {

@@ -1,5 +1,7 @@
 package io.gpufleet.health.model.nodepatch;
 
+import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,9 +13,42 @@ import org.jspecify.annotations.Nullable;
  * @param labels false when the object has no labels at all
  * @param annotations false when the object has no annotations at all
  * @param spec false when the object has no spec
+ * @param taintsManager field manager that wrote the taints last; empty where Kubernetes does not tell, as for a list of
+ *     which nothing is left
  */
 public record PatchBase(
-        String resourceVersion, @Nullable String applied, boolean labels, boolean annotations, boolean spec) {
+        String resourceVersion,
+        @Nullable String applied,
+        boolean labels,
+        boolean annotations,
+        boolean spec,
+        String taintsManager) {
+    /** Field manager of our own patches. */
+    public static final String FIELD_MANAGER = "gpufleet-health";
+
+    /** Clients that people use; every other field manager is a controller. */
+    private static final List<String> CLIENTS_OF_PEOPLE =
+            List.of("kubectl", "oc", "k9s", "lens", "node-fetch", "headlamp", "freelens", "mozilla", "curl");
+
+    /** An object of which the manager of the taints is not known. */
+    public PatchBase(
+            String resourceVersion, @Nullable String applied, boolean labels, boolean annotations, boolean spec) {
+        this(resourceVersion, applied, labels, annotations, spec, "");
+    }
+
+    /** True when another controller wrote the taints last. */
+    public boolean taintsWrittenByController() {
+        String name = taintsManager.toLowerCase(Locale.ROOT);
+        return !name.isEmpty()
+                && !name.equals(FIELD_MANAGER)
+                && CLIENTS_OF_PEOPLE.stream().noneMatch(client -> name.equals(client) || name.startsWith(client + "-"));
+    }
+
+    /** True when we wrote the taints last. */
+    public boolean taintsWrittenByUs() {
+        return taintsManager.equals(FIELD_MANAGER);
+    }
+
     /** An object with a label, an annotation and a spec, and without our annotation. */
     public static PatchBase of(String resourceVersion) {
         return new PatchBase(resourceVersion, null, true, true, true);

@@ -29,6 +29,11 @@ public enum FaultClass {
         return compareTo(WITHDRAW) > 0;
     }
 
+    /** True when no boot repairs it: it ends by a proof of the daemon or by an operator's command. */
+    public boolean outlivesBoots() {
+        return this == TAINT_HARDWARE;
+    }
+
     /** Spelling in policy files, for example {@code taint-reboot}. */
     public String slug() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

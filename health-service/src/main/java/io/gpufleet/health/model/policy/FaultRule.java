@@ -1,6 +1,7 @@
 package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.fault.RecommendedAction;
+import java.time.Duration;
 
 /**
  * Rule of a policy for one fault.
@@ -8,10 +9,30 @@ import io.gpufleet.health.model.fault.RecommendedAction;
  * @param name for example {@code xid-79}; decisions record it with the policy's name as prefix
  * @param faultClass severity
  * @param recommendedAction for an operator
+ * @param grace how long a fault is suspect only, whatever its class
  */
-public record FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction) {
+public record FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Duration grace) {
+    /** A rule without grace. */
+    public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction) {
+        this(name, faultClass, recommendedAction, Duration.ZERO);
+    }
+
+    /** Rejects a negative grace. */
+    public FaultRule {
+        if (grace.isNegative()) {
+            throw new IllegalArgumentException("rule " + name + " has a negative grace");
+        }
+    }
+
     /** The more severe of the two; this one when they are equal. */
     public FaultRule orWorse(FaultRule other) {
         return other.faultClass.compareTo(faultClass) > 0 ? other : this;
+    }
+
+    /** The rule while its grace lasts. */
+    FaultRule inGrace() {
+        return faultClass.compareTo(FaultClass.SUSPECT) > 0 && !grace.isZero()
+                ? new FaultRule(name, FaultClass.SUSPECT, RecommendedAction.NONE, grace)
+                : this;
     }
 }

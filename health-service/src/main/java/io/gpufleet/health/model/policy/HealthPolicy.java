@@ -17,13 +17,15 @@ import java.util.Optional;
  * @param actions rules by the recovery action that the driver requests, whatever the fault is
  * @param recoveryDwell how long a device stays out of service after its last fault is cleared; zero by default, since
  *     the daemon waits for a dwell of its own before it clears a fault
+ * @param bootLimit how often a boot may end the faults of one device
  */
 public record HealthPolicy(
         String name,
         Map<FaultCode, FaultRule> codes,
         Map<FaultKind, FaultRule> kinds,
         Map<RecoveryAction, FaultRule> actions,
-        Duration recoveryDwell) {
+        Duration recoveryDwell,
+        BootLimit bootLimit) {
     /** Rejects a policy without a rule for every kind. */
     public HealthPolicy {
         codes = Map.copyOf(codes);
@@ -42,13 +44,34 @@ public record HealthPolicy(
 
     /** The more severe of the fault's rule and the recovery action's rule. */
     public FaultRule rule(FaultCode code, RecoveryAction action) {
-        FaultRule ofCode = Optional.ofNullable(codes.get(code)).orElseGet(() -> kind(code.kind()));
+        FaultRule ofCode = ofCode(code);
         return Optional.ofNullable(actions.get(action)).map(ofCode::orWorse).orElse(ofCode);
     }
 
-    /** The rule that applies to an episode. */
+    /** The rule that applies to an episode now. */
     public FaultRule rule(Episode episode) {
-        return rule(episode.code(), episode.action());
+        FaultRule ofCode = ofCode(episode.code());
+        FaultRule rule = episode.inGrace() ? ofCode.inGrace() : ofCode;
+        return Optional.ofNullable(actions.get(episode.action()))
+                .map(ofAction -> episode.inGrace() ? ofAction.inGrace() : ofAction)
+                .map(rule::orWorse)
+                .orElse(rule);
+    }
+
+    /** How long a fault is suspect only; zero for one that its recovery action rates. */
+    public Duration grace(FaultCode code) {
+        return ofCode(code).grace();
+    }
+
+    /** A recovery action that is known rates the fault by which the driver requests it; the fault itself is suspect. */
+    private FaultRule ofCode(FaultCode code) {
+        if (code.kind() == FaultKind.RECOVERY_ACTION && code.number() > 0) {
+            RecoveryAction action = RecoveryAction.values()[code.number()];
+            return Optional.ofNullable(actions.get(action))
+                    .map(rule -> new FaultRule(kind(code.kind()).name(), FaultClass.SUSPECT, rule.recommendedAction()))
+                    .orElseGet(() -> kind(code.kind()));
+        }
+        return Optional.ofNullable(codes.get(code)).orElseGet(() -> kind(code.kind()));
     }
 
     private FaultRule kind(FaultKind kind) {

@@ -3,6 +3,7 @@ package io.gpufleet.health.model.nodepatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
@@ -147,6 +148,47 @@ class NodePatchPlanTest {
     }
 
     @Test
+    void taintWithoutAnAnnotationIsRemovedWhenWeWroteItLast() {
+        // Given
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(withoutAnnotation(PatchBase.FIELD_MANAGER), desired()));
+
+        // Then
+        assertThat(patch.taints()).isEmpty();
+        assertThat(patch.applied().revision()).isEqualTo(scenario.state().revision());
+    }
+
+    @Test
+    void taintWithoutAnAnnotationIsOursAgainWhileItIsAsDesired() {
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(withoutAnnotation(""), desired()));
+
+        assertThat(patch.foreign()).isEmpty();
+        assertThat(patch.applied().taint()).isEqualTo("Xid79");
+    }
+
+    @Test
+    void taintWithoutAnAnnotationStaysWhenNobodyKnowsWhoseItIs() {
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        assertThat(NodePatchPlan.of(withoutAnnotation("sweeper"), desired())).isEqualTo(new NodePatchPlan.UpToDate());
+    }
+
+    private ObservedNode withoutAnnotation(String manager) {
+        ObservedNode node = node(Taint.unhealthy("Xid79"));
+        return new ObservedNode(
+                node.name(),
+                node.facts(),
+                new PatchBase("9", null, true, true, true, manager),
+                node.taints(),
+                "",
+                "",
+                node.applied(),
+                node.condition());
+    }
+
+    @Test
     void foreignTaintInPlaceOfOursStaysAndIsReported() {
         Taint foreign = Taint.unhealthy("foreign");
 
@@ -162,17 +204,22 @@ class NodePatchPlanTest {
     }
 
     @Test
+    void missingTaintOfAnEarlierFaultIsAppliedAgainForANewerOne() {
+        // Given
+        ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
+        ObservedNode without = withoutTaints(patched);
+
+        // When
+        scenario.xid("gpu-1", 79);
+
+        // Then
+        assertThat(patch(NodePatchPlan.of(without, desired())).taints()).containsExactly(Taint.unhealthy("Xid79"));
+    }
+
+    @Test
     void appliedTaintThatIsGoneIsReportedAsMissing() {
         ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
-        var without = new ObservedNode(
-                patched.name(),
-                patched.facts(),
-                PatchBase.of("9"),
-                List.of(),
-                patched.label(),
-                patched.recommendedAction(),
-                patched.applied(),
-                patched.condition());
+        ObservedNode without = withoutTaints(patched);
 
         assertThat(NodePatchPlan.of(without, desired()))
                 .isEqualTo(new NodePatchPlan.AppliedMissing(
@@ -187,7 +234,7 @@ class NodePatchPlanTest {
     @Test
     void newerRevisionOnTheNodeStopsThePatch() {
         ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
-        DesiredNode older = new DesiredNode(0, "uid-1", "", "", "", FINE);
+        DesiredNode older = new DesiredNode(NodeState.Revisions.NONE, "uid-1", "", "", "", FINE);
 
         assertThat(NodePatchPlan.of(patched, older))
                 .isEqualTo(new NodePatchPlan.NewerRevision(scenario.state().revision()));
@@ -239,5 +286,17 @@ class NodePatchPlanTest {
 
         assertThat(patch(NodePatchPlan.of(patched, desired())).taints())
                 .containsExactly(BUSY, Taint.unhealthy("Xid54"));
+    }
+
+    private static ObservedNode withoutTaints(ObservedNode node) {
+        return new ObservedNode(
+                node.name(),
+                node.facts(),
+                PatchBase.of("9"),
+                List.of(),
+                node.label(),
+                node.recommendedAction(),
+                node.applied(),
+                node.condition());
     }
 }

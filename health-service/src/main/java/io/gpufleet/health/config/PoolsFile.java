@@ -1,0 +1,192 @@
+package io.gpufleet.health.config;
+
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.YAMLException;
+
+/**
+ * Reads pools and limits from YAML. A mistake is reported with its place and the allowed values.
+ *
+ * <pre>
+ * pools    [{name, selector: {label: value}, mode: observe or enforce, limits}], the first that selects a node counts
+ * limits   of the nodes that no pool selects, default 10 % of nodes and devices
+ * zone     limits of each zone (label topology.kubernetes.io/zone), default none
+ * fleet    limits of all nodes, default none
+ * brake    {percent, atLeast, within: ISO 8601 duration}, default 5, 10, PT5M
+ *
+ * limits   {nodes: {percent, absolute}, devices: {percent, absolute}}
+ * </pre>
+ */
+public final class PoolsFile {
+    private final String source;
+    private final Mode mode;
+
+    private PoolsFile(String source, Mode mode) {
+        this.source = source;
+        this.mode = mode;
+    }
+
+    /** Loads {@code standard}, {@code unlimited}, or a file by path. */
+    public static Protection load(Mode mode, String nameOrPath) {
+        return switch (nameOrPath) {
+            case "standard" -> Protection.standard(mode);
+            case "unlimited" ->
+                new Protection(
+                        List.of(),
+                        new Pool("default", Map.of(), mode, Limits.NONE),
+                        Limits.NONE,
+                        Limits.NONE,
+                        StormBrake.NONE);
+            default -> parse(mode, nameOrPath, read(nameOrPath));
+        };
+    }
+
+    private static String read(String path) {
+        try {
+            return Files.readString(Path.of(path));
+        } catch (IOException unreadable) {
+            throw new ConfigurationException("GPUFLEET_POOLS='" + path
+                    + "' is neither standard nor unlimited nor a file that can be read; name one of them");
+        }
+    }
+
+    /** Parses a file; mistakes are reported with the name of the source. */
+    static Protection parse(Mode mode, String source, String text) {
+        var file = new PoolsFile(source, mode);
+        try {
+            Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
+            return file.protection(file.mapping("the file", document));
+        } catch (YAMLException malformed) {
+            String line = String.valueOf(malformed.getMessage()).replaceAll("\\s+", " ");
+            throw new ConfigurationException("pools " + source + " is not YAML: " + line);
+        } catch (IllegalArgumentException invalid) {
+            throw new ConfigurationException("pools " + source + ": " + invalid.getMessage());
+        }
+    }
+
+    private Protection protection(Map<?, ?> root) {
+        keys("the file", root, Set.of("pools", "limits", "zone", "fleet", "brake"));
+        List<?> pools = root.get("pools") == null ? List.of() : list("pools", root.get("pools"));
+        return new Protection(
+                pools.stream().map(this::pool).toList(),
+                new Pool("default", Map.of(), mode, limits("limits", root.get("limits"), Limits.TENTH)),
+                limits("zone", root.get("zone"), Limits.NONE),
+                limits("fleet", root.get("fleet"), Limits.NONE),
+                brake(root.get("brake")));
+    }
+
+    private Pool pool(Object value) {
+        Map<?, ?> fields = mapping("pools[]", value);
+        keys("pools[]", fields, Set.of("name", "selector", "mode", "limits"));
+        String name = String.valueOf(fields.get("name"));
+        String place = "pools." + name;
+        var selector = new TreeMap<String, String>();
+        mapping(place + ".selector", fields.get("selector"))
+                .forEach((label, wanted) -> selector.put(String.valueOf(label), String.valueOf(wanted)));
+        if (fields.get("name") == null || selector.isEmpty()) {
+            throw invalid(place, "a name and a selector with a label");
+        }
+        Mode poolMode = switch (String.valueOf(fields.get("mode"))) {
+            case "observe" -> Mode.OBSERVE;
+            case "enforce" -> Mode.ENFORCE;
+            case "null" -> mode;
+            default -> throw invalid(place + ".mode=" + fields.get("mode"), "observe or enforce");
+        };
+        return new Pool(name, selector, poolMode, limits(place + ".limits", fields.get("limits"), Limits.TENTH));
+    }
+
+    private Limits limits(String place, @Nullable Object value, Limits otherwise) {
+        if (value == null) {
+            return otherwise;
+        }
+        Map<?, ?> fields = mapping(place, value);
+        keys(place, fields, Set.of("nodes", "devices"));
+        return new Limits(
+                limit(place + ".nodes", fields.get("nodes"), otherwise.nodes()),
+                limit(place + ".devices", fields.get("devices"), otherwise.devices()));
+    }
+
+    private Limit limit(String place, @Nullable Object value, Limit otherwise) {
+        if (value == null) {
+            return otherwise;
+        }
+        Map<?, ?> fields = mapping(place, value);
+        keys(place, fields, Set.of("percent", "absolute"));
+        return new Limit(
+                number(place + ".percent", fields.get("percent"), 100),
+                number(place + ".absolute", fields.get("absolute"), Integer.MAX_VALUE));
+    }
+
+    private StormBrake brake(@Nullable Object value) {
+        if (value == null) {
+            return StormBrake.STANDARD;
+        }
+        Map<?, ?> fields = mapping("brake", value);
+        keys("brake", fields, Set.of("percent", "atLeast", "within"));
+        StormBrake standard = StormBrake.STANDARD;
+        Object within = fields.get("within");
+        try {
+            return new StormBrake(
+                    number("brake.percent", fields.get("percent"), standard.percent()),
+                    number("brake.atLeast", fields.get("atLeast"), standard.atLeast()),
+                    within == null ? standard.within() : Duration.parse(String.valueOf(within)));
+        } catch (DateTimeParseException malformed) {
+            throw invalid("brake.within=" + within, "an ISO 8601 duration such as PT5M");
+        }
+    }
+
+    private int number(String place, @Nullable Object value, int otherwise) {
+        if (value == null) {
+            return otherwise;
+        }
+        if (value instanceof Integer number) {
+            return number;
+        }
+        throw invalid(place + "=" + value, "a whole number");
+    }
+
+    private void keys(String place, Map<?, ?> fields, Set<String> allowed) {
+        fields.keySet().forEach(key -> {
+            if (!allowed.contains(String.valueOf(key))) {
+                throw invalid(place + "." + key, "one of " + String.join(", ", new TreeSet<>(allowed)));
+            }
+        });
+    }
+
+    private Map<?, ?> mapping(String place, @Nullable Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return map;
+        }
+        throw invalid(place, "a mapping");
+    }
+
+    private List<?> list(String place, @Nullable Object value) {
+        if (value instanceof List<?> list) {
+            return list;
+        }
+        throw invalid(place, "a list");
+    }
+
+    private ConfigurationException invalid(String place, String allowed) {
+        return new ConfigurationException("pools " + source + ": " + place + " takes " + allowed);
+    }
+}

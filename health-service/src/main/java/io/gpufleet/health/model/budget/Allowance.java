@@ -1,0 +1,33 @@
+package io.gpufleet.health.model.budget;
+
+import java.util.Optional;
+
+/** What may be done to one node now. */
+public interface Allowance {
+    /** Everything. */
+    Allowance ALL = new Allowance() {
+        @Override
+        public Mode mode() {
+            return Mode.ENFORCE;
+        }
+
+        @Override
+        public Optional<String> refusesTaint() {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> refusesDevices(int more) {
+            return Optional.empty();
+        }
+    };
+
+    /** Mode of its pool. */
+    Mode mode();
+
+    /** The budget that has no room for its taint, for example {@code nodes of pool training}. */
+    Optional<String> refusesTaint();
+
+    /** The budget that has no room for so many more of its devices. */
+    Optional<String> refusesDevices(int more);
+}

@@ -1,0 +1,139 @@
+package io.gpufleet.health.model.budget;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
+public final class FleetUsage {
+    private final Protection protection;
+    private final Map<String, Footprint> nodes = new HashMap<>();
+    private final Map<String, Sum> sums = new HashMap<>();
+    private final Deque<Instant> taints = new ArrayDeque<>();
+
+    /** A fleet without nodes. */
+    public FleetUsage(Protection protection) {
+        this.protection = protection;
+    }
+
+    private static final class Sum {
+        private int nodes;
+        private int out;
+        private int devices;
+        private int devicesOut;
+
+        private void add(Footprint node, int sign) {
+            nodes += sign * node.counted();
+            out += sign * node.out();
+            devices += sign * node.devices();
+            devicesOut += sign * node.devicesOut();
+        }
+    }
+
+    /** A group of nodes with limits of its own. */
+    private record Scope(String name, Limits limits) {}
+
+    /** Forgets every node. */
+    public void clear() {
+        nodes.clear();
+        sums.clear();
+        taints.clear();
+    }
+
+    /** The node is as this footprint says. */
+    public void put(String node, Footprint footprint) {
+        Footprint before = nodes.put(node, footprint);
+        if (!footprint.equals(before)) {
+            add(Optional.ofNullable(before).orElse(Footprint.NONE), -1);
+            add(footprint, 1);
+        }
+    }
+
+    /** The node is gone. */
+    public void remove(String node) {
+        add(Optional.ofNullable(nodes.remove(node)).orElse(Footprint.NONE), -1);
+    }
+
+    /** The policy tainted a node. */
+    public void tainted(Instant at) {
+        taints.addLast(at);
+    }
+
+    private void add(Footprint footprint, int sign) {
+        scopes(footprint.labels())
+                .forEach(scope ->
+                        sums.computeIfAbsent(scope.name(), _ -> new Sum()).add(footprint, sign));
+    }
+
+    private List<Scope> scopes(Map<String, String> labels) {
+        Pool pool = protection.pool(labels);
+        Stream<Scope> zone = Optional.ofNullable(labels.get(Protection.ZONE)).stream()
+                .map(name -> new Scope("zone " + name, protection.zone()));
+        return Stream.concat(
+                        Stream.of(
+                                new Scope("pool " + pool.name(), pool.limits()),
+                                new Scope("the fleet", protection.fleet())),
+                        zone)
+                .toList();
+    }
+
+    /** What may be done to a node now. */
+    public Allowance allowance(String node, Footprint footprint, Instant now) {
+        put(node, footprint);
+        while (!taints.isEmpty()
+                && !now.isBefore(taints.getFirst().plus(protection.brake().within()))) {
+            taints.removeFirst();
+        }
+        return new NodeAllowance(footprint);
+    }
+
+    private final class NodeAllowance implements Allowance {
+        private final Footprint node;
+
+        private NodeAllowance(Footprint node) {
+            this.node = node;
+        }
+
+        @Override
+        public Mode mode() {
+            return protection.pool(node.labels()).mode();
+        }
+
+        @Override
+        public Optional<String> refusesTaint() {
+            // A node that cannot be used already is in the sum.
+            int more = 1 - node.out();
+            Optional<String> full = scopes(node.labels()).stream()
+                    .filter(scope ->
+                            sum(scope).out + more > scope.limits().nodes().of(sum(scope).nodes))
+                    .map(scope -> "nodes of " + scope.name())
+                    .findFirst();
+            boolean storm = taints.size() >= protection.brake().of(sum(new Scope("the fleet", Limits.NONE)).nodes);
+            return full.or(() -> storm ? Optional.of("storm brake") : Optional.empty());
+        }
+
+        @Override
+        public Optional<String> refusesDevices(int more) {
+            return scopes(node.labels()).stream()
+                    .filter(scope -> sum(scope).devicesOut + more
+                            > scope.limits().devices().of(sum(scope).devices))
+                    .map(scope -> "devices of " + scope.name())
+                    .findFirst();
+        }
+
+        private Sum sum(Scope scope) {
+            return sums.computeIfAbsent(scope.name(), _ -> new Sum());
+        }
+    }
+
+    /** Nodes that a scope has, and those of them that are out; for tests and metrics. */
+    public int[] nodes(String scope) {
+        Sum sum = sums.getOrDefault(scope, new Sum());
+        return new int[] {sum.nodes, sum.out};
+    }
+}

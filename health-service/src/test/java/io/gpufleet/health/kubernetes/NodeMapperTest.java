@@ -1,0 +1,58 @@
+package io.gpufleet.health.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpufleet.health.model.nodepatch.PatchBase;
+import org.junit.jupiter.api.Test;
+
+/** Who wrote the taints of a Node last, by its managedFields. */
+class NodeMapperTest {
+    /** As an API server shows it after kubectl taint. */
+    private static PatchBase base(String manager) {
+        return NodeMapper.toModel(Serialization.unmarshal("""
+                        apiVersion: v1
+                        kind: Node
+                        metadata:
+                          name: node-1
+                          uid: uid-1
+                          labels: {gpufleet.io/pool: training}
+                          managedFields:
+                            - manager: %s
+                              operation: Update
+                              time: "2026-03-01T10:00:00Z"
+                              fieldsV1: {"f:spec": {"f:taints": {}}}
+                            - manager: kubelet
+                              operation: Update
+                              subresource: status
+                              time: "2026-03-01T11:00:00Z"
+                              fieldsV1: {"f:status": {"f:conditions": {}}}
+                        spec: {taints: [{key: a, effect: NoSchedule}]}
+                        """.formatted(manager), Node.class))
+                .base();
+    }
+
+    @Test
+    void lastWriterOfTheTaintsIsRead() {
+        assertThat(base("kubectl-taint").taintsManager()).isEqualTo("kubectl-taint");
+        assertThat(base(PatchBase.FIELD_MANAGER).taintsWrittenByUs()).isTrue();
+    }
+
+    @Test
+    void clientsOfPeopleAreNoControllers() {
+        assertThat(base("kubectl-edit").taintsWrittenByController()).isFalse();
+        assertThat(base("k9s").taintsWrittenByController()).isFalse();
+        assertThat(base("sweeper").taintsWrittenByController()).isTrue();
+        assertThat(base("octopus").taintsWrittenByController()).isTrue();
+    }
+
+    @Test
+    void labelsAreRead() {
+        Node node = Serialization.unmarshal("""
+                {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {"a": "b"}}}""", Node.class);
+
+        assertThat(NodeMapper.toModel(node).facts().labels()).containsEntry("a", "b");
+        assertThat(NodeMapper.toModel(node).base().taintsManager()).isEmpty();
+    }
+}

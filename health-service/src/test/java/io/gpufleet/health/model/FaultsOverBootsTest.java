@@ -1,0 +1,144 @@
+package io.gpufleet.health.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.policy.TestPolicies;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** What a boot proves about the faults before it. */
+class FaultsOverBootsTest {
+    private final NodeScenario scenario = new NodeScenario(TestPolicies.standard()).announced("gpu-0", "gpu-1");
+    private int boots = 1;
+
+    /** The node boots and announces these GPUs; its daemon knows no faults. */
+    private NodeScenario boot(String... uuids) {
+        return beginBoot().announced(uuids).open();
+    }
+
+    private NodeScenario beginBoot() {
+        boots++;
+        return scenario.advance(Duration.ofMinutes(5))
+                .withIncarnation(new DaemonIncarnation("boot-" + boots, 1_000L * boots, false));
+    }
+
+    @Test
+    void gpuThatIsGoneAfterTheBootStaysOut() {
+        scenario.xid("gpu-0", 79);
+
+        boot("gpu-1");
+
+        assertThat(scenario.health("gpu-0").trusted()).isFalse();
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid79");
+    }
+
+    @Test
+    void orderOfTheSignalsOfABootDoesNotMatterForAGpuThatIsGone() {
+        scenario.xid("gpu-0", 79);
+
+        beginBoot().open().announced("gpu-1");
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+    }
+
+    @Test
+    void allGpusGoneAfterTheBootIsNoHealthyNode() {
+        scenario.xid("gpu-0", 48).xid("gpu-1", 48);
+
+        boot();
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().withdrawn()).hasSize(2);
+    }
+
+    @Test
+    void gpuThatIsBackIsTrustedAgain() {
+        scenario.xid("gpu-0", 79);
+        boot("gpu-1");
+
+        scenario.announced("gpu-0", "gpu-1");
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+    }
+
+    @Test
+    void replacedGpuIsForgotten() {
+        scenario.xid("gpu-0", 79);
+
+        boot("gpu-1", "gpu-new");
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-1", "gpu-new");
+    }
+
+    @Test
+    void lostGpuThatIsGoneAfterTheBootStaysLost() {
+        scenario.announcedLost("gpu-0", "gpu-1");
+
+        boot("gpu-1");
+
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Lost.class);
+    }
+
+    @Test
+    void bootProvesNothingAboutAHardwareFault() {
+        scenario.xid("gpu-0", 54);
+
+        boot("gpu-0", "gpu-1");
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid54");
+    }
+
+    @Test
+    void hardwareFaultEndsByProof() {
+        scenario.xid("gpu-0", 54);
+        boot("gpu-0", "gpu-1");
+
+        scenario.cleared("gpu-0", FaultCode.xid(54));
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+    }
+
+    @Test
+    void faultThatComesBackAfterTwoBootsOutlivesTheThird() {
+        scenario.xid("gpu-0", 95);
+        boot("gpu-0", "gpu-1");
+        assertThat(scenario.health("gpu-0").trusted()).isTrue();
+        scenario.xid("gpu-0", 95);
+        boot("gpu-0", "gpu-1");
+        assertThat(scenario.health("gpu-0").trusted()).isTrue();
+
+        scenario.xid("gpu-0", 95);
+        assertThat(scenario.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.SUPPORT);
+        boot("gpu-0", "gpu-1");
+
+        assertThat(scenario.health("gpu-0").trusted()).isFalse();
+    }
+
+    @Test
+    void bootsThatEndedFaultsLongAgoDoNotCount() {
+        scenario.xid("gpu-0", 95);
+        boot("gpu-0", "gpu-1").xid("gpu-0", 95);
+        boot("gpu-0", "gpu-1").advance(Duration.ofDays(8)).xid("gpu-0", 95);
+
+        boot("gpu-0", "gpu-1");
+
+        assertThat(scenario.health("gpu-0").trusted()).isTrue();
+    }
+
+    @Test
+    void faultThatIsReadAfterTheNextBootKeepsTheMissingGpuOut() {
+        beginBoot().announced("gpu-1");
+
+        scenario.withIncarnation(NodeScenario.INCARNATION).xid("gpu-0", 79);
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+    }
+}
