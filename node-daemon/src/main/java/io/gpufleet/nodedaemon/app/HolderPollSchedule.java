@@ -48,6 +48,15 @@ final class HolderPollSchedule {
         due.add(nanos + PERIOD.toNanos());
     }
 
+    /** A read failed: for the rate limit, or for another reason, after which the next one is made as usual. */
+    void failed(boolean rateLimited, long nanos) {
+        if (rateLimited) {
+            rateLimited(nanos);
+        } else {
+            answered(nanos);
+        }
+    }
+
     /** Doubles the pause after the kubelet refused a read for its rate limit, which all clients share. */
     void rateLimited(long nanos) {
         requestPending = false;

@@ -169,7 +169,10 @@ final class NodeState {
                 save();
             }
             case NodeLoopInput.HoldingsListed(Holdings seen) -> holdingsListed(seen, now);
-            case NodeLoopInput.HoldingsUnknown unknown -> holdingsUnknown(unknown, now);
+            case NodeLoopInput.HoldingsUnknown unknown -> {
+                LOG.atDebug().addKeyValue("reason", unknown.reason()).log("holders unknown");
+                timers.holders().failed(unknown.rateLimited(), now.nanos());
+            }
             case NodeLoopInput.CheckpointChanged _ -> timers.holders().scheduleNow(now.nanos());
             case NodeLoopInput.DevicesAllocated(String resource, List<String> ids, long micros) -> {
                 timers.holders().allocated(now.nanos());
@@ -239,15 +242,6 @@ final class NodeState {
         }
         if (polled.publish()) {
             outputs.facts().publish(new NodeFact.Sampled(polled.samples(), devices.memoryBytes()), now);
-        }
-    }
-
-    private void holdingsUnknown(NodeLoopInput.HoldingsUnknown unknown, Moment now) {
-        LOG.atDebug().addKeyValue("reason", unknown.reason()).log("holders unknown");
-        if (unknown.rateLimited()) {
-            timers.holders().rateLimited(now.nanos());
-        } else {
-            timers.holders().answered(now.nanos());
         }
     }
 
