@@ -1,7 +1,7 @@
 package io.gpufleet.cli;
 
-import io.gpufleet.cli.pack.DaemonPackage;
 import io.gpufleet.cli.pack.AotCaches;
+import io.gpufleet.cli.pack.DaemonPackage;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.util.Locale;

@@ -13,6 +13,7 @@ import io.gpufleet.nodedaemon.model.fault.Overlay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +43,7 @@ final class FaultWarmUp {
     }
 
     /** Starts on a thread of its own, with the GPUs of the first scan. */
-    void start(DeviceScan.ScanSucceeded scan, Moment now) {
+    void start(DeviceScan.ScanSucceeded scan, Supplier<Moment> now) {
         Thread.ofPlatform()
                 .name("fault-warm-up")
                 .daemon(true)
@@ -51,16 +52,16 @@ final class FaultWarmUp {
     }
 
     /** Returns the facts of one round. */
-    List<NodeFact> run(DeviceScan.ScanSucceeded scan, Moment now) {
+    List<NodeFact> run(DeviceScan.ScanSucceeded scan, Supplier<Moment> now) {
         List<NodeFact> seen = List.of();
         if (scan.gpus().isEmpty()) {
             return seen;
         }
         try {
-            long end = System.nanoTime() + MAX_TIME.toNanos();
-            for (int round = 0; round < ROUNDS && System.nanoTime() < end; round++) {
-                seen = fault(scan, now);
-                facts.warmUp(seen, now);
+            Moment begun = now.get();
+            for (int round = 0; round < ROUNDS && now.get().since(begun.nanos()).compareTo(MAX_TIME) < 0; round++) {
+                seen = fault(scan, begun);
+                facts.warmUp(seen, begun);
             }
         } catch (RuntimeException failed) {
             LOG.atWarn().setCause(failed).log("the way of a fault could not be warmed up, the first one takes longer");

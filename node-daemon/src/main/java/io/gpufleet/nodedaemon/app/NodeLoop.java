@@ -125,7 +125,7 @@ public final class NodeLoop implements AutoCloseable {
         publishAllocated(moment);
         if (!warmedUp && state.lastScan() instanceof DeviceScan.ScanSucceeded scan) {
             warmedUp = true;
-            warmUp.start(scan, moment);
+            warmUp.start(scan, now);
         }
         lastIterationNanos = moment.nanos();
         status = currentStatus();

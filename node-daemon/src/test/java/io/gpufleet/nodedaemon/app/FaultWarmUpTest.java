@@ -38,7 +38,7 @@ class FaultWarmUpTest {
 
     @Test
     void everyFactOfAFaultIsMadeAndNoneIsPublished() {
-        List<NodeFact> seen = warmUp.run(TestGpus.scanOf(8), TestGpus.second(0));
+        List<NodeFact> seen = warmUp.run(TestGpus.scanOf(8), () -> TestGpus.second(0));
 
         assertThat(seen)
                 .hasAtLeastOneElementOfType(NodeFact.FaultObserved.class)
@@ -51,6 +51,6 @@ class FaultWarmUpTest {
 
     @Test
     void aNodeWithoutGpusIsNotWarmedUp() {
-        assertThat(warmUp.run(TestGpus.scanOf(0), TestGpus.second(0))).isEmpty();
+        assertThat(warmUp.run(TestGpus.scanOf(0), () -> TestGpus.second(0))).isEmpty();
     }
 }

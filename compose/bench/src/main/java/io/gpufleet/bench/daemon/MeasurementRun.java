@@ -133,7 +133,10 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
 
     private void measureCalls(RunningPlugin run, PluginRequests questions) throws InterruptedException {
         samples.addDistribution(
-                plugin.name(), "allocate-cold.1-caller", "us", questions.allocate().run(1, COLD_CALLS));
+                plugin.name(),
+                "allocate-cold.1-caller",
+                "us",
+                questions.allocate().run(1, COLD_CALLS));
         measure(run, "null-rpc.1-caller", questions.getOptions(), 1);
         measure(run, "allocate.1-caller", questions.allocate(), 1);
         measure(run, "allocate.8-callers", questions.allocate(), CONCURRENT_CALLERS);

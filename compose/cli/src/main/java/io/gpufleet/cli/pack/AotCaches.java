@@ -60,8 +60,8 @@ public final class AotCaches {
         }
         for (Program program : Program.values()) {
             if (!AotCache.fresh(tree, program)) {
-                throw new ConfigurationException("the training run wrote no " + AotCache.of(tree, program)
-                        + "; see " + directory.root().resolve("logs"));
+                throw new ConfigurationException("the training run wrote no " + AotCache.of(tree, program) + "; see "
+                        + directory.root().resolve("logs"));
             }
         }
     }
