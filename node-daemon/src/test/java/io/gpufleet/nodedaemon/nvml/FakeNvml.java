@@ -373,11 +373,7 @@ public final class FakeNvml implements AutoCloseable {
         return this;
     }
 
-    /**
-     * A counter of the library: initCalls, shutdownCalls, openSessions, eventSets, waitCalls, hanging, systemSets, samples,
-     * migQueries, validations, generations, staleHandles, shutdownsDuringCalls, systemSleeps,
-     * linkStateCalls, fieldCalls.
-     */
+    /** A counter of the library, by its name in control.h, for example {@code hanging}. */
     public int counter(String name) {
         return (int) INT.getVolatile(memory, offsetOf("Control." + name));
     }
