@@ -7,7 +7,7 @@ import io.gpufleet.health.model.Footprints;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.OutOfServiceByHand;
+import io.gpufleet.health.model.OperatorHolds;
 import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Mode;
@@ -48,7 +48,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private final Protection protection;
     private final FleetUsage usage;
     private final Backlog backlog;
-    private final OutOfServiceByHand byHand = new OutOfServiceByHand();
+    private final OperatorHolds byHand = new OperatorHolds();
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 

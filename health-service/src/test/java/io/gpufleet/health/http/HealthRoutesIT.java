@@ -92,7 +92,7 @@ class HealthRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(10);
+                .hasSize(12);
     }
 
     @ParameterizedTest
@@ -106,11 +106,18 @@ class HealthRoutesIT {
                 "GET    | /v2                             |                |                   | 404",
                 "DELETE | /v1/nodes/node-1/why            |                |                   | 405",
                 "GET    | /v1/nodes/node-1/quarantine     |                |                   | 405",
-                "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-2/quarantine     | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/nodes/node-1/release        | ada            | {\"reason\":\"a\"} | 202",
-                "POST   | /v1/devices/gpu-1/quarantine    | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/devices/gpu-2/quarantine    | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-1/release       | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-1/retire        | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/devices/gpu-0/clear         | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/nodes/node-2/release        | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/devices/gpu-1/quarantine    | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/devices/gpu-2/release       | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/devices/gpu-2/retire        | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/devices/gpu-2/clear         | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/nodes/none/quarantine       | ada            | {\"reason\":\"a\"} | 404",
                 "POST   | /v1/devices/none/retire         | ada            | {\"reason\":\"a\"} | 404",
                 "POST   | /v1/nodes/node-1/retire         | ada            | {\"reason\":\"a\"} | 404",
@@ -125,7 +132,7 @@ class HealthRoutesIT {
                 "POST   | /v1/nodes/node-1/quarantine     | bob            | {\"reason\":\"a\"} | 403",
                 "POST   | /v1/nodes/node-1/quarantine     | broken         | {\"reason\":\"a\"} | 500",
                 "POST   | /v1/nodes/node-1/quarantine     | down           | {\"reason\":\"a\"} | 503",
-                "POST   | /v1/nodes/node-1/quarantine     | without-broker | {\"reason\":\"a\"} | 503",
+                "POST   | /v1/nodes/node-2/quarantine     | without-broker | {\"reason\":\"a\"} | 503",
                 "GET    | /livez                          |                |                   | 200",
                 "GET    | /readyz                         |                |                   | 503",
                 "GET    | /metrics                        |                |                   | 200",

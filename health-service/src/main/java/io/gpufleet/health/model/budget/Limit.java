@@ -25,8 +25,8 @@ public record Limit(int percent, int absolute) {
         return new Limit(percent, Integer.MAX_VALUE);
     }
 
-    /** How many of so many may be out. */
+    /** How many of so many may be out. All of them is no limit, also where none is counted yet. */
     public int of(int total) {
-        return Math.max(1, Math.min(absolute, (int) ((long) percent * total / 100)));
+        return percent == 100 ? absolute : Math.max(1, Math.min(absolute, (int) ((long) percent * total / 100)));
     }
 }

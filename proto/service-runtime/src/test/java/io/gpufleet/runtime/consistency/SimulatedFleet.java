@@ -65,7 +65,6 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
         switch (random.nextInt(10)) {
             case 0 -> {
                 epochs.merge(node, 2L, (_, epoch) -> epoch + 1);
-                sent.remove(node);
                 send(node, tested.next(node, random));
             }
             case 1 -> repeat(node);

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Where the devices are that operators keep out of service; one thread uses it. */
-public final class OutOfServiceByHand {
+public final class OperatorHolds {
     private final Map<String, Set<String>> devicesByNode = new HashMap<>();
     private final Map<String, String> nodeByDevice = new HashMap<>();
 
@@ -24,7 +24,7 @@ public final class OutOfServiceByHand {
     public void put(NodeState state) {
         String node = state.node().name();
         Set<String> devices = state.devices().values().stream()
-                .filter(OutOfServiceByHand::isByHand)
+                .filter(OperatorHolds::isByHand)
                 .map(Device::uuid)
                 .collect(Collectors.toSet());
         if (devices.isEmpty() && !devicesByNode.containsKey(node)) {
