@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.nvml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.HealthReadings.FabricState;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
@@ -47,8 +48,12 @@ class NvmlSourceNvlinkIT {
         nvml.close();
     }
 
+    private GpuSample sample(int gpu) {
+        return source.sample().get(gpu);
+    }
+
     private HealthReadings health() {
-        return source.sample().getFirst().health();
+        return sample(0).health();
     }
 
     @Test

@@ -36,6 +36,9 @@ final class Changelog<S> implements AutoCloseable {
     private final ReplayedRecords replayed = new ReplayedRecords();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
+    /** A right to read that is missing is noticed before there is anything to read. */
+    private boolean polled;
+
     private long ownWriterIncarnation;
 
     private Changelog(EngineParts<S> parts, Consumer<byte[], byte[]> reader, StateStore.Committed<S> committed) {
@@ -64,7 +67,7 @@ final class Changelog<S> implements AutoCloseable {
     /** Reads up to what is committed now. False when it was told to stop before: states and offsets are older then. */
     boolean catchUp(BooleanSupplier stop) {
         Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment());
-        while (ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
+        while (!polled || ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
             if (stop.getAsBoolean()) {
                 return false;
             }
@@ -75,6 +78,7 @@ final class Changelog<S> implements AutoCloseable {
 
     /** Takes in what was committed meanwhile; waits for it 50 ms. */
     void follow() {
+        polled = true;
         for (ChangelogDecoder.Entry<S> entry : decoder.decode(reader.poll(POLL))) {
             restore(entry);
         }
