@@ -63,7 +63,7 @@ class CdiClusterIT {
         Path programs = Files.createDirectories(directory.resolve("driver/bin"));
         Files.writeString(programs.resolve("nvidia-smi"), "this is nvidia-smi\n");
         Path nodes = Files.createDirectories(directory.resolve("devices/dev"));
-        var names = new ArrayList<>(List.of("nvidiactl"));
+        var names = new ArrayList<>(List.of("nvidiactl", "nvidia-uvm"));
         for (int gpu = 0; gpu < gpus; gpu++) {
             names.add("nvidia" + gpu);
         }

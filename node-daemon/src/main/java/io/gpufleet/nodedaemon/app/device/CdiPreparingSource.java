@@ -16,12 +16,16 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A device source that writes the CDI spec of the devices before it returns a scan, on the scanning thread, so that no answer
  * to the kubelet waits for the disk.
  */
 public final class CdiPreparingSource implements DeviceSource {
+    private static final Logger LOG = LoggerFactory.getLogger(CdiPreparingSource.class);
+
     private final DeviceSource source;
     private final HostDeviceNodeFinder nodeFinder;
     private final CdiSpecWriter specWriter;
@@ -99,6 +103,10 @@ public final class CdiPreparingSource implements DeviceSource {
         Map<String, String> absent = nodeFinder.ensure(driverRoot, gpus);
         if (!absent.equals(missing)) {
             missing = absent;
+            absent.forEach((node, reason) -> LOG.atWarn()
+                    .addKeyValue("path", node)
+                    .addKeyValue("reason", reason)
+                    .log("device node is missing and cannot be made, GPUs that need it are offered Unhealthy"));
             inbox.accept(new NodeLoopInput.DeviceNodesMissing(absent));
         }
         HostDeviceNodes found = nodeFinder.find(driverRoot);
