@@ -192,6 +192,14 @@ public final class ArchitectureRules {
             .because("a caller cannot tell nine constructor arguments apart")
             .allowEmptyShould(true);
 
+    @ArchTest
+    static final ArchRule packagesHaveAtMostTwentyFiveFiles = classes()
+            .that()
+            .resideOutsideOfPackage("io.gpufleet.proto..")
+            .should(new AtMostTwentyFiveFiles())
+            .because("a reader cannot keep more in view")
+            .allowEmptyShould(true);
+
     /** Every package of a program except the inner ones. A new package is an adapter until it is listed here. */
     private static final class Adapters implements SliceAssignment {
         private static final Set<String> INNER_PACKAGES = Set.of("model", "app", "config");

@@ -7,6 +7,7 @@ import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.record.RecordSize;
+import io.gpufleet.runtime.record.ReplayedRecords;
 import io.gpufleet.runtime.sequence.AppliedField;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.Codec;

@@ -5,6 +5,8 @@ import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
 import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
+import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.runtime.record.ReplayedRecords;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.projection.Progress;
+import io.gpufleet.runtime.record.InputOffsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -6,6 +6,8 @@ import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder;
 import io.gpufleet.runtime.record.InputDecoder.Input;
+import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.runtime.record.ReplayedRecords;
 import io.gpufleet.runtime.sequence.WriterSequences;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;

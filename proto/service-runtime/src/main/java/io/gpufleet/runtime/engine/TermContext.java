@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.receiver.FailedKeys;
+import io.gpufleet.runtime.sequence.StaleWriters;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;

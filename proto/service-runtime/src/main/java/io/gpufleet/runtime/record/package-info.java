@@ -1,4 +1,6 @@
-/** Records as Kafka's clients move them: size, text keys, dead letters. */
+/**
+ * Records as Kafka's clients move them: size, text keys, offsets of the inputs, dead letters and their replays.
+ */
 @NullMarked
 package io.gpufleet.runtime.record;
 

@@ -1,4 +1,4 @@
-package io.gpufleet.runtime.engine;
+package io.gpufleet.runtime.record;
 
 import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
@@ -13,34 +13,39 @@ import java.util.Map;
  * Dead letters that were applied after a replay, each a record of the changelog: a replay of the same one is a
  * duplicate. Kept for longer than the dead letters themselves.
  */
-final class ReplayedRecords {
+public final class ReplayedRecords {
     /** Begin of their keys; position and append time of the record follow. */
-    static final String KEY = "@replayed/";
+    public static final String KEY = "@replayed/";
 
     private static final Duration KEPT = Duration.ofDays(31);
 
     private final Map<String, Instant> replayed = new HashMap<>();
 
-    static String key(DeadLetterOrigin origin) {
+    /** Key of the changelog record of one dead letter. */
+    public static String key(DeadLetterOrigin origin) {
         return KEY + origin.position();
     }
 
-    static DeadLetterReplayed toMessage(Instant at) {
+    /** Value of that record. */
+    public static DeadLetterReplayed toMessage(Instant at) {
         return DeadLetterReplayed.newBuilder()
                 .setReplayedAt(
                         Timestamp.newBuilder().setSeconds(at.getEpochSecond()).setNanos(at.getNano()))
                 .build();
     }
 
-    boolean contains(String key) {
+    /** Whether the dead letter of a key was applied already. */
+    public boolean contains(String key) {
         return replayed.containsKey(key);
     }
 
-    void add(String key, Instant at) {
+    /** One was applied now. */
+    public void add(String key, Instant at) {
         replayed.put(key, at);
     }
 
-    void load(String key, DeadLetterReplayed message) {
+    /** One that the changelog holds. */
+    public void load(String key, DeadLetterReplayed message) {
         replayed.put(
                 key,
                 Instant.ofEpochSecond(
@@ -48,12 +53,13 @@ final class ReplayedRecords {
                         message.getReplayedAt().getNanos()));
     }
 
-    void remove(String key) {
+    /** Its record left the changelog. */
+    public void remove(String key) {
         replayed.remove(key);
     }
 
     /** Keys that are no longer needed. */
-    List<String> expired(Instant now) {
+    public List<String> expired(Instant now) {
         Instant limit = now.minus(KEPT);
         return replayed.entrySet().stream()
                 .filter(entry -> entry.getValue().isBefore(limit))

@@ -1,4 +1,4 @@
-package io.gpufleet.runtime.engine;
+package io.gpufleet.runtime.record;
 
 import io.gpufleet.proto.bus.v1.CommittedOffset;
 import io.gpufleet.proto.bus.v1.CommittedOffsets;
@@ -8,7 +8,7 @@ import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,21 +21,23 @@ import org.apache.kafka.common.TopicPartition;
  * Next offset of every input partition, by full topic name in memory and by suffix on the log, and the sequences of the
  * services that were read before it.
  */
-final class InputOffsets {
+public final class InputOffsets {
     private record Next(long offset, int leaderEpoch) {}
 
     private final Topics topics;
-    private final Map<TopicPartition, Next> next = new HashMap<>();
+    private final Map<TopicPartition, Next> next =
+            new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
     private final Map<String, String> topicIds = new TreeMap<>();
     private final WriterSequences writers = new WriterSequences();
     private boolean changed;
 
-    InputOffsets(Topics topics) {
+    /** Nothing read yet, of the topics of one prefix. */
+    public InputOffsets(Topics topics) {
         this.topics = topics;
     }
 
     /** A record was read and is part of the batch. */
-    void read(ConsumerRecord<byte[], byte[]> rec) {
+    public void read(ConsumerRecord<byte[], byte[]> rec) {
         next.put(
                 new TopicPartition(rec.topic(), rec.partition()),
                 new Next(rec.offset() + 1, rec.leaderEpoch().orElse(-1)));
@@ -43,19 +45,19 @@ final class InputOffsets {
     }
 
     /** An event was read. */
-    void read(EventSource source, EventId id) {
+    public void read(EventSource source, EventId id) {
         writers.read(source, id);
     }
 
     /** Gaps in the sequences of services that nothing fills any more. */
-    List<WriterSequences.Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
+    public List<WriterSequences.Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
         List<WriterSequences.Gap> gaps = writers.gaps(caughtUp, wait, now);
         changed |= !gaps.isEmpty();
         return gaps;
     }
 
     /** Where to read on; empty for a partition that was never read. */
-    Optional<OffsetAndMetadata> of(TopicPartition partition) {
+    public Optional<OffsetAndMetadata> of(TopicPartition partition) {
         Next found = next.get(partition);
         if (found == null) {
             return Optional.empty();
@@ -65,7 +67,7 @@ final class InputOffsets {
     }
 
     /** Names the topic's id of today. True when offsets of a topic of the same name but another id were dropped. */
-    boolean identify(String topic, String id) {
+    public boolean identify(String topic, String id) {
         String known = topicIds.put(topic, id);
         if (known == null || known.equals(id)) {
             return false;
@@ -75,37 +77,30 @@ final class InputOffsets {
     }
 
     /** True when something was read since {@link #toMessage()}. */
-    boolean changed() {
+    public boolean changed() {
         return changed;
     }
 
-    CommittedOffsets toMessage() {
+    /** All positions by topic and partition, so that the same positions are the same bytes. */
+    public CommittedOffsets toMessage() {
         changed = false;
         var message = CommittedOffsets.newBuilder();
-        new TreeMap<>(byName()).forEach((_, offset) -> message.addOffsets(offset));
+        next.forEach((partition, at) -> message.addOffsets(CommittedOffset.newBuilder()
+                .setTopic(suffix(partition.topic()))
+                .setPartition(partition.partition())
+                .setNextOffset(at.offset())
+                .setLeaderEpoch(at.leaderEpoch())));
         topicIds.forEach((topic, id) -> message.putTopicIds(suffix(topic), id));
         message.addAllWriters(writers.toMessages());
         return message.build();
-    }
-
-    private Map<String, CommittedOffset> byName() {
-        Map<String, CommittedOffset> named = new HashMap<>();
-        next.forEach((partition, at) -> named.put(
-                "%s/%05d".formatted(partition.topic(), partition.partition()),
-                CommittedOffset.newBuilder()
-                        .setTopic(suffix(partition.topic()))
-                        .setPartition(partition.partition())
-                        .setNextOffset(at.offset())
-                        .setLeaderEpoch(at.leaderEpoch())
-                        .build()));
-        return named;
     }
 
     private String suffix(String topic) {
         return topic.substring(topics.prefix().length());
     }
 
-    void load(CommittedOffsets message) {
+    /** Replaces all positions by those of a changelog. */
+    public void load(CommittedOffsets message) {
         next.clear();
         topicIds.clear();
         message.getOffsetsList()
