@@ -2,6 +2,7 @@ package io.gpufleet.health.app;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -12,26 +13,38 @@ public final class Backlog {
     private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private final Set<String> read = ConcurrentHashMap.newKeySet();
     private volatile boolean allRead = true;
+    private volatile Consumer<String> opened = _ -> {};
+
+    /** Names who is told each node that had to wait, on the thread that opens for it. */
+    public void onRead(Consumer<String> listener) {
+        opened = listener;
+    }
 
     /** A term begins: nothing is read. */
     public void begin() {
         allRead = false;
         read.clear();
-        waiting.clear();
     }
 
     /** Every partition has been read to its end. */
     public void allRead() {
+        if (allRead) {
+            return;
+        }
         allRead = true;
         read.clear();
-        waiting.clear();
+        open(_ -> true);
     }
 
     /** Opens for those of the waiting nodes whose partitions have been read to their ends. */
     public void read(Predicate<String> node) {
+        open(name -> node.test(name) && read.add(name));
+    }
+
+    private void open(Predicate<String> node) {
         waiting.stream().filter(node).forEach(name -> {
-            read.add(name);
             waiting.remove(name);
+            opened.accept(name);
         });
     }
 
@@ -46,6 +59,7 @@ public final class Backlog {
             return true;
         }
         waiting.add(node);
-        return false;
+        // Opened for all meanwhile, and nobody would be told of this one.
+        return allRead;
     }
 }

@@ -27,7 +27,6 @@ import org.slf4j.LoggerFactory;
 public final class Reconciler implements NodeListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Reconciler.class);
     private static final int MAX_CONCURRENT = 32;
-    private static final Duration BACKLOG_RETRY = Duration.ofMillis(250);
 
     private final NodePatchStep step;
     private final SignalSink signals;
@@ -59,6 +58,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
             Duration interval) {
         this.step = step;
         this.backlog = backlog;
+        backlog.onRead(this::request);
         this.timings = timings;
         this.signals = new LeasedSignalSink(signals, lease);
         this.lease = lease;
@@ -126,7 +126,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     }
 
     private void request(String node) {
-        if (!active || !verdicts.containsKey(node)) {
+        if (!active || !verdicts.containsKey(node) || !backlog.isRead(node)) {
             return;
         }
         workItems.compute(node, (_, known) -> {
@@ -180,10 +180,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private NodePatchStep.ReconcileResult reconcileOnce(String node, WorkItem item) {
         try {
             Verdict verdict = verdicts.get(node);
-            if (active && !backlog.isRead(node)) {
-                return new NodePatchStep.ReconcileResult.RequeueAfter(BACKLOG_RETRY);
-            }
-            return active && verdict != null
+            return active && verdict != null && backlog.isRead(node)
                     ? step.reconcile(verdict, item.failures)
                     : new NodePatchStep.ReconcileResult.Reconciled();
         } catch (RuntimeException broken) {
