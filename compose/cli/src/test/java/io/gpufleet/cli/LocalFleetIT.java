@@ -9,11 +9,16 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.monitoring.MonitoringManifests;
 import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.wire.Topics;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -116,6 +121,24 @@ class LocalFleetIT {
         // Then
         patiently().until(() -> !tainted("node-1"));
         awaitAllocatable("node-1", "4");
+    }
+
+    @Test
+    void everyMetricOfTheAlertsAndTheDashboardIsExported() throws Exception {
+        FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        var exported = new StringBuilder();
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            for (String name : List.of("inventory-service-0", "health-service-0", "allocation-service-0", "node-1")) {
+                int port = state.process(name).orElseThrow().ports().getOrDefault("http", 0);
+                var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics"));
+                exported.append(
+                        http.send(request.build(), BodyHandlers.ofString()).body());
+            }
+        }
+        assertThat(MonitoringManifests.metrics())
+                .isNotEmpty()
+                .allSatisfy(metric ->
+                        assertThat(exported.toString()).containsAnyOf("\n" + metric, "\n# TYPE " + metric + " "));
     }
 
     @Test
