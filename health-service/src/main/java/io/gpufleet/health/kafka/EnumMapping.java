@@ -4,9 +4,12 @@ import com.google.protobuf.ProtocolMessageEnum;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.WithdrawalRule;
 import java.util.Locale;
 
 /**
@@ -31,6 +34,22 @@ final class EnumMapping {
         return new FaultCode(kind, numbered ? Math.clamp(number, 0, MAX_NUMBER) : 0);
     }
 
+    /** What the daemon reports with a fault. */
+    static FaultReport report(Fault fault) {
+        return new FaultReport(
+                action(fault.getRecoveryAction()),
+                new Withdrawal(fault.getWithdraws(), rule(fault.getWithdrawalRule())),
+                TextLimits.name(fault.getSubcode()));
+    }
+
+    static Withdrawal.Rule rule(WithdrawalRule wire) {
+        return byName(Withdrawal.Rule.class, wire, "WITHDRAWAL_RULE_", Withdrawal.Rule.UNSPECIFIED);
+    }
+
+    static WithdrawalRule toWire(Withdrawal.Rule rule) {
+        return WithdrawalRule.valueOf("WITHDRAWAL_RULE_" + rule.name());
+    }
+
     static io.gpufleet.proto.health.v1.FaultKind toWire(FaultKind kind) {
         return kind == FaultKind.UNKNOWN
                 ? io.gpufleet.proto.health.v1.FaultKind.FAULT_KIND_UNSPECIFIED
@@ -42,9 +61,7 @@ final class EnumMapping {
     }
 
     static io.gpufleet.proto.health.v1.RecoveryAction toWire(RecoveryAction action) {
-        return action == RecoveryAction.UNKNOWN
-                ? io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNSPECIFIED
-                : io.gpufleet.proto.health.v1.RecoveryAction.valueOf("RECOVERY_ACTION_" + action.name());
+        return io.gpufleet.proto.health.v1.RecoveryAction.valueOf("RECOVERY_ACTION_" + action.name());
     }
 
     /** A state of the changelog, where there is always one. */

@@ -70,10 +70,7 @@ final class SignalMapper {
         return new HealthSignal.FaultObserved(
                 metadata,
                 incarnation,
-                device(fault),
-                TextLimits.name(fault.getModel()),
-                EnumMapping.code(fault),
-                EnumMapping.action(fault.getRecoveryAction()),
+                reported(fault),
                 TextLimits.text(fault.getMessage()),
                 observed.getHoldersList().stream()
                         .map(holder -> new HealthSignal.Holder(
@@ -83,12 +80,8 @@ final class SignalMapper {
 
     private static HealthSignal open(EventMetadata metadata, DaemonIncarnation incarnation, OpenFaults open) {
         List<HealthSignal.OpenFault> faults = open.getFaultsList().stream()
-                .map(listed -> new HealthSignal.OpenFault(
-                        device(listed.getFault()),
-                        TextLimits.name(listed.getFault().getModel()),
-                        EnumMapping.code(listed.getFault()),
-                        EnumMapping.action(listed.getFault().getRecoveryAction()),
-                        Math.max(1, listed.getObservations())))
+                .map(listed ->
+                        new HealthSignal.OpenFault(reported(listed.getFault()), Math.max(1, listed.getObservations())))
                 .toList();
         return new HealthSignal.FaultsOpen(
                 metadata,
@@ -100,6 +93,11 @@ final class SignalMapper {
                                 offer -> TextLimits.name(offer.getDeviceUuid()),
                                 DeviceOffer::getLocallyHealthy,
                                 (one, other) -> one && other)));
+    }
+
+    private static HealthSignal.ReportedFault reported(Fault fault) {
+        return new HealthSignal.ReportedFault(
+                device(fault), TextLimits.name(fault.getModel()), EnumMapping.code(fault), EnumMapping.report(fault));
     }
 
     private static HealthSignal.AnnouncedDevice announcedDevice(Gpu gpu) {

@@ -14,7 +14,9 @@ import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.EpisodeState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -186,6 +188,10 @@ final class StateMapper {
                                 ? 0
                                 : episode.code().number())
                 .setRecoveryAction(EnumMapping.toWire(episode.action()))
+                .setWithdraws(episode.withdrawnByNode())
+                .setWithdrawalRule(
+                        EnumMapping.toWire(episode.report().withdrawal().rule()))
+                .setSubcode(episode.report().subcode())
                 .setSince(TimestampMapping.toWire(episode.since()))
                 .setObservations(episode.observations())
                 .setBootId(episode.bootId())
@@ -204,7 +210,12 @@ final class StateMapper {
                     code,
                     new Episode(
                             code,
-                            action,
+                            new FaultReport(
+                                    action,
+                                    new Withdrawal(
+                                            open.getWithdraws(),
+                                            EnumMapping.rule(EnumMapping.recognized(open.getWithdrawalRule()))),
+                                    open.getSubcode()),
                             TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
                             open.getBootId(),

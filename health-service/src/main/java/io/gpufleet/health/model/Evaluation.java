@@ -166,7 +166,7 @@ final class Evaluation {
     }
 
     private void transition(Device device, Duration dwell) {
-        TargetHealth target = evaluator.targetHealth(device);
+        TargetHealth target = evaluator.targetHealth(state, device);
         DeviceHealth health = device.health();
         DeviceHealth next = Transitions.next(health, target, dwell, at());
         while (!next.equals(health)) {

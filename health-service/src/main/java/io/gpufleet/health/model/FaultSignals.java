@@ -6,10 +6,12 @@ import io.gpufleet.health.model.HealthSignal.FaultCleared;
 import io.gpufleet.health.model.HealthSignal.FaultObserved;
 import io.gpufleet.health.model.HealthSignal.FaultsOpen;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
@@ -34,7 +36,7 @@ final class FaultSignals {
 
     DecisionContext observed(FaultObserved fault) {
         reportedAgain(fault.device(), fault.code());
-        FaultRule rule = policy.rule(fault.code(), fault.action());
+        FaultRule rule = policy.rule(fault.code(), fault.fault().report());
         var context = new DecisionContext(fault.message(), rule.name(), fault.holders());
         Optional<Episode> before = episode(fault.device(), fault.code());
         if (rule.faultClass() == FaultClass.IGNORE) {
@@ -45,13 +47,10 @@ final class FaultSignals {
             return context;
         }
         boolean stale = isStale(fault);
-        var open = new OpenFault(
-                fault.device(),
-                fault.model(),
-                fault.code(),
-                fault.action(),
-                before.map(Episode::observations).orElse(0L) + 1);
+        var open =
+                new OpenFault(fault.fault(), before.map(Episode::observations).orElse(0L) + 1);
         updateEpisode(fault, open, !stale);
+        offeredNoMore(fault.fault());
         boolean beganToAct = acts(episode(fault.device(), fault.code())) && !acts(before);
         if (stale && before.isEmpty()) {
             String age = fault.metadata().age().toSeconds() + " s old";
@@ -65,7 +64,10 @@ final class FaultSignals {
     DecisionContext cleared(FaultCleared cleared) {
         Optional<Episode> open = episode(cleared.device(), cleared.code());
         if (isOfCurrentBoot(cleared)) {
-            open.ifPresent(episode -> end(cleared.device(), episode));
+            open.ifPresent(episode -> {
+                end(cleared.device(), episode);
+                offeredAgain(cleared.device(), episode);
+            });
         } else if (open.filter(
                         episode -> episode.bootId().equals(cleared.incarnation().id()))
                 .isPresent()) {
@@ -77,7 +79,7 @@ final class FaultSignals {
     DecisionContext open(FaultsOpen snapshot) {
         var listed = new HashSet<FaultKey>();
         for (OpenFault fault : snapshot.faults()) {
-            if (policy.rule(fault.code(), fault.action()).faultClass() != FaultClass.IGNORE) {
+            if (policy.rule(fault.code(), fault.fault().report()).faultClass() != FaultClass.IGNORE) {
                 listed.add(new FaultKey(fault.device(), fault.code()));
                 reportedAgain(fault.device(), fault.code());
                 updateEpisode(snapshot, fault, !isStale(snapshot));
@@ -94,6 +96,28 @@ final class FaultSignals {
                 evaluation.state().device(uuid).map(Device::locallyHealthy).orElse(true);
         if (known != healthy && evaluation.withinDeviceLimit(uuid)) {
             evaluation.emit(new HealthEvent.HealthReported(uuid, healthy));
+        }
+    }
+
+    /** What the daemon does about a fault counts at once: the offers that it reports next say the same. */
+    private void offeredNoMore(ReportedFault fault) {
+        if (fault.report().withdrawal().withdraws() && !fault.device().isEmpty()) {
+            localHealth(fault.device(), false);
+        }
+    }
+
+    /** A device that the daemon keeps back for another reason is reported right after the end of the fault. */
+    private void offeredAgain(String uuid, Episode ended) {
+        if (ended.code().kind() == FaultKind.DRIVER) {
+            evaluation.state().devices().keySet().forEach(this::offeredUnlessWithdrawn);
+        } else if (ended.withdrawnByNode() && !uuid.isEmpty()) {
+            offeredUnlessWithdrawn(uuid);
+        }
+    }
+
+    private void offeredUnlessWithdrawn(String uuid) {
+        if (evaluation.state().episodesOf(uuid).values().stream().noneMatch(Episode::withdrawnByNode)) {
+            localHealth(uuid, true);
         }
     }
 
@@ -197,14 +221,14 @@ final class FaultSignals {
      * does not show, or is one that no boot repairs.
      */
     DecisionContext formerBoot(FaultObserved fault) {
-        FaultRule rule = policy.rule(fault.code(), fault.action());
+        FaultRule rule = policy.rule(fault.code(), fault.fault().report());
         boolean shown =
                 evaluation.state().device(fault.device()).filter(Device::listed).isPresent();
         boolean stillOpen = !fault.device().isEmpty()
                 && rule.faultClass().withdraws()
                 && (!shown || rule.faultClass().outlivesBoots());
         if (stillOpen && !isStale(fault)) {
-            updateEpisode(fault, new OpenFault(fault.device(), fault.model(), fault.code(), fault.action(), 1), true);
+            updateEpisode(fault, new OpenFault(fault.fault(), 1), true);
             return new DecisionContext(fault.message(), rule.name(), fault.holders());
         }
         String reason = "reported by former boot " + fault.incarnation().id();
@@ -236,7 +260,7 @@ final class FaultSignals {
         Optional<Episode> before = episode(fault.device(), fault.code());
         var after = new Episode(
                 fault.code(),
-                fault.action(),
+                fault.fault().report(),
                 before.map(Episode::since).orElse(evaluation.at()),
                 Math.max(before.map(Episode::observations).orElse(1L), fault.observations()),
                 signal.incarnation().id(),
@@ -247,7 +271,7 @@ final class FaultSignals {
         if (!before.equals(Optional.of(after))) {
             evaluation.emit(new HealthEvent.EpisodeUpdated(fault.device(), after));
         }
-        updateModel(fault.device(), fault.model());
+        updateModel(fault.device(), fault.fault().model());
     }
 
     private void updateModel(String uuid, String model) {

@@ -19,7 +19,7 @@ public final class Footprints {
         List<Device> devices =
                 state.devices().values().stream().filter(Device::listed).toList();
         int out = (int) devices.stream()
-                .filter(device -> state.withdrawn(device) || device.lost() || !device.locallyHealthy())
+                .filter(device -> state.withdrawn(device) || device.lost() || !state.offered(device))
                 .count();
         if (state.node().uid().isEmpty()) {
             return new Footprint(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);

@@ -2,7 +2,7 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.FaultReport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -45,34 +45,53 @@ public sealed interface HealthSignal {
     record Holder(String namespace, String pod, String podUid, String container) {}
 
     /**
-     * A fault was observed.
+     * A fault as a daemon reports it.
      *
      * @param device GPU UUID; empty for a fault of the node
+     */
+    record ReportedFault(String device, String model, FaultCode code, FaultReport report) {}
+
+    /**
+     * A fault was observed.
+     *
      * @param message untrusted text for people
      * @param holders pods that held the device at that instant
      */
     record FaultObserved(
             EventMetadata metadata,
             DaemonIncarnation incarnation,
-            String device,
-            String model,
-            FaultCode code,
-            RecoveryAction action,
+            ReportedFault fault,
             String message,
             List<Holder> holders)
-            implements DaemonSignal {}
+            implements DaemonSignal {
+        /** GPU UUID; empty for a fault of the node. */
+        public String device() {
+            return fault.device();
+        }
+
+        /** The fault without its device. */
+        public FaultCode code() {
+            return fault.code();
+        }
+    }
 
     /** A fault is proven gone. */
     record FaultCleared(
             EventMetadata metadata, DaemonIncarnation incarnation, String device, FaultCode code, String proof)
             implements DaemonSignal {}
 
-    /**
-     * One fault of a snapshot.
-     *
-     * @param device GPU UUID; empty for a fault of the node
-     */
-    record OpenFault(String device, String model, FaultCode code, RecoveryAction action, long observations) {}
+    /** One fault of a snapshot. */
+    record OpenFault(ReportedFault fault, long observations) {
+        /** GPU UUID; empty for a fault of the node. */
+        public String device() {
+            return fault.device();
+        }
+
+        /** The fault without its device. */
+        public FaultCode code() {
+            return fault.code();
+        }
+    }
 
     /**
      * Snapshot of all open faults and of the local health of each device; a fault that is not listed is closed.

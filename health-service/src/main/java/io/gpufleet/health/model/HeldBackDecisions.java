@@ -12,7 +12,7 @@ import java.util.TreeMap;
 
 /**
  * What of a state has to be held back: everything in mode observe, otherwise what is new and has no room in a budget. What
- * an operator keeps out of service is never held back, and a lost device is out already.
+ * an operator keeps out of service is never held back, and a device that is lost or not offered by its daemon is out already.
  */
 final class HeldBackDecisions {
     private final NodeState before;
@@ -43,11 +43,12 @@ final class HeldBackDecisions {
             return;
         }
         boolean already = before.device(device.uuid()).filter(before::withdrawn).isPresent();
-        boolean lost = device.health() instanceof DeviceHealth.Lost;
-        Optional<String> refusal = already || lost
+        // What cannot be allocated anyway takes nothing more out of service.
+        boolean out = device.health() instanceof DeviceHealth.Lost || !state.offered(device);
+        Optional<String> refusal = already || out
                 ? Optional.empty()
                 : moved(device.uuid()).or(() -> allowance.refusesDevices(withdrawnNow + 1));
-        refusal(refusal).ifPresentOrElse(by -> hold(device.uuid(), by), () -> withdrawnNow += already || lost ? 0 : 1);
+        refusal(refusal).ifPresentOrElse(by -> hold(device.uuid(), by), () -> withdrawnNow += already || out ? 0 : 1);
     }
 
     private void node() {

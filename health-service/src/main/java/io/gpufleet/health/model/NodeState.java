@@ -4,6 +4,7 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -187,6 +188,16 @@ public record NodeState(
     /** True when the policy or an operator keeps the node out of service and nothing holds that back. */
     public boolean tainted() {
         return health.outOfService() && override() == null && !heldBack.containsKey("");
+    }
+
+    /** False for a device that its daemon does not offer, as all of them while the driver is away. */
+    public boolean offered(Device device) {
+        return device.locallyHealthy() && !(device.listed() && driverAway());
+    }
+
+    /** True while the driver of the node does not respond. */
+    boolean driverAway() {
+        return episodes.containsKey(FaultCode.of(FaultKind.DRIVER));
     }
 
     /** True when the device is withdrawn and nothing holds that back. */

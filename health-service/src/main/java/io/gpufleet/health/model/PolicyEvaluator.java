@@ -6,6 +6,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.FaultClass;
@@ -34,8 +35,8 @@ final class PolicyEvaluator {
         this.policy = policy;
     }
 
-    /** Target health of a device by its open faults. */
-    TargetHealth targetHealth(Device device) {
+    /** Target health of a device by its open faults, and by what its daemon offers. */
+    TargetHealth targetHealth(NodeState state, Device device) {
         if (device.lost()) {
             return new TargetHealth.Lost();
         }
@@ -53,9 +54,11 @@ final class PolicyEvaluator {
         if (!open.isEmpty()) {
             return new TargetHealth.Suspect(worst(open, device.health().reason()));
         }
-        return device.locallyHealthy()
-                ? new TargetHealth.Healthy()
-                : new TargetHealth.Suspect(new Cause(WITHDRAWN_BY_NODE, RecommendedAction.NONE));
+        if (state.offered(device)) {
+            return new TargetHealth.Healthy();
+        }
+        String reason = state.driverAway() ? FaultCode.of(FaultKind.DRIVER).reason() : WITHDRAWN_BY_NODE;
+        return new TargetHealth.Suspect(new Cause(reason, RecommendedAction.NONE));
     }
 
     /** True for a fault that no boot ends: of the hardware, or one that came back after too many boots. */

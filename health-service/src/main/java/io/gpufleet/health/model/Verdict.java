@@ -143,7 +143,7 @@ public record Verdict(
                 health.recommendedAction(),
                 trusted,
                 heldBack(state, device.uuid()),
-                trusted && !device.locallyHealthy());
+                trusted && !state.offered(device));
     }
 
     private static boolean isManual(DeviceVerdict device) {

@@ -62,7 +62,7 @@ class NvidiaPolicyTest {
 
     @Test
     void driverRolloutTaintsNothing() {
-        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN);
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNSPECIFIED);
         assertThat(scenario.verdict().trusted()).isTrue();
 
         scenario.advance(Duration.ofMinutes(29)).tick();
@@ -74,7 +74,7 @@ class NvidiaPolicyTest {
 
     @Test
     void driverThatStaysAwayTaintsTheNode() {
-        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN);
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNSPECIFIED);
 
         scenario.advance(Duration.ofMinutes(31)).tick();
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultClass;
@@ -43,7 +44,7 @@ class PolicyFileTest {
         "999, SUSPECT, SUPPORT"
     })
     void xidHasTheFaultClassOfItsImmediateAction(int xid, FaultClass faultClass, RecommendedAction action) {
-        FaultRule rule = nvidia.rule(FaultCode.xid(xid), RecoveryAction.NONE);
+        FaultRule rule = nvidia.rule(FaultCode.xid(xid), FaultReport.of(RecoveryAction.NONE));
 
         assertThat(rule.faultClass()).isEqualTo(faultClass);
         assertThat(rule.recommendedAction()).isEqualTo(action);
@@ -51,9 +52,10 @@ class PolicyFileTest {
 
     @Test
     void recoveryActionRaisesTheFaultClass() {
-        assertThat(nvidia.rule(FaultCode.xid(154), RecoveryAction.NODE_REBOOT).faultClass())
+        assertThat(nvidia.rule(FaultCode.xid(154), FaultReport.of(RecoveryAction.NODE_REBOOT))
+                        .faultClass())
                 .isEqualTo(FaultClass.TAINT_REBOOT);
-        assertThat(nvidia.rule(FaultCode.of(FaultKind.RECOVERY_ACTION), RecoveryAction.GPU_RESET)
+        assertThat(nvidia.rule(FaultCode.of(FaultKind.RECOVERY_ACTION), FaultReport.of(RecoveryAction.GPU_RESET))
                         .faultClass())
                 .isEqualTo(FaultClass.WITHDRAW);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
@@ -54,7 +55,7 @@ class XidDecisionsTest {
                         "Kind",
                         Stream.of(FaultKind.values()),
                         kind -> FaultCode.of(kind).slug(),
-                        kind -> policy.rule(FaultCode.of(kind), RecoveryAction.NONE))
+                        kind -> policy.rule(FaultCode.of(kind), FaultReport.of(RecoveryAction.NONE)))
                 + "\n## Recovery actions\n\n"
                 + table(
                         "Recovery action",
@@ -73,7 +74,7 @@ class XidDecisionsTest {
     }
 
     private String row(Xid xid, boolean ownRule) {
-        FaultRule rule = policy.rule(FaultCode.xid(xid.code()), RecoveryAction.NONE);
+        FaultRule rule = policy.rule(FaultCode.xid(xid.code()), FaultReport.of(RecoveryAction.NONE));
         String place = ownRule ? "xids." + xid.code() : "immediateActions." + xid.immediate();
         return "| " + xid.code() + " | `" + xid.mnemonic() + "` | " + xid.immediate() + " | `" + place + "` | "
                 + outcome(rule) + " |\n";

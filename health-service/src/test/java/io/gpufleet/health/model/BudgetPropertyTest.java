@@ -164,7 +164,7 @@ class BudgetPropertyTest {
             case 5 -> HealthSignal.TimePassed.at(now);
             default ->
                 new HealthSignal.FaultObserved(
-                        metadata(), daemon, gpu, "H100", code, RecoveryAction.NONE, "NVRM", List.of());
+                        metadata(), daemon, NodeScenario.reported(gpu, code, RecoveryAction.NONE), "NVRM", List.of());
         };
     }
 

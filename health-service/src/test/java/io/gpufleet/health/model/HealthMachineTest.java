@@ -300,7 +300,7 @@ class HealthMachineTest {
 
     @Test
     void faultOfTheWholeNodeWithdrawsEveryDevice() {
-        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN);
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNSPECIFIED);
 
         assertThat(scenario.verdict().trusted()).isFalse();
         assertThat(scenario.verdict().withdrawsEveryDevice()).isTrue();
@@ -319,7 +319,7 @@ class HealthMachineTest {
 
     @Test
     void missingGpuIsKnownAndNeitherTaintsNorWithdraws() {
-        scenario.fault("", FaultCode.of(FaultKind.GPU_MISSING), RecoveryAction.UNKNOWN);
+        scenario.fault("", FaultCode.of(FaultKind.GPU_MISSING), RecoveryAction.UNSPECIFIED);
 
         assertThat(scenario.verdict().trusted()).isTrue();
         assertThat(scenario.verdict().health().state()).isEqualTo(HealthState.SUSPECT);
@@ -328,7 +328,7 @@ class HealthMachineTest {
 
     @Test
     void manualOverrideKeepsTheDevicesOfAFaultyNode() {
-        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNKNOWN)
+        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.UNSPECIFIED)
                 .taintRemoved();
 
         assertThat(scenario.verdict().trusted()).isTrue();

@@ -5,10 +5,13 @@ import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
@@ -137,7 +140,28 @@ public final class NodeScenario {
     /** A fault is observed. */
     public NodeScenario fault(String uuid, FaultCode code, RecoveryAction action) {
         return handle(new HealthSignal.FaultObserved(
-                nextMetadata(), incarnation, uuid, "H100", code, action, "NVRM: something", List.of()));
+                nextMetadata(), incarnation, reported(uuid, code, action), "NVRM: something", List.of()));
+    }
+
+    /** A fault as a daemon reports it that does not say what it does about it. */
+    public static ReportedFault reported(String uuid, FaultCode code, RecoveryAction action) {
+        return new ReportedFault(uuid, "H100", code, FaultReport.of(action));
+    }
+
+    /** A fault is observed, about which the daemon decided so. */
+    public NodeScenario fault(String uuid, FaultCode code, Withdrawal withdrawal) {
+        var report = new FaultReport(RecoveryAction.NONE, withdrawal, "");
+        return handle(new HealthSignal.FaultObserved(
+                nextMetadata(),
+                incarnation,
+                new ReportedFault(uuid, "H100", code, report),
+                "NVRM: something",
+                List.of()));
+    }
+
+    /** The daemon offers the device, or does not. */
+    public NodeScenario offered(String uuid, boolean healthy) {
+        return handle(new HealthSignal.LocalHealthChanged(nextMetadata(), incarnation, uuid, healthy));
     }
 
     /** A fault is proven gone. */
@@ -152,7 +176,7 @@ public final class NodeScenario {
 
     /** An open XID. */
     public static OpenFault openXid(String uuid, int code) {
-        return new OpenFault(uuid, "H100", FaultCode.xid(code), RecoveryAction.NONE, 1);
+        return new OpenFault(reported(uuid, FaultCode.xid(code), RecoveryAction.NONE), 1);
     }
 
     /** An operator issues a command about a device, or about the node when the UUID is empty. */

@@ -7,7 +7,9 @@ import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.Withdrawal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -95,11 +97,20 @@ public final class RandomSignals {
             case 2 -> new HealthSignal.FaultsOpen(metadata, boot, open(), Map.of(gpu, random.nextBoolean()));
             case 3 ->
                 new HealthSignal.FaultObserved(
-                        metadata, boot, "", "", FaultCode.of(FaultKind.DRIVER), RecoveryAction.NONE, "gone", List.of());
+                        metadata,
+                        boot,
+                        NodeScenario.reported("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.NONE),
+                        "gone",
+                        List.of());
             default ->
-                new HealthSignal.FaultObserved(
-                        metadata, boot, gpu, "H100", code, RecoveryAction.NONE, "NVRM: something", List.of());
+                new HealthSignal.FaultObserved(metadata, boot, reported(gpu, code), "NVRM: something", List.of());
         };
+    }
+
+    private HealthSignal.ReportedFault reported(String gpu, FaultCode code) {
+        var rules = Withdrawal.Rule.values();
+        var withdrawal = new Withdrawal(random.nextInt(3) == 0, rules[random.nextInt(rules.length)]);
+        return new HealthSignal.ReportedFault(gpu, "H100", code, new FaultReport(RecoveryAction.NONE, withdrawal, ""));
     }
 
     private List<OpenFault> open() {

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * One fault from its first observation until it is cleared.
  *
  * @param code the fault
- * @param action recovery action in the newest report
+ * @param report what the daemon reports with it, newest
  * @param since append time of the first report
  * @param observations number of observations so far
  * @param bootId boot of the newest report
@@ -21,16 +21,26 @@ import java.util.stream.Collectors;
  */
 public record Episode(
         FaultCode code,
-        RecoveryAction action,
+        FaultReport report,
         Instant since,
         long observations,
         String bootId,
         String eventId,
         boolean acts,
         boolean inGrace) {
+    /** Recovery action in the newest report. */
+    public RecoveryAction action() {
+        return report.action();
+    }
+
+    /** True while its daemon does not offer the device because of it. */
+    public boolean withdrawnByNode() {
+        return report.withdrawal().withdraws();
+    }
+
     /** Copy after the grace of its rule. */
     public Episode afterGrace() {
-        return new Episode(code, action, since, observations, bootId, eventId, acts, false);
+        return new Episode(code, report, since, observations, bootId, eventId, acts, false);
     }
 
     /** Episodes sorted by code; of several with one code, the last. */

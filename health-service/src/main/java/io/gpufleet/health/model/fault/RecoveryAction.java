@@ -2,8 +2,8 @@ package io.gpufleet.health.model.fault;
 
 /** Recovery action that the driver requests after a fault (nvmlDeviceGetGpuRecoveryAction). */
 public enum RecoveryAction {
-    /** Not readable, or a value that this version does not know. */
-    UNKNOWN,
+    /** The driver returned no value. */
+    UNSPECIFIED,
     /** Nothing. */
     NONE,
     /** Reset the GPU. */
@@ -15,5 +15,7 @@ public enum RecoveryAction {
     /** Drain, then reset. */
     DRAIN_AND_RESET,
     /** Recover the IMEX domain. */
-    RECOVER_IMEX_DOMAIN
+    RECOVER_IMEX_DOMAIN,
+    /** An action that is newer than this list. */
+    UNKNOWN
 }

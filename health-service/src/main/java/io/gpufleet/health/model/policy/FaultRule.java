@@ -1,7 +1,9 @@
 package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.Withdrawal;
 import java.time.Duration;
+import java.util.Locale;
 
 /**
  * Rule of a policy for one fault.
@@ -27,6 +29,18 @@ public record FaultRule(String name, FaultClass faultClass, RecommendedAction re
     /** The more severe of the two; this one when they are equal. */
     public FaultRule orWorse(FaultRule other) {
         return other.faultClass.compareTo(faultClass) > 0 ? other : this;
+    }
+
+    /** The rule for a fault about which the daemon decided so; the decision records by what it differs from this one. */
+    FaultRule agreedWith(Withdrawal withdrawal) {
+        String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        if (withdrawal.withdraws() && !faultClass.withdraws()) {
+            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, grace);
+        }
+        if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
+            return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, grace);
+        }
+        return this;
     }
 
     /** The rule while its grace lasts. */

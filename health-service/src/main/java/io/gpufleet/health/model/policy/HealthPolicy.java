@@ -3,6 +3,7 @@ package io.gpufleet.health.model.policy;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import java.time.Duration;
 import java.util.Map;
@@ -42,15 +43,20 @@ public record HealthPolicy(
         }
     }
 
-    /** The more severe of the fault's rule and the recovery action's rule. */
-    public FaultRule rule(FaultCode code, RecoveryAction action) {
-        FaultRule ofCode = ofCode(code);
-        return Optional.ofNullable(actions.get(action)).map(ofCode::orWorse).orElse(ofCode);
+    /**
+     * The more severe of the fault's rule and the recovery action's rule. What the daemon did about the fault counts: a device
+     * that it withdrew is withdrawn, and one that it kept since it knows better is kept.
+     */
+    public FaultRule rule(FaultCode code, FaultReport report) {
+        FaultRule ofCode = ofCode(code).agreedWith(report.withdrawal());
+        return Optional.ofNullable(actions.get(report.action()))
+                .map(ofCode::orWorse)
+                .orElse(ofCode);
     }
 
     /** The rule that applies to an episode now. */
     public FaultRule rule(Episode episode) {
-        FaultRule ofCode = ofCode(episode.code());
+        FaultRule ofCode = ofCode(episode.code()).agreedWith(episode.report().withdrawal());
         FaultRule rule = episode.inGrace() ? ofCode.inGrace() : ofCode;
         return Optional.ofNullable(actions.get(episode.action()))
                 .map(ofAction -> episode.inGrace() ? ofAction.inGrace() : ofAction)

@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeScenario;
-import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
-import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -39,9 +36,9 @@ class DesiredNodeTest {
 
     @Test
     void messageIsTheReasonWithoutWithdrawnDevices() {
-        scenario.fault("", FaultCode.of(FaultKind.DRIVER), RecoveryAction.NONE);
+        scenario.xid("", 79);
 
-        assertThat(desired().condition().message()).isEqualTo("Driver");
+        assertThat(desired().condition().message()).isEqualTo("Xid79; recommended action: reboot");
     }
 
     @Test

@@ -1,0 +1,15 @@
+package io.gpufleet.health.model.fault;
+
+/**
+ * What a daemon reports with a fault.
+ *
+ * @param action recovery action that the driver requests
+ * @param withdrawal what the daemon did about it
+ * @param subcode error that the kernel's line names, for example {@code NETIR_LINK_EVT}; empty for most faults
+ */
+public record FaultReport(RecoveryAction action, Withdrawal withdrawal, String subcode) {
+    /** A report with nothing but the recovery action. */
+    public static FaultReport of(RecoveryAction action) {
+        return new FaultReport(action, Withdrawal.UNKNOWN, "");
+    }
+}

@@ -1,0 +1,34 @@
+package io.gpufleet.health.model.fault;
+
+/**
+ * What the node's own daemon did about a fault.
+ *
+ * @param withdraws true when it does not offer the device because of the fault
+ * @param rule by which it decided
+ */
+public record Withdrawal(boolean withdraws, Rule rule) {
+    /** A daemon that does not say. */
+    public static final Withdrawal UNKNOWN = new Withdrawal(false, Rule.UNSPECIFIED);
+
+    /** Rules of a daemon. */
+    public enum Rule {
+        /** The daemon does not say. */
+        UNSPECIFIED,
+        /** The kind of the fault; for an XID its number. */
+        KIND,
+        /** The driver's recovery action. */
+        RECOVERY_ACTION,
+        /** The error that the kernel's line names. */
+        SUBCODE,
+        /** The settings of the node name the XID. */
+        NODE_SETTINGS
+    }
+
+    /** True when the daemon knows what no policy can: a harmless fault stays harmless too. */
+    public boolean decidesAlone() {
+        return switch (rule) {
+            case SUBCODE, NODE_SETTINGS -> true;
+            case UNSPECIFIED, KIND, RECOVERY_ACTION -> false;
+        };
+    }
+}
