@@ -27,13 +27,14 @@ import java.util.Optional;
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * quarantine?   note
  * override?     {target, by, since}
+ * brakeReset?   {target, by, since} by which an operator opened the storm brake of the fleet
  * eventsRefused? why, and what to do about it
  * </pre>
  */
 final class ExplanationJson {
     private ExplanationJson() {}
 
-    static JsonObject of(NodeState state, String outcome, boolean eventsRefused) {
+    static JsonObject of(NodeState state, String outcome, boolean eventsRefused, Optional<ManualOverride> brakeReset) {
         Verdict verdict = Verdict.of(state);
         var devices = new JsonArray();
         state.devices().values().forEach(device -> devices.add(of(state, device)));
@@ -58,6 +59,7 @@ final class ExplanationJson {
         if (state.override() != null) {
             json.put("override", override(state.override()));
         }
+        brakeReset.ifPresent(reset -> json.put("brakeReset", override(reset)));
         if (eventsRefused) {
             json.put("eventsRefused", refused(state.boot()));
         }

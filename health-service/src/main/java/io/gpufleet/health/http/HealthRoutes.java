@@ -3,6 +3,7 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.Authorizer;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.OperatorCommands;
@@ -63,6 +64,12 @@ public final class HealthRoutes {
         OpenApiDocument.mount(router);
         ProblemDetails.mount(router);
         router.get("/v1/nodes/:node/why").handler(this::why);
+        router.post("/v1/brake/reset")
+                .handler(BODY)
+                .handler(context -> issueCommand(
+                        context,
+                        Command.RESET_BRAKE,
+                        new CommandTarget(BrakeReset.FLEET, "", "brakes", "storm-brake")));
         for (Command command : NODE_COMMANDS) {
             router.post("/v1/nodes/:node/" + verb(command))
                     .handler(BODY)
@@ -81,10 +88,15 @@ public final class HealthRoutes {
         }
         String node = parameter(context, "node");
         store.node(node)
+                .filter(_ -> !node.equals(BrakeReset.FLEET))
                 .ifPresentOrElse(
                         state -> context.response()
                                 .putHeader("content-type", "application/json")
-                                .end(ExplanationJson.of(state, outcome.apply(node), refusedAsStale.test(node))
+                                .end(ExplanationJson.of(
+                                                state,
+                                                outcome.apply(node),
+                                                refusedAsStale.test(node),
+                                                BrakeReset.newest(store.node(BrakeReset.FLEET)))
                                         .encode()),
                         () -> notFound(context, "node " + node));
     }
@@ -167,7 +179,9 @@ public final class HealthRoutes {
     }
 
     private Optional<String> conflict(Command command, CommandTarget target) {
-        return store.node(target.node()).flatMap(state -> OperatorCommands.conflict(state, command, target.device()));
+        return store.node(target.node())
+                .filter(_ -> command != Command.RESET_BRAKE)
+                .flatMap(state -> OperatorCommands.conflict(state, command, target.device()));
     }
 
     /** The text of the field; empty where the body is no object or the field no text. */
@@ -199,6 +213,6 @@ public final class HealthRoutes {
     }
 
     private static String verb(Command command) {
-        return command.name().toLowerCase(Locale.ROOT);
+        return command == Command.RESET_BRAKE ? "reset" : command.name().toLowerCase(Locale.ROOT);
     }
 }

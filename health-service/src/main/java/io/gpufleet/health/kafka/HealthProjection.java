@@ -2,14 +2,17 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.DecisionResult;
 import io.gpufleet.health.model.Footprints;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.OperatorHolds;
 import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.FleetUsage;
+import io.gpufleet.health.model.budget.Footprint;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.device.Device;
@@ -75,13 +78,27 @@ public final class HealthProjection implements Projection<NodeState> {
         usage.clear();
         heldBack.clear();
         byHand.clear();
+        Instant opened = BrakeReset.newest(states.get(BrakeReset.FLEET))
+                .map(ManualOverride::since)
+                .orElse(Instant.MIN);
         states.forEach((node, state) -> {
             remember(state);
             Instant since = state.health().since();
-            if (state.tainted() && since.isAfter(now.minus(protection.brake().within()))) {
-                usage.tainted(since);
+            if (state.tainted() && since.isAfter(now.minus(protection.brake().within())) && since.isAfter(opened)) {
+                usage.tainted(node, since);
             }
         });
+    }
+
+    @Override
+    public void undone(Set<String> keys, States<NodeState> states) {
+        for (String node : keys) {
+            Optional<NodeState> state = states.get(node);
+            state.ifPresentOrElse(this::remember, () -> forgotten(node));
+            if (state.filter(NodeState::tainted).isEmpty()) {
+                usage.notTainted(node);
+            }
+        }
     }
 
     @Override
@@ -122,6 +139,12 @@ public final class HealthProjection implements Projection<NodeState> {
     }
 
     private Effects<NodeState> on(States<NodeState> states, HealthSignal signal, Inbound.Event event, Instant now) {
+        if (event.key().equals(BrakeReset.FLEET)) {
+            return signal instanceof HealthSignal.CommandIssued command
+                            && command.command() == HealthSignal.Command.RESET_BRAKE
+                    ? brakeReset(command, event, now)
+                    : Effects.none();
+        }
         Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
                 ? moved(states, announced, event, now)
                 : Effects.none();
@@ -134,6 +157,12 @@ public final class HealthProjection implements Projection<NodeState> {
                 && result.state().node().absent();
         Effects<NodeState> effects = effects(result, now, event);
         return moved.then(forgotten ? effects.then(forget(event.key())) : effects);
+    }
+
+    private Effects<NodeState> brakeReset(HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
+        String budget = usage.allowance(BrakeReset.FLEET, Footprint.NONE, now).nodeBudget();
+        usage.openBrake();
+        return effects(BrakeReset.decide(command, budget), now, event);
     }
 
     /** What an operator keeps out of service stays so on another node: the quarantine follows the device. */
@@ -168,10 +197,14 @@ public final class HealthProjection implements Projection<NodeState> {
         return effects;
     }
 
-    private Effects<NodeState> forget(String node) {
+    private void forgotten(String node) {
         usage.remove(node);
         heldBack.remove(node);
         byHand.remove(node);
+    }
+
+    private Effects<NodeState> forget(String node) {
+        forgotten(node);
         return Effects.forget(node, List.of(new Outbound.Tombstone(Topic.VERDICTS, node)));
     }
 
@@ -187,6 +220,9 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public Effects<NodeState> tick(String node, States<NodeState> states, Instant now) {
+        if (node.equals(BrakeReset.FLEET)) {
+            return Effects.forget(node, List.of());
+        }
         boolean forgettable = states.get(node)
                 .flatMap(NodeState::forgettableAt)
                 .filter(at -> !at.isAfter(now))
@@ -204,7 +240,7 @@ public final class HealthProjection implements Projection<NodeState> {
         Allowance allowance = usage.allowance(node, Footprints.of(before), now);
         DecisionResult result = machine.decide(before, signal, now, allowance);
         if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
-            usage.tainted(now);
+            usage.tainted(node, now);
         }
         remember(result.state());
         return result;

@@ -78,6 +78,7 @@ final class OutboundMapper {
                             case OBSERVED -> Outcome.OUTCOME_OBSERVED;
                         })
                 .setReason(decision.outcome().reason())
+                .setBudget(decision.outcome().budget())
                 .setVerdictRevision(decision.revision());
         decision.holders()
                 .forEach(holder -> wire.addHolders(HolderAtFault.newBuilder()

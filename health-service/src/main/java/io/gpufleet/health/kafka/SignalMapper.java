@@ -114,7 +114,8 @@ final class SignalMapper {
             case COMMAND_RETIRE -> Optional.of(Command.RETIRE);
             case COMMAND_CLEAR -> Optional.of(Command.CLEAR);
             case COMMAND_FORGET -> Optional.of(Command.FORGET);
-            case COMMAND_RESET_BRAKE, COMMAND_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+            case COMMAND_RESET_BRAKE -> Optional.of(Command.RESET_BRAKE);
+            case COMMAND_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
         };
         return known.map(value -> new HealthSignal.CommandIssued(
                 metadata,

@@ -94,6 +94,7 @@ public final class SignalSender implements SignalSink, CommandSink {
                             case RETIRE -> Command.COMMAND_RETIRE;
                             case CLEAR -> Command.COMMAND_CLEAR;
                             case FORGET -> Command.COMMAND_FORGET;
+                            case RESET_BRAKE -> Command.COMMAND_RESET_BRAKE;
                         })
                 .setDeviceUuid(device)
                 .setUser(user)

@@ -38,8 +38,14 @@ public record Decision(
      *
      * @param status whether it was carried out
      * @param reason why, one line for people
+     * @param budget the budget that was checked, with what was out before; empty when none was
      */
-    public record Outcome(Status status, String reason) {}
+    public record Outcome(Status status, String reason, String budget) {
+        /** An outcome that no budget decides. */
+        Outcome(Status status, String reason) {
+            this(status, reason, "");
+        }
+    }
 
     /** Whether a decision was carried out. */
     public enum Status {

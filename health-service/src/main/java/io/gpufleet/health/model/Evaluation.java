@@ -132,8 +132,8 @@ final class Evaluation {
             emit(new HealthEvent.HeldBackChanged(heldBack));
         }
         if (state != before) {
-            decideDevices(context);
-            decideNode(context);
+            decideDevices(context, allowance);
+            decideNode(context, allowance);
         }
         boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {
@@ -176,14 +176,14 @@ final class Evaluation {
         }
     }
 
-    private void decideDevices(DecisionContext context) {
-        state.devices().values().forEach(device -> decideDevice(context, device));
+    private void decideDevices(DecisionContext context, Allowance allowance) {
+        state.devices().values().forEach(device -> decideDevice(context, device, allowance));
         before.devices().values().stream()
                 .filter(device -> state.device(device.uuid()).isEmpty())
-                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at()))));
+                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at())), allowance));
     }
 
-    private void decideDevice(DecisionContext context, Device device) {
+    private void decideDevice(DecisionContext context, Device device, Allowance allowance) {
         DeviceHealth to = device.health();
         Device known = before.device(device.uuid())
                 .orElseGet(() -> Device.unknown(device.uuid(), new DeviceHealth.Healthy(at())));
@@ -204,7 +204,10 @@ final class Evaluation {
                         heldBack == null
                                 ? action == DeviceAction.NONE ? Status.RECORDED : Status.ACTED
                                 : status(heldBack),
-                        context.reason()),
+                        context.reason(),
+                        (action == DeviceAction.WITHDRAW && !byHand(to)) || heldBack != null
+                                ? allowance.deviceBudget()
+                                : ""),
                 context.holders(),
                 0));
     }
@@ -225,7 +228,7 @@ final class Evaluation {
         }
     }
 
-    private void decideNode(DecisionContext context) {
+    private void decideNode(DecisionContext context, Allowance allowance) {
         NodeHealth from = before.health();
         NodeHealth to = state.health();
         boolean newCause =
@@ -243,7 +246,12 @@ final class Evaluation {
                 evaluator.ruleName(open, context.rule()),
                 new StateTransition(from.state(), to.state()),
                 heldBack == null ? action.text : "none, would taint node: " + heldBack.by(),
-                new Outcome(heldBack == null ? taintStatus(to, action) : status(heldBack), nodeReason(to, context)),
+                new Outcome(
+                        heldBack == null ? taintStatus(to, action) : status(heldBack),
+                        nodeReason(to, context),
+                        (action == TaintAction.APPLY && state.quarantine() == null) || heldBack != null
+                                ? allowance.nodeBudget()
+                                : ""),
                 context.holders(),
                 0));
     }
@@ -259,6 +267,11 @@ final class Evaluation {
         DeviceAction(String text) {
             this.text = text;
         }
+    }
+
+    /** What operators keep out of service is exempt from budgets. */
+    private static boolean byHand(DeviceHealth health) {
+        return health instanceof DeviceHealth.Quarantined || health instanceof DeviceHealth.Retired;
     }
 
     private static DeviceAction deviceAction(boolean trustedBefore, boolean trusted) {

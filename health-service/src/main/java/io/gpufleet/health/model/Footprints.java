@@ -13,7 +13,7 @@ public final class Footprints {
      * denominator, and what is out of it counts.
      */
     public static Footprint of(NodeState state) {
-        if (state.node().goneSince() != null) {
+        if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {
             return Footprint.NONE;
         }
         List<Device> devices =

@@ -33,6 +33,9 @@ public final class HealthMachine {
     /** Devices kept per node; signals about further devices are dropped, since a daemon is not trusted. */
     public static final int MAX_DEVICES = 256;
 
+    /** How exactly the last sign of a node without a Node object is kept. */
+    private static final Duration SIGN_INTERVAL = Duration.ofHours(1);
+
     private final HealthPolicy policy;
     private final PolicyEvaluator evaluator;
     private final Duration maxActionAge;
@@ -89,10 +92,7 @@ public final class HealthMachine {
     }
 
     private DecisionContext reported(Evaluation evaluation, DaemonSignal signal) {
-        Instant goneSince = evaluation.state().node().goneSince();
-        if (goneSince != null && goneSince.isBefore(evaluation.at())) {
-            evaluation.emit(new HealthEvent.NodeGone(evaluation.at()));
-        }
+        heard(evaluation);
         return switch (compareBoot(evaluation.state().boot(), signal.incarnation())) {
             case CURRENT -> {
                 updateEpoch(evaluation, signal.incarnation().epoch());
@@ -106,6 +106,18 @@ public final class HealthMachine {
                     case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _ -> DecisionContext.NONE;
                 };
         };
+    }
+
+    /** A node without a Node object is forgotten some time after its last sign; one that never had one too. */
+    private static void heard(Evaluation evaluation) {
+        NodeReference node = evaluation.state().node();
+        Instant known = node.goneSince();
+        Instant at = evaluation.at();
+        boolean news =
+                known == null ? node.uid().isEmpty() : known.plus(SIGN_INTERVAL).isBefore(at);
+        if (news) {
+            evaluation.emit(new HealthEvent.NodeGone(at));
+        }
     }
 
     private static void updateEpoch(Evaluation evaluation, long epoch) {

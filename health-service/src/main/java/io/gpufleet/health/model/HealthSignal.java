@@ -142,7 +142,9 @@ public sealed interface HealthSignal {
         /** Forget the faults of a device, since it was repaired or replaced. */
         CLEAR,
         /** Forget a node without a Node object. */
-        FORGET
+        FORGET,
+        /** Open the storm brake of the fleet. */
+        RESET_BRAKE
     }
 
     /**

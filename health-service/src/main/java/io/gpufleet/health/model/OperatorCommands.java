@@ -11,6 +11,8 @@ import java.util.Optional;
 
 /** Effects of operator commands on a node or a device. */
 public final class OperatorCommands {
+    private static final String ONLY_THE_FLEET = "only the fleet has a storm brake";
+
     private final Evaluation evaluation;
     private final FaultSignals faults;
 
@@ -35,6 +37,7 @@ public final class OperatorCommands {
                         !state.node().absent(),
                         node + " has a Node object: delete that first, or the node is known again at once");
             case RETIRE, CLEAR -> Optional.of("only a device can be retired or cleared");
+            case RESET_BRAKE -> Optional.of(ONLY_THE_FLEET);
         };
     }
 
@@ -52,6 +55,7 @@ public final class OperatorCommands {
                         device.filter(OperatorCommands::hasHistory).isEmpty(),
                         "device " + uuid + " has no faults to forget");
             case FORGET -> Optional.of("only a node can be forgotten");
+            case RESET_BRAKE -> Optional.of(ONLY_THE_FLEET);
         };
     }
 
@@ -85,7 +89,7 @@ public final class OperatorCommands {
                         new Quarantine(evaluation.at(), note, command.metadata().eventId())));
             case RELEASE -> evaluation.emit(new HealthEvent.QuarantineChanged(null));
             case FORGET -> evaluation.recordUnchanged(context, "", Status.ACTED, "forget node");
-            case RETIRE, CLEAR -> {}
+            case RETIRE, CLEAR, RESET_BRAKE -> {}
         }
     }
 
@@ -103,7 +107,7 @@ public final class OperatorCommands {
                 evaluation.state().device(command.device()).ifPresent(faults::forgetDevice);
                 evaluation.recordUnchanged(context, command.device(), Status.ACTED, "forget the faults of the device");
             }
-            case FORGET -> {}
+            case FORGET, RESET_BRAKE -> {}
         }
     }
 

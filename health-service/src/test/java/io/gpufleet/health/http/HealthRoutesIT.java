@@ -92,7 +92,7 @@ class HealthRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(12);
+                .hasSize(13);
     }
 
     @ParameterizedTest
@@ -112,6 +112,9 @@ class HealthRoutesIT {
                 "POST   | /v1/devices/gpu-1/release       | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-1/retire        | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-0/clear         | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/brake/reset                 | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/brake/reset                 | bob            | {\"reason\":\"a\"} | 403",
+                "GET    | /v1/nodes/%2Ffleet/why          |                |                   | 404",
                 "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/nodes/node-2/release        | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/devices/gpu-1/quarantine    | ada            | {\"reason\":\"a\"} | 409",

@@ -215,6 +215,12 @@ class HealthProjectionTest {
     void recoveringDeviceWakesTheNodeWhenItsDwellIsOver() {
         // Given
         announced();
+        nodes.service(
+                NODE,
+                EventType.KUBERNETES_OBSERVED,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder().setUid("uid-1"))
+                        .build());
         observed(48);
         assertThat(projection.wakeAt(state())).isEqualTo(Instant.MAX);
         cleared(48);

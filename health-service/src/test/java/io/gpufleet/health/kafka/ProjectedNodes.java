@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 
 /** The states of a projection in a map, as an engine would own them; keeps the effects of the last input. */
 final class ProjectedNodes implements States<NodeState> {
@@ -70,6 +72,18 @@ final class ProjectedNodes implements States<NodeState> {
 
     Effects<NodeState> tick(String node) {
         return apply(projection.tick(node, this, now));
+    }
+
+    /** What happens in it never happened, as in a batch that cannot be written. */
+    void undone(Runnable batch) {
+        var before = Map.copyOf(states);
+        batch.run();
+        Set<String> changed = states.keySet().stream()
+                .filter(key -> states.get(key) != before.get(key))
+                .collect(Collectors.toSet());
+        states.clear();
+        states.putAll(before);
+        projection.undone(changed, this);
     }
 
     private Effects<NodeState> apply(Effects<NodeState> effects) {

@@ -76,7 +76,7 @@ class BudgetPropertyTest {
         states.put(node, after);
         usage.put(node, Footprints.of(after));
         if (taintedByPolicy(after) && !before.tainted()) {
-            usage.tainted(now);
+            usage.tainted(node, now);
             taints.add(now);
         }
         // What happens to a node whose Node object was deleted takes nothing out of service.

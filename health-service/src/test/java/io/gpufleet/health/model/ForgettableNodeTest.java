@@ -27,6 +27,17 @@ class ForgettableNodeTest {
     }
 
     @Test
+    void nodeThatNeverHadANodeObjectMayBeForgottenToo() {
+        assertThat(scenario.state().forgettableAt()).contains(scenario.now().plus(Duration.ofDays(30)));
+
+        scenario.advance(Duration.ofDays(2)).xid("gpu-0", 79);
+        assertThat(scenario.state().forgettableAt()).contains(scenario.now().plus(Duration.ofDays(30)));
+
+        scenario.nodeObserved("uid-1");
+        assertThat(scenario.state().forgettableAt()).isEmpty();
+    }
+
+    @Test
     void nodeWhoseObjectIsBackIsRemembered() {
         scenario.nodeObserved("uid-1").nodeDeleted("uid-1").nodeObserved("uid-1");
         assertThat(scenario.state().forgettableAt()).isEmpty();

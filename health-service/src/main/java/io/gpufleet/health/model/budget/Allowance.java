@@ -30,4 +30,14 @@ public interface Allowance {
 
     /** The budget that has no room for so many more of its devices. */
     Optional<String> refusesDevices(int more);
+
+    /** The limits that a taint has to keep and what is out already, one line; empty without limits. */
+    default String nodeBudget() {
+        return "";
+    }
+
+    /** The limits that a withdrawal has to keep and what is out already, one line; empty without limits. */
+    default String deviceBudget() {
+        return "";
+    }
 }

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
@@ -14,7 +15,7 @@ public final class FleetUsage {
     private final Protection protection;
     private final Map<String, Footprint> nodes = new HashMap<>();
     private final Map<String, Sum> sums = new HashMap<>();
-    private final Deque<Instant> taints = new ArrayDeque<>();
+    private final Deque<Taint> taints = new ArrayDeque<>();
 
     /** A fleet without nodes. */
     public FleetUsage(Protection protection) {
@@ -34,6 +35,9 @@ public final class FleetUsage {
             devicesOut += sign * node.devicesOut();
         }
     }
+
+    /** A taint by the policy. */
+    private record Taint(String node, Instant at) {}
 
     /** A group of nodes with limits of its own. */
     private record Scope(String name, Limits limits) {}
@@ -60,8 +64,18 @@ public final class FleetUsage {
     }
 
     /** The policy tainted a node. */
-    public void tainted(Instant at) {
-        taints.addLast(at);
+    public void tainted(String node, Instant at) {
+        taints.addLast(new Taint(node, at));
+    }
+
+    /** The node was not tainted after all. */
+    public void notTainted(String node) {
+        taints.removeIf(taint -> taint.node().equals(node));
+    }
+
+    /** An operator opened the storm brake: what was tainted up to now does not count. */
+    public void openBrake() {
+        taints.clear();
     }
 
     private void add(Footprint footprint, int sign) {
@@ -86,7 +100,7 @@ public final class FleetUsage {
     public Allowance allowance(String node, Footprint footprint, Instant now) {
         put(node, footprint);
         while (!taints.isEmpty()
-                && !now.isBefore(taints.getFirst().plus(protection.brake().within()))) {
+                && !now.isBefore(taints.getFirst().at().plus(protection.brake().within()))) {
             taints.removeFirst();
         }
         return new NodeAllowance(footprint);
@@ -113,7 +127,7 @@ public final class FleetUsage {
                             sum(scope).out + more > scope.limits().nodes().of(sum(scope).nodes))
                     .map(scope -> "nodes of " + scope.name())
                     .findFirst();
-            boolean storm = taints.size() >= protection.brake().of(sum(new Scope("the fleet", Limits.NONE)).nodes);
+            boolean storm = taints.size() >= brakeLimit();
             return full.or(() -> storm ? Optional.of("storm brake") : Optional.empty());
         }
 
@@ -124,6 +138,31 @@ public final class FleetUsage {
                             > scope.limits().devices().of(sum(scope).devices))
                     .map(scope -> "devices of " + scope.name())
                     .findFirst();
+        }
+
+        @Override
+        public String nodeBudget() {
+            Stream<String> nodes = scopes(node.labels()).stream()
+                    .filter(scope -> !scope.limits().nodes().equals(Limit.NONE))
+                    .map(scope -> "nodes of " + scope.name() + ": " + sum(scope).out + " out, limit "
+                            + scope.limits().nodes().of(sum(scope).nodes));
+            Stream<String> brake = protection.brake().equals(StormBrake.NONE)
+                    ? Stream.empty()
+                    : Stream.of("storm brake: " + taints.size() + " tainted, limit " + brakeLimit());
+            return Stream.concat(nodes, brake).collect(Collectors.joining("; "));
+        }
+
+        @Override
+        public String deviceBudget() {
+            return scopes(node.labels()).stream()
+                    .filter(scope -> !scope.limits().devices().equals(Limit.NONE))
+                    .map(scope -> "devices of " + scope.name() + ": " + sum(scope).devicesOut + " out, limit "
+                            + scope.limits().devices().of(sum(scope).devices))
+                    .collect(Collectors.joining("; "));
+        }
+
+        private int brakeLimit() {
+            return protection.brake().of(sum(new Scope("the fleet", Limits.NONE)).nodes);
         }
 
         private Sum sum(Scope scope) {

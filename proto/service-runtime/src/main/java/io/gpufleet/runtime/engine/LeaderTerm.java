@@ -221,7 +221,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         try {
             encoded = encoder.encode(batch, store, now);
         } catch (RuntimeException unwritable) {
-            store.undo();
+            undo();
             oneByOne(read, now);
             return;
         }
@@ -243,6 +243,10 @@ final class LeaderTerm<S> implements AutoCloseable {
             store.commit();
         }
         context.tickFailures(ticker.failures());
+    }
+
+    private void undo() {
+        parts.projection().undone(store.undo(), store);
     }
 
     private void countGaps(Instant now, Batch batch) {
@@ -268,7 +272,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             try {
                 encoded = encoder.encode(batch, store, now);
             } catch (RuntimeException unwritable) {
-                store.undo();
+                undo();
                 batch = new Batch();
                 receiver.admitOnly(input);
                 receiver.bury(input.source(), InputReceiver.reason(unwritable), batch);
@@ -283,7 +287,7 @@ final class LeaderTerm<S> implements AutoCloseable {
                 commit(batch, encoded, false);
                 return true;
             } catch (IllegalArgumentException unwritable) {
-                store.undo();
+                undo();
                 return false;
             }
         });

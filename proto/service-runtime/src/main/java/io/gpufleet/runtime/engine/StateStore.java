@@ -184,8 +184,9 @@ final class StateStore<S> implements States<S> {
         sequencesToWrite.clear();
     }
 
-    /** The batch never happened. */
-    void undo() {
+    /** The batch never happened; answers the keys that it had changed. */
+    Set<String> undo() {
+        Set<String> keys = Set.copyOf(undo.keySet());
         undo.forEach((key, before) -> {
             restore(sequences, key, before.sequences());
             restore(live, key, before.state());
@@ -199,6 +200,7 @@ final class StateStore<S> implements States<S> {
         undo.clear();
         forgotten.clear();
         sequencesToWrite.clear();
+        return keys;
     }
 
     private static <V> void restore(Map<String, V> map, String key, @Nullable V value) {

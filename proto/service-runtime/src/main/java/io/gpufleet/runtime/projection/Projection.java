@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 
 /**
  * An event-sourced projection: what one service concludes from its input topics, one immutable state for each key.
@@ -64,6 +65,12 @@ public interface Projection<S> {
     default Effects<S> tick(String key, States<S> states, Instant now) {
         return Effects.none();
     }
+
+    /**
+     * A batch with changes of these states never happened, and the states are again what they were: what was remembered of it
+     * outside the states is void.
+     */
+    default void undone(Set<String> keys, States<S> states) {}
 
     /** A new term begins on this replica: what was remembered outside the states (last heard, for example) is void. */
     default void restarted(States<S> states, Instant now) {}

@@ -1,0 +1,262 @@
+package io.gpufleet.health.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.proto.health.v1.DecisionTaken;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.Outcome;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.signal.v1.Command;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
+import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Progress;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Budgets and the storm brake over several nodes, beyond the life of one batch and one replica. */
+class FleetBudgetsTest {
+    private static final StormBrake ONE_NODE = new StormBrake(1, 1, Duration.ofMinutes(5));
+
+    private final Backlog backlog = new Backlog();
+    private HealthProjection projection = projection(Limits.NONE, ONE_NODE);
+    private ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
+
+    private HealthProjection projection(Limits limits, StormBrake brake) {
+        var pool = new Pool("default", Map.of(), Mode.ENFORCE, limits);
+        return new HealthProjection(
+                new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10)),
+                new Protection(List.of(), pool, Limits.NONE, Limits.NONE, brake),
+                backlog);
+    }
+
+    @BeforeEach
+    void fourNodes() {
+        for (int i = 0; i < 4; i++) {
+            nodes.daemon(
+                    "node-" + i,
+                    Topic.INVENTORY,
+                    EventType.NODE_ANNOUNCED,
+                    NodeAnnounced.newBuilder()
+                            .setBootId("boot-1")
+                            .addGpus(Gpu.newBuilder().setUuid("gpu-" + i))
+                            .addGpus(Gpu.newBuilder().setUuid("gpu-1" + i))
+                            .build());
+            nodes.service(
+                    "node-" + i,
+                    EventType.KUBERNETES_OBSERVED,
+                    KubernetesFact.newBuilder()
+                            .setNode(NodeObject.newBuilder()
+                                    .setUid("uid-" + i)
+                                    .setPlacement(NodePlacement.newBuilder().setUsable(true)))
+                            .build());
+        }
+    }
+
+    private Effects<NodeState> offTheBus(int node) {
+        return nodes.daemon(
+                "node-" + node,
+                Topic.HEALTH,
+                EventType.FAULT_OBSERVED,
+                FaultObserved.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(Fault.newBuilder()
+                                .setDeviceUuid("gpu-" + node)
+                                .setKind(FaultKind.FAULT_KIND_XID)
+                                .setXid(79))
+                        .build());
+    }
+
+    private Effects<NodeState> brakeReset() {
+        return nodes.service(
+                BrakeReset.FLEET,
+                EventType.COMMAND_ISSUED,
+                OperatorCommand.newBuilder()
+                        .setCommand(Command.COMMAND_RESET_BRAKE)
+                        .setUser("ada")
+                        .setReason("the rack lost power")
+                        .build());
+    }
+
+    private boolean tainted(int node) {
+        return nodes.get("node-" + node).orElseThrow().tainted();
+    }
+
+    private static List<DecisionTaken> decisions(Effects<NodeState> effects) {
+        return effects.outputs().stream()
+                .filter(Outbound.Event.class::isInstance)
+                .map(output -> ((Outbound.Event) output).payload())
+                .filter(DecisionTaken.class::isInstance)
+                .map(DecisionTaken.class::cast)
+                .toList();
+    }
+
+    @Test
+    void decisionNamesTheBudgetThatWasChecked() {
+        assertThat(decisions(offTheBus(0)))
+                .anySatisfy(decision -> assertThat(decision.getBudget()).isEqualTo("storm brake: 0 tainted, limit 1"));
+
+        assertThat(decisions(offTheBus(1))).anySatisfy(decision -> {
+            assertThat(decision.getOutcome()).isEqualTo(Outcome.OUTCOME_OVER_BUDGET);
+            assertThat(decision.getBudget()).isEqualTo("storm brake: 1 tainted, limit 1");
+        });
+    }
+
+    @Test
+    void operatorOpensTheStormBrakeWithAReason() {
+        // Given
+        offTheBus(0);
+        offTheBus(1);
+        assertThat(tainted(1)).isFalse();
+
+        // When
+        List<DecisionTaken> recorded = decisions(brakeReset());
+        nodes.tick("node-1");
+
+        // Then
+        assertThat(tainted(1)).isTrue();
+        assertThat(recorded).hasSize(1);
+        assertThat(recorded.getFirst().getAction()).isEqualTo("open storm brake");
+        assertThat(recorded.getFirst().getReason()).isEqualTo("ada: the rack lost power");
+        offTheBus(2);
+        assertThat(tainted(2)).as("it closes again").isFalse();
+    }
+
+    @Test
+    void nextReplicaKnowsThatTheBrakeWasOpened() {
+        offTheBus(0);
+        nodes.advance(Duration.ofSeconds(1));
+        brakeReset();
+
+        projection.restarted(nodes, nodes.now());
+
+        offTheBus(1);
+        assertThat(tainted(1)).isTrue();
+    }
+
+    @Test
+    void openedBrakeIsForgottenAfterADay() {
+        brakeReset();
+        NodeState fleet = nodes.get(BrakeReset.FLEET).orElseThrow();
+        nodes.advance(Duration.ofHours(24));
+
+        assertThat(projection.wakeAt(fleet)).isEqualTo(nodes.now());
+        nodes.tick(BrakeReset.FLEET);
+        assertThat(nodes.get(BrakeReset.FLEET)).isEmpty();
+    }
+
+    @Test
+    void batchThatIsUndoneLeavesTheBrakeAsItWas() {
+        nodes.undone(() -> offTheBus(0));
+
+        offTheBus(1);
+
+        assertThat(tainted(1)).isTrue();
+    }
+
+    @Test
+    void batchThatIsUndoneLeavesTheBudgetsAsTheyWere() {
+        // Given
+        projection = projection(new Limits(Limit.percent(25), Limit.percent(25)), StormBrake.NONE);
+        nodes = new ProjectedNodes(projection, NodeScenario.START);
+        fourNodes();
+
+        // When
+        nodes.undone(() -> offTheBus(0));
+        offTheBus(1);
+        nodes.undone(() -> nodes.daemon(
+                "node-1",
+                Topic.HEALTH,
+                EventType.FAULT_CLEARED,
+                io.gpufleet.proto.health.v1.FaultCleared.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(Fault.newBuilder()
+                                .setDeviceUuid("gpu-1")
+                                .setKind(FaultKind.FAULT_KIND_XID)
+                                .setXid(79))
+                        .build()));
+        offTheBus(2);
+
+        // Then
+        assertThat(tainted(1)).isTrue();
+        assertThat(tainted(2)).as("one of four may be out").isFalse();
+    }
+
+    @Test
+    void backlogOpensForANodeWhenEveryInputOfItIsRead() {
+        // Given
+        projection.restarted(nodes, nodes.now());
+        assertThat(backlog.isRead("node-1")).isFalse();
+        assertThat(backlog.isRead("node-2")).isFalse();
+
+        // When
+        projection.due(nodes, new Read(Set.of("node-1"), false), nodes.now());
+
+        // Then
+        assertThat(backlog.isRead("node-1")).isTrue();
+        assertThat(backlog.isRead("node-2")).isFalse();
+        projection.due(nodes, new Read(Set.of(), true), nodes.now());
+        assertThat(backlog.isRead("node-2")).isTrue();
+    }
+
+    @Test
+    void backlogStaysClosedWhileOneInputOfTheNodeLags() {
+        projection.restarted(nodes, nodes.now());
+        assertThat(backlog.isRead("node-1")).isFalse();
+
+        projection.due(
+                nodes,
+                new Progress() {
+                    @Override
+                    public Duration caughtUpFor(Topic topic, String key, Instant now) {
+                        return topic == Topic.INVENTORY ? Duration.ZERO : Duration.ofMinutes(1);
+                    }
+
+                    @Override
+                    public boolean caughtUp(Instant now) {
+                        return false;
+                    }
+                },
+                nodes.now());
+
+        assertThat(backlog.isRead("node-1")).isFalse();
+    }
+
+    /** Nodes whose partitions are read to their ends. */
+    private record Read(Set<String> read, boolean all) implements Progress {
+        @Override
+        public Duration caughtUpFor(Topic topic, String key, Instant now) {
+            return read.contains(key) ? Duration.ofSeconds(1) : Duration.ZERO;
+        }
+
+        @Override
+        public boolean caughtUp(Instant now) {
+            return all;
+        }
+    }
+}
