@@ -5,9 +5,11 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.AdmissionReviewRouter;
 import io.gpufleet.allocation.app.ClusterEventRouter;
+import io.gpufleet.allocation.app.DeciderHealth;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.QuotaDecider;
+import io.gpufleet.allocation.app.QuotaExecutors;
 import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.WebhookReconciler;
@@ -24,6 +26,7 @@ import io.gpufleet.allocation.kafka.UsageReader;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
 import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
+import io.gpufleet.allocation.kubernetes.ListClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
@@ -58,6 +61,7 @@ import org.slf4j.LoggerFactory;
 public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
     private static final String NAME = "allocation-service";
+    private static final int CONCURRENT_CALLS = 8;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
             .flatMap(List::stream)
             .toList();
@@ -67,8 +71,10 @@ public final class AllocationMain {
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
     private final ActiveLease active = new ActiveLease();
+    private final DeciderHealth health = new DeciderHealth(System::nanoTime);
     private final Vertx vertx;
     private final KubernetesClient client;
+    private final KubernetesClient lists;
 
     private AllocationMain(Environment environment, Shutdown shutdown) {
         this.config = AllocationConfig.from(environment);
@@ -81,6 +87,7 @@ public final class AllocationMain {
                         System.getenv(),
                         "gpufleet-" + NAME + "/" + BuildInfo.current().version(),
                         "list and watch nodes, pods and gpuquotas"));
+        this.lists = shutdown.add("kubernetes lists", ListClient.like(client));
         this.vertx = VertxInstance.open();
         shutdown.add(
                 "vertx",
@@ -102,7 +109,7 @@ public final class AllocationMain {
         var podEnds = podEnds(incarnation);
         var decider = decider();
         var ledger = new Ledger(decider::modelsAnnounced);
-        var watch = shutdown.add("informers", ClusterWatch.open(client, new ClusterEventRouter(decider, podEnds)));
+        var watch = shutdown.add("informers", ClusterWatch.open(lists, new ClusterEventRouter(decider, podEnds)));
         var handler = new QuotaAdmissionHandler(decider);
         var grpc = shutdown.add("grpc", grpcServer(handler, decider));
         var engine = shutdown.add("projection", engine(ledger, List.of(decider, podEnds), grpc.advertisedAddress()));
@@ -127,9 +134,17 @@ public final class AllocationMain {
     }
 
     private QuotaDecider decider() {
-        var quotas = new KubernetesQuotaClient(client, active, clock);
+        var quotas = new KubernetesQuotaClient(client, lists, active, clock);
+        var calls = shutdown.add(
+                "quota calls",
+                Executors.newFixedThreadPool(
+                        CONCURRENT_CALLS,
+                        Thread.ofVirtual().name("quota-call-", 0).factory()));
         return new QuotaDecider(
-                new QuotaLeader(quotas, bus.instance(), active, clock, System::nanoTime), System::nanoTime);
+                decider -> new QuotaLeader(
+                        quotas, bus.instance(), active, new QuotaExecutors(decider, calls), clock, System::nanoTime),
+                health,
+                System::nanoTime);
     }
 
     private AdmissionGrpcServer grpcServer(AdmissionReviewHandler handler, QuotaDecider decider) {
@@ -157,13 +172,13 @@ public final class AllocationMain {
         return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
     }
 
-    private static AllocationMetrics metrics(Ledger ledger, QuotaDecider decider, ProjectionEngine<NodeLedger> engine) {
-        var metrics = new AllocationMetrics(ledger, decider::isLeader, BuildInfo.current());
+    private AllocationMetrics metrics(Ledger ledger, QuotaDecider decider, ProjectionEngine<NodeLedger> engine) {
+        var metrics = new AllocationMetrics(ledger, decider::isLeader, health::failures, BuildInfo.current());
         ProjectionMetrics.register(metrics.registry(), engine);
         return metrics;
     }
 
-    private static void operations(
+    private void operations(
             Router router,
             ProjectionEngine<NodeLedger> engine,
             QuotaDecider decider,
@@ -172,7 +187,8 @@ public final class AllocationMain {
             AllocationMetrics metrics) {
         OpsRoutes.mount(
                 router,
-                () -> engine.failure().stream().toList(),
+                () -> Stream.concat(engine.failure().stream(), health.livenessFailures().stream())
+                        .toList(),
                 () -> Stream.of(
                                 engine.readinessFailures(),
                                 decider.readinessFailures(),

@@ -89,7 +89,7 @@ abstract class QuotaContract {
         environment().quota(environment().uniqueName("shared"), "Enforce", "Deny", Map.of("*", 2), one, other);
         assertThat(environment().create(environment().a100Pod(one, "a", 2))).isEmpty();
         assertThat(environment().create(environment().a100Pod(other, "b", 1)))
-                .contains("limit 2 GPUs of any model, used 2 (" + one + "/a 2), requested 1");
+                .contains("limit 2 GPUs of any model, used 2 (1 pod), requested 1");
     }
 
     @Test

@@ -17,7 +17,7 @@ public final class ClusterEventRouter implements ClusterListener {
 
     @Override
     public void podUpdated(ObservedPod pod) {
-        decider.observe(new QuotaEvent.PodObserved(pod.gpuPod()));
+        decider.podObserved(pod.gpuPod());
         podEnds.podUpdated(pod);
     }
 
@@ -45,5 +45,10 @@ public final class ClusterEventRouter implements ClusterListener {
     @Override
     public void namespaceDeleted(String name) {
         decider.observe(new QuotaEvent.NamespaceDeleted(name));
+    }
+
+    @Override
+    public void listed(ClusterInput input) {
+        decider.listed(input);
     }
 }

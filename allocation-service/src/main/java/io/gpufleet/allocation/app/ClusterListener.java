@@ -22,4 +22,7 @@ public interface ClusterListener {
 
     /** A namespace was deleted. */
     void namespaceDeleted(String name);
+
+    /** All objects of a kind were handed over that existed when they were listed first. */
+    void listed(ClusterInput input);
 }

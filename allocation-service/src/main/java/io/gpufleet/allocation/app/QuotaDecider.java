@@ -6,73 +6,100 @@ import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.LeadershipLease;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The single writer of quotas: one thread that takes observations and requests in the order of their arrival, in
- * batches.
+ * The single writer of the quota counters: one thread that takes observations and requests in the order of their arrival
+ * and makes no call to the outside. What throws fails alone, and is counted.
  */
 public final class QuotaDecider implements TermListener, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(QuotaDecider.class);
     private static final long TICK_MILLIS = 250;
     private static final int BATCH = 256;
 
     private final QuotaLeader leader;
     private final LongSupplier nanos;
+    private final DeciderHealth health;
     private final BlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
-    private final List<QuotaEvent> observed = new ArrayList<>();
-    private final List<QuotaLeader.PendingAdmission> waiting = new ArrayList<>();
     private final Thread worker;
     private volatile boolean open = true;
+    private boolean sound = true;
 
-    /** Starts the thread, which runs until it is closed; {@code nanos} is a monotonic clock. */
-    public QuotaDecider(QuotaLeader leader, LongSupplier nanos) {
-        this.leader = leader;
+    /**
+     * Starts the thread, which runs until it is closed; {@code leader} makes the leader, given an executor for this
+     * thread, {@code nanos} is a monotonic clock.
+     */
+    public QuotaDecider(Function<Executor, QuotaLeader> leader, DeciderHealth health, LongSupplier nanos) {
+        this.leader = leader.apply(commands::add);
+        this.health = health;
         this.nanos = nanos;
-        this.worker = Thread.ofVirtual().name("quota-decider").start(this::run);
+        this.worker = Thread.ofPlatform().name("quota-decider").daemon().start(this::run);
     }
 
     /** Decides on a pod. Completes after the escrow that the answer needs is written. */
     public CompletionStage<AdmissionDecision> decide(GpuPod pod, boolean dryRun) {
         var answer = new CompletableFuture<AdmissionDecision>();
         var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer);
-        commands.add(() -> waiting.add(pending));
+        commands.add(() -> {
+            try {
+                leader.decide(pending);
+            } catch (RuntimeException failed) {
+                answer.completeExceptionally(failed);
+                throw failed;
+            }
+        });
         return answer;
     }
 
     /** Applies an observation of the cluster. */
     public void observe(QuotaEvent event) {
-        commands.add(() -> observed.add(event));
+        commands.add(() -> leader.observe(event));
+    }
+
+    /** Applies the observation of a pod, now. */
+    public void podObserved(GpuPod pod) {
+        long at = nanos.getAsLong();
+        commands.add(() -> leader.observe(new QuotaEvent.PodObserved(pod, at)));
+    }
+
+    /** An input is complete: everything of it was observed before. */
+    public void listed(ClusterInput input) {
+        commands.add(() -> leader.listed(input));
     }
 
     /** Applies the GPU models of nodes: of all nodes at once after a restore. */
     public void modelsAnnounced(Map<String, List<GpuModel>> models) {
-        commands.add(
-                () -> models.forEach((node, known) -> observed.add(new QuotaEvent.GpuModelsAnnounced(node, known))));
+        models.forEach((node, known) -> observe(new QuotaEvent.GpuModelsAnnounced(node, known)));
     }
 
     @Override
     public void activated() {
-        onWorker(leader::elected);
+        // The ledger is complete, and its models were handed over before.
+        listed(ClusterInput.MODELS);
+        commands.add(leader::elected);
     }
 
     @Override
     public void deactivated() {
-        onWorker(leader::suspend);
+        commands.add(leader::suspend);
     }
 
     /** All quotas with their usage. */
     public CompletionStage<List<QuotaView>> views() {
         var views = new CompletableFuture<List<QuotaView>>();
-        onWorker(() -> views.complete(leader.views()));
+        commands.add(() -> views.complete(leader.views()));
         return views;
     }
 
@@ -86,27 +113,17 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
         return leader.readinessFailures();
     }
 
-    private void onWorker(Runnable action) {
-        commands.add(() -> {
-            applyObserved();
-            action.run();
-        });
-    }
-
     private void run() {
         long nextTick = nanos.getAsLong();
         while (open) {
             try {
                 runCommands(commands.poll(TICK_MILLIS, TimeUnit.MILLISECONDS));
-                applyObserved();
-                if (!waiting.isEmpty()) {
-                    var batch = List.copyOf(waiting);
-                    waiting.clear();
-                    leader.answer(batch);
-                }
+                guard(leader::pump);
                 if (nanos.getAsLong() - nextTick >= 0) {
-                    leader.tick();
+                    guard(leader::tick);
                     nextTick = nanos.getAsLong() + TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS);
+                    health.turned(sound);
+                    sound = true;
                 }
             } catch (InterruptedException end) {
                 open = false;
@@ -115,25 +132,27 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     }
 
     private void runCommands(@Nullable Runnable first) {
-        Runnable next = first;
-        while (next != null) {
-            next.run();
-            next = Math.max(waiting.size(), observed.size()) < BATCH ? commands.poll() : null;
+        int taken = 0;
+        for (Runnable next = first; next != null; next = taken < BATCH ? commands.poll() : null) {
+            guard(next);
+            taken++;
         }
     }
 
-    private void applyObserved() {
-        leader.observe(List.copyOf(observed));
-        observed.clear();
+    private void guard(Runnable command) {
+        try {
+            command.run();
+        } catch (RuntimeException failed) {
+            sound = false;
+            health.failed(failed);
+            LOG.atError().setCause(failed).log("quota decider failed");
+        }
     }
 
     @Override
     public void close() {
         var done = new CompletableFuture<Void>();
-        onWorker(() -> {
-            leader.resign();
-            done.complete(null);
-        });
+        commands.add(() -> leader.resign().thenRun(() -> done.complete(null)));
         done.completeOnTimeout(null, LeadershipLease.DURATION.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
         open = false;

@@ -2,70 +2,90 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
-import io.gpufleet.allocation.model.quota.BatchDecision;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.LeadershipLease;
 import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;
-import io.gpufleet.allocation.model.quota.QuotaEvaluator;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
-import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaState;
-import io.gpufleet.allocation.model.quota.QuotaStateReducer;
-import io.gpufleet.allocation.model.quota.QuotaStatus;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Leads the quotas while this replica is active: acquires every quota, raises the escrow before an answer that needs it,
- * renews the lease, writes what is used. Between the terms of the active replica, and while its lease is not held, it
- * decides and writes nothing. For one thread, except where noted.
+ * Leads the quotas while this replica is active: acquires every quota, answers requests once the escrow that they need is
+ * written, renews its lease. Between the terms of the active replica, and while its lease is not held, it decides and
+ * writes nothing. For the decider's thread, except where noted; calls to the API server run beside it.
  */
-public final class QuotaLeader {
+public final class QuotaLeader implements QuotaStatusWriter.Listener {
     /** Label of namespaces in which the webhook fails closed. */
     public static final String NAMESPACE_LABEL = "gpufleet.io/quota";
 
     private static final Logger LOG = LoggerFactory.getLogger(QuotaLeader.class);
-    private static final int ATTEMPTS = 5;
     private static final Duration RENEW_INTERVAL = Duration.ofSeconds(2);
-    private static final Duration ESCROW_IDLE = Duration.ofSeconds(30);
-    private static final AdmissionDecision NOT_LEADER =
-            new AdmissionDecision.Unavailable("this replica of allocation-service is not the quota leader; retry");
 
     /** A request whose answer is awaited. */
     record PendingAdmission(AdmissionRequest request, CompletableFuture<AdmissionDecision> answer) {}
 
+    /** A term that begins: it leads once every quota has its token and the pods are listed. */
+    private record Candidacy(LeadershipLease lease, Set<String> unacquired) {}
+
     private final QuotaClient client;
     private final String instance;
     private final ActiveLease active;
+    private final QuotaExecutors executors;
     private final Clock clock;
     private final LongSupplier nanos;
-    private final Map<String, Long> raisedAt = new HashMap<>();
-    private QuotaState state = QuotaState.EMPTY;
+    private final QuotaState state = new QuotaState();
+    private final QuotaStatusWriter writer;
+    private final QuotaHousekeeping housekeeping;
+    private final PodLister pods;
+    private final AdmissionAnswers answers;
+    private final Set<ClusterInput> missing = EnumSet.allOf(ClusterInput.class);
+    private final Set<String> resigning = new HashSet<>();
+    private final CompletableFuture<Void> resigned = new CompletableFuture<>();
     private boolean elected;
     private volatile @Nullable LeadershipLease lease;
+    private @Nullable Candidacy candidacy;
+    private boolean podsListed;
     /** The lease of the former term, until it is known whether another replica led the quotas since. */
     private @Nullable LeadershipLease suspended;
 
-    private long nextRenewal;
-    private long carriedOverSince;
+    /** Distinguishes the answers to reads of this term from those of earlier ones. */
+    private long terms;
+
+    private boolean reading;
+    private long nextRead;
     private volatile List<String> readinessFailures = List.of();
 
     /** A replica that is not elected; {@code nanos} is a monotonic clock. */
-    public QuotaLeader(QuotaClient client, String instance, ActiveLease active, Clock clock, LongSupplier nanos) {
+    public QuotaLeader(
+            QuotaClient client,
+            String instance,
+            ActiveLease active,
+            QuotaExecutors executors,
+            Clock clock,
+            LongSupplier nanos) {
         this.client = client;
         this.instance = instance;
         this.active = active;
+        this.executors = executors;
         this.clock = clock;
         this.nanos = nanos;
+        this.writer = new QuotaStatusWriter(client, active, state, executors, nanos, this);
+        this.housekeeping = new QuotaHousekeeping(client, active, state, executors, writer, nanos);
+        this.pods = new PodLister(client, state, executors, nanos);
+        this.answers = new AdmissionAnswers(state, writer, housekeeping, nanos);
+        this.nextRead = nanos.getAsLong();
     }
 
     /** True while this replica has a lease on the quotas, and that of the active replica. On any thread. */
@@ -78,21 +98,24 @@ public final class QuotaLeader {
         return readinessFailures;
     }
 
-    /** Applies observations of the cluster. */
-    void observe(List<? extends QuotaEvent> events) {
-        state = QuotaStateReducer.apply(state, events);
+    /** Applies an observation of the cluster. */
+    void observe(QuotaEvent event) {
+        state.apply(event);
     }
 
-    private void apply(QuotaEvent event) {
-        observe(List.of(event));
+    /** One of the inputs, without all of which nothing is decided, is complete. */
+    void listed(ClusterInput input) {
+        if (missing.remove(input) && missing.isEmpty()) {
+            nextRead = nanos.getAsLong();
+            tick();
+        }
     }
 
     /** This replica is active. */
     void elected() {
         elected = true;
-        if (lease == null) {
-            acquireLeadership();
-        }
+        nextRead = nanos.getAsLong();
+        tick();
     }
 
     /**
@@ -104,54 +127,187 @@ public final class QuotaLeader {
         LeadershipLease former = lease;
         if (former != null) {
             suspended = former;
-            lease = null;
         }
+        endTerm();
         readinessFailures = List.of();
     }
 
-    /** Gives up leadership; lowers the escrow to what is used, so that the next leader carries over nothing more. */
-    void resign() {
-        if (hasValidLease()) {
-            try {
-                writeCounts(true);
-            } catch (ApiServerException failed) {
-                LOG.atWarn()
-                        .addKeyValue("error", failed.getMessage())
-                        .log("escrow not lowered, the next leader carries it over");
-            }
-        }
-        elected = false;
+    private void endTerm() {
         lease = null;
+        candidacy = null;
+        reading = false;
+        terms++;
+        answers.abandon();
+    }
+
+    /**
+     * Gives up leadership; lowers the escrow to what is used, so that the next leader carries over nothing more. Completes
+     * when that is written or failed.
+     */
+    CompletionStage<Void> resign() {
+        List<String> writing = validLease() != null ? housekeeping.lowerAll() : List.of();
+        elected = false;
+        endTerm();
         suspended = null;
         readinessFailures = List.of();
-        apply(new QuotaEvent.TermStarted());
+        resigning.addAll(writing);
+        completeResignation();
+        return resigned;
     }
 
-    private boolean hasValidLease() {
-        LeadershipLease current = lease;
-        return current != null && current.isValid(nanos.getAsLong()) && active.held();
-    }
-
-    private void acquireLeadership() {
-        try {
-            long start = nanos.getAsLong();
-            List<GpuQuota> quotas = client.quotas();
-            LeadershipLease next = nextLease(quotas, start);
-            if (!acquireAll(quotas, next)) {
-                return;
-            }
-            observePods();
-            lease = next;
-            suspended = null;
-            readinessFailures = List.of();
-            LOG.atInfo()
-                    .addKeyValue("term", next.term())
-                    .addKeyValue("quotas", quotas.size())
-                    .log("became quota leader");
-        } catch (ApiServerException failed) {
-            readinessFailures = List.of("quota leadership cannot be acquired: " + failed.getMessage());
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota leadership cannot be acquired, retrying");
+    private void completeResignation() {
+        if (!elected && resigning.isEmpty()) {
+            resigned.complete(null);
         }
+    }
+
+    private @Nullable LeadershipLease validLease() {
+        LeadershipLease current = lease;
+        return current != null && current.isValid(nanos.getAsLong()) && active.held() ? current : null;
+    }
+
+    /** Decides on a request; the answer is given once the escrow that it needs is written. */
+    void decide(PendingAdmission request) {
+        LeadershipLease mine = validLease();
+        if (mine == null) {
+            request.answer().complete(AdmissionAnswers.NOT_LEADER);
+        } else {
+            answers.decide(mine, request);
+        }
+    }
+
+    @Override
+    public void changed(String quota) {
+        resigning.remove(quota);
+        completeResignation();
+        GpuQuota known = state.quotas().get(quota);
+        Candidacy mine = candidacy;
+        if (mine != null
+                && (known == null
+                        || mine.lease().leads(known)
+                        || !writer.problem(quota).isEmpty())) {
+            mine.unacquired().remove(quota);
+            lead();
+        }
+        answers.retry(validLease(), quota);
+        pump();
+    }
+
+    /** Starts the writes that the last commands asked for. */
+    void pump() {
+        LeadershipLease mine = token();
+        if (mine != null) {
+            writer.pump(mine);
+        }
+    }
+
+    private @Nullable LeadershipLease token() {
+        Candidacy beginning = candidacy;
+        return beginning == null ? lease : beginning.lease();
+    }
+
+    @Override
+    public void acquired(String quota) {
+        pods.carriedOver();
+    }
+
+    @Override
+    public void superseded(String quota, String leader) {
+        LOG.atError()
+                .addKeyValue("quota", quota)
+                .addKeyValue("leader", leader)
+                .log("another replica leads the quotas, stepping down");
+        endTerm();
+        suspended = null;
+        nextRead = nanos.getAsLong() + RENEW_INTERVAL.toNanos();
+        readinessFailures = List.of(leader + " leads the quotas; this replica tries again while it is active");
+        state.apply(new QuotaEvent.TermStarted());
+    }
+
+    /** Runs what is due: acquires leadership, renews the lease, writes what is used. */
+    void tick() {
+        long now = nanos.getAsLong();
+        state.apply(new QuotaEvent.TimePassed(clock.instant()));
+        answers.expire(now);
+        if (!elected || !active.held()) {
+            return;
+        }
+        if (!missing.isEmpty()) {
+            readinessFailures = missing.stream().map(ClusterInput::missing).toList();
+            return;
+        }
+        if (!reading && now - nextRead >= 0) {
+            nextRead = now + RENEW_INTERVAL.toNanos();
+            read(now);
+        }
+        if (validLease() != null) {
+            pods.tick();
+            housekeeping.writeCounts();
+        }
+        pump();
+    }
+
+    /** Reads all quotas: to acquire them, or to renew the lease. */
+    private void read(long start) {
+        reading = true;
+        long term = terms;
+        executors.api().execute(() -> {
+            Runnable result;
+            try {
+                QuotaClient.QuotaList found = client.quotas();
+                result = () -> read(start, found);
+            } catch (ApiServerException | RuntimeException failed) {
+                result = () -> readFailed(String.valueOf(failed.getMessage()));
+            }
+            Runnable apply = result;
+            executors.decider().execute(() -> {
+                if (term == terms) {
+                    reading = false;
+                    apply.run();
+                }
+            });
+        });
+    }
+
+    private void readFailed(String message) {
+        String verb = lease == null ? "acquired: " : "renewed: ";
+        readinessFailures = List.of("quota leadership cannot be " + verb + message);
+        LOG.atWarn().addKeyValue("error", message).log("quotas cannot be listed, retrying");
+    }
+
+    private void read(long start, QuotaClient.QuotaList found) {
+        found.unreadable().forEach(writer::report);
+        Set<String> names = new HashSet<>();
+        found.quotas().forEach(quota -> names.add(quota.name()));
+        for (String name : List.copyOf(state.quotas().keySet())) {
+            if (!names.contains(name)) {
+                writer.deleted(name);
+                housekeeping.deleted(name);
+                changed(name);
+            }
+        }
+        found.quotas().forEach(quota -> state.apply(new QuotaEvent.QuotaObserved(quota)));
+        LeadershipLease mine = token();
+        if (mine == null) {
+            acquire(start, found.quotas());
+        } else {
+            renew(start, found.quotas(), mine);
+        }
+    }
+
+    private void acquire(long start, List<GpuQuota> quotas) {
+        LeadershipLease next = nextLease(quotas, start);
+        Set<String> unacquired = new HashSet<>();
+        candidacy = new Candidacy(next, unacquired);
+        podsListed = false;
+        for (GpuQuota quota : quotas) {
+            if (!next.leads(quota)) {
+                unacquired.add(quota.name());
+                writer.request(quota.name());
+            }
+        }
+        listPods();
+        pump();
     }
 
     /** The former lease where nobody led since; else one of a new term, in which nothing is reserved. */
@@ -161,229 +317,68 @@ public final class QuotaLeader {
             return former.renewed(start);
         }
         suspended = null;
-        apply(new QuotaEvent.TermStarted());
+        state.apply(new QuotaEvent.TermStarted());
         return LeadershipLease.nextTerm(instance, quotas, clock.millis(), start);
     }
 
-    /** Drops the quotas that are gone, and writes the token into all others; false when another replica leads. */
-    private boolean acquireAll(List<GpuQuota> found, LeadershipLease mine) throws ApiServerException {
-        for (String name : List.copyOf(state.quotas().keySet())) {
-            if (found.stream().noneMatch(quota -> quota.name().equals(name))) {
-                quotaDeleted(name);
-            }
+    private void lead() {
+        Candidacy mine = candidacy;
+        if (mine == null || !podsListed || !mine.unacquired().isEmpty()) {
+            return;
         }
-        for (GpuQuota quota : found) {
-            apply(new QuotaEvent.QuotaObserved(quota));
-            if (!acquire(quota, mine)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void quotaDeleted(String name) {
-        apply(new QuotaEvent.QuotaDeleted(name));
-        raisedAt.remove(name);
-    }
-
-    private void observePods() throws ApiServerException {
-        observe(client.gpuPods().stream().map(QuotaEvent.PodObserved::new).toList());
-    }
-
-    /** Writes the token into a quota unless it is there; false when a replica with a higher term leads. */
-    private boolean acquire(GpuQuota found, LeadershipLease mine) throws ApiServerException {
-        GpuQuota quota = found;
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            switch (mine.acquire(quota)) {
-                case Acquisition.Held() -> {
-                    return true;
-                }
-                case Acquisition.Superseded(String leader) -> {
-                    stepDown(quota.name(), leader);
-                    return false;
-                }
-                case Acquisition.Write(QuotaStatus status) -> {
-                    if (updateStatus(quota.withStatus(status))
-                            instanceof QuotaClient.UpdateResult.Updated(GpuQuota held)) {
-                        observe(List.of(
-                                new QuotaEvent.QuotaObserved(held),
-                                new QuotaEvent.CarriedOver(
-                                        held.name(), held.status().escrow())));
-                        carriedOverSince = nanos.getAsLong();
-                        return true;
-                    }
-                }
-            }
-            Optional<GpuQuota> current = client.quotas().stream()
-                    .filter(other -> other.name().equals(found.name()))
-                    .findFirst();
-            if (current.isEmpty()) {
-                quotaDeleted(found.name());
-                return true;
-            }
-            quota = current.get();
-        }
-        throw new ApiServerException("gpuquota/" + found.name() + ": update conflicted " + ATTEMPTS + " times");
-    }
-
-    private void stepDown(String quota, String leader) {
-        LOG.atError()
-                .addKeyValue("quota", quota)
-                .addKeyValue("leader", leader)
-                .log("another replica leads the quotas, stepping down");
-        lease = null;
+        lease = mine.lease();
+        candidacy = null;
         suspended = null;
-        elected = false;
-        readinessFailures = List.of(leader + " leads the quotas; this replica waits for an election");
-        apply(new QuotaEvent.TermStarted());
+        readinessFailures = List.of();
+        housekeeping.compareAll();
+        housekeeping.labelNamespaces();
+        LOG.atInfo()
+                .addKeyValue("term", mine.lease().term())
+                .addKeyValue("quotas", state.quotas().size())
+                .log("became quota leader");
     }
 
-    /** Answers a batch, after one write for each quota whose escrow has to grow. */
-    void answer(List<PendingAdmission> batch) {
-        List<AdmissionRequest> requests =
-                batch.stream().map(PendingAdmission::request).toList();
-        try {
-            for (int attempt = 0; attempt < ATTEMPTS && hasValidLease(); attempt++) {
-                state = QuotaStateReducer.withCurrentModels(state);
-                BatchDecision decision = QuotaEvaluator.decide(state, requests, nanos.getAsLong());
-                if (raiseEscrow(decision.requiredStatus()) && hasValidLease()) {
-                    observe(decision.events());
-                    for (int i = 0; i < batch.size(); i++) {
-                        batch.get(i).answer().complete(decision.decisions().get(i));
-                    }
+    private void renew(long start, List<GpuQuota> quotas, LeadershipLease mine) {
+        List<String> lost = new ArrayList<>();
+        for (GpuQuota quota : quotas) {
+            switch (mine.acquire(quota)) {
+                case Acquisition.Held() -> {}
+                case Acquisition.Write _ -> lost.add(quota.name());
+                case Acquisition.Superseded(String leader) -> {
+                    superseded(quota.name(), leader);
                     return;
                 }
-                renew();
-            }
-        } catch (ApiServerException failed) {
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("escrow not raised");
-        }
-        batch.forEach(pending -> pending.answer().complete(NOT_LEADER));
-    }
-
-    /** False when somebody else wrote a quota in between: the batch has to be decided again. */
-    private boolean raiseEscrow(Map<String, QuotaStatus> required) throws ApiServerException {
-        for (var entry : required.entrySet()) {
-            GpuQuota quota = state.quotas().get(entry.getKey());
-            LeadershipLease mine = lease;
-            if (quota == null || mine == null || !mine.leads(quota)) {
-                return false;
-            }
-            if (!entry.getValue().equals(quota.status())) {
-                if (!write(quota.withStatus(entry.getValue()))) {
-                    return false;
-                }
-                raisedAt.put(quota.name(), nanos.getAsLong());
             }
         }
-        return true;
-    }
-
-    private boolean write(GpuQuota quota) throws ApiServerException {
-        return switch (updateStatus(quota)) {
-            case QuotaClient.UpdateResult.Updated(GpuQuota written) -> {
-                apply(new QuotaEvent.QuotaObserved(written));
-                yield true;
+        lost.forEach(writer::request);
+        if (candidacy != null) {
+            candidacy = new Candidacy(mine.renewed(start), candidacy.unacquired());
+            if (!podsListed && !pods.failure().isEmpty()) {
+                readinessFailures = List.of("quota leadership cannot be acquired: " + pods.failure());
+                listPods();
             }
-            case QuotaClient.UpdateResult.Conflict() -> false;
-        };
-    }
-
-    private QuotaClient.UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
-        active.require("status of gpuquota/" + quota.name());
-        return client.updateStatus(quota);
-    }
-
-    /** Renews the lease: reads every quota, and finds the token of this replica in each or writes it there. */
-    private void renew() throws ApiServerException {
-        LeadershipLease mine = lease;
-        if (mine == null) {
             return;
         }
-        long start = nanos.getAsLong();
-        if (acquireAll(client.quotas(), mine)) {
-            lease = mine.renewed(start);
-        }
+        lease = mine.renewed(start);
+        readinessFailures = List.of();
+        housekeeping.compareAll();
+        housekeeping.labelNamespaces();
     }
 
-    /** Runs what is due: acquires leadership that was not to be had before, renews the lease, writes what is used. */
-    void tick() {
-        long now = nanos.getAsLong();
-        if (!elected || !active.held() || now - nextRenewal < 0) {
-            return;
-        }
-        nextRenewal = now + RENEW_INTERVAL.toNanos();
-        if (lease == null) {
-            acquireLeadership();
-            return;
-        }
-        try {
-            renew();
-            releaseReservations();
-            if (lease != null) {
-                writeCounts(false);
-                labelNamespaces();
+    private void listPods() {
+        long term = terms;
+        pods.list(() -> {
+            if (term == terms) {
+                podsListed = true;
+                lead();
             }
-            readinessFailures = List.of();
-        } catch (ApiServerException failed) {
-            readinessFailures = List.of("quota leadership cannot be renewed: " + failed.getMessage());
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota leadership cannot be renewed, retrying");
-        }
-    }
-
-    private void labelNamespaces() throws ApiServerException {
-        for (var label : QuotaEvaluator.namespaceLabels(state, NAMESPACE_LABEL).entrySet()) {
-            active.require("label of namespace " + label.getKey());
-            client.labelNamespace(label.getKey(), label.getValue());
-        }
-    }
-
-    /** Ends old reservations without a pod: no pod can be created for them any more. */
-    private void releaseReservations() throws ApiServerException {
-        long due = nanos.getAsLong() - LeadershipLease.RESERVATION_TTL.toNanos();
-        boolean carryOverDue = state.hasCarryOver() && carriedOverSince - due < 0;
-        if (carryOverDue || state.hasReservationBefore(due)) {
-            observePods();
-            apply(new QuotaEvent.ReservationsReleased(due));
-            if (carryOverDue) {
-                apply(new QuotaEvent.CarryOverCleared());
-            }
-        }
-    }
-
-    private void writeCounts(boolean lowerEscrow) throws ApiServerException {
-        state = QuotaStateReducer.withCurrentModels(state);
-        for (GpuQuota quota : List.copyOf(state.quotas().values())) {
-            long now = nanos.getAsLong();
-            long idle = now - raisedAt.getOrDefault(quota.name(), now - ESCROW_IDLE.toNanos());
-            QuotaStatus counted =
-                    QuotaEvaluator.countedStatus(state, quota, lowerEscrow || idle >= ESCROW_IDLE.toNanos());
-            if (!counted.equals(quota.status()) && !write(quota.withStatus(counted))) {
-                LOG.atDebug()
-                        .addKeyValue("quota", quota.name())
-                        .log("update conflicted, counted again at the next renewal");
-            }
-        }
+        });
     }
 
     List<QuotaView> views() {
-        return state.quotas().values().stream().map(this::view).toList();
-    }
-
-    private QuotaView view(GpuQuota quota) {
         LeadershipLease mine = lease;
-        return new QuotaView(
-                quota.name(),
-                quota.mode() == GpuQuota.Mode.ENFORCE ? "Enforce" : "Warn",
-                mine != null && mine.leads(quota),
-                quota.limits().stream().map(limit -> view(quota, limit)).toList());
-    }
-
-    private QuotaView.LimitView view(GpuQuota quota, QuotaLimit limit) {
-        return new QuotaView.LimitView(
-                limit.model(),
-                limit.gpus(),
-                state.usage(quota, limit),
-                quota.status().escrow().getOrDefault(limit.model(), 0));
+        return state.quotas().values().stream()
+                .map(quota -> QuotaView.of(state, quota, mine != null && mine.leads(quota)))
+                .toList();
     }
 }

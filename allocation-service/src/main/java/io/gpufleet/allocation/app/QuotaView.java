@@ -1,5 +1,7 @@
 package io.gpufleet.allocation.app;
 
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaState;
 import io.gpufleet.allocation.model.quota.QuotaUsage;
 import java.util.List;
 
@@ -11,4 +13,18 @@ import java.util.List;
 public record QuotaView(String name, String mode, boolean leader, List<LimitView> limits) {
     /** One limit. */
     public record LimitView(String model, int limit, QuotaUsage used, int escrow) {}
+
+    static QuotaView of(QuotaState state, GpuQuota quota, boolean leader) {
+        return new QuotaView(
+                quota.name(),
+                quota.mode() == GpuQuota.Mode.ENFORCE ? "Enforce" : "Warn",
+                leader,
+                quota.limits().stream()
+                        .map(limit -> new LimitView(
+                                limit.model(),
+                                limit.gpus(),
+                                state.usage(quota, limit),
+                                quota.status().escrow().getOrDefault(limit.model(), 0)))
+                        .toList());
+    }
 }

@@ -2,6 +2,7 @@ package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.kit.lifecycle.BuildInfo;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -10,6 +11,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** Metrics of the service in Prometheus' text format. */
@@ -17,7 +19,7 @@ public final class AllocationMetrics {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
     /** Registers the meters of the ledger, the quota leader, the build and the JVM. */
-    public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader, BuildInfo build) {
+    public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader, LongSupplier failures, BuildInfo build) {
         gauge(
                 "gpufleet_quota_leader",
                 "1 on the replica that leads the quotas, else 0.",
@@ -30,6 +32,9 @@ public final class AllocationMetrics {
                 "gpufleet_pending_allocations",
                 "Answered Allocate calls whose holder is not known yet.",
                 () -> ledger.sum(node -> node.pending().size()));
+        FunctionCounter.builder("gpufleet_quota_decider_failures", failures, LongSupplier::getAsLong)
+                .description("Requests and observations that failed in the quota decider.")
+                .register(registry);
         // Not by Micrometer, which strips "_info" from the name.
         Info.builder()
                 .name(BuildInfo.METRIC)

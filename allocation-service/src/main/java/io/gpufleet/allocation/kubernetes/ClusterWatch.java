@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpufleet.allocation.app.ClusterInput;
 import io.gpufleet.allocation.app.ClusterListener;
 import io.gpufleet.allocation.model.scheduling.GpuResource;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
@@ -22,29 +23,40 @@ import org.slf4j.LoggerFactory;
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
-    private record KindInformer(String kind, SharedIndexInformer<?> informer) {}
+    private record KindInformer(ClusterInput kind, SharedIndexInformer<?> informer) {}
+
+    private static final long PAGE = 500;
 
     private final List<KindInformer> informers = new ArrayList<>();
 
-    private ClusterWatch() {}
+    private final ClusterListener listener;
+
+    private ClusterWatch(ClusterListener listener) {
+        this.listener = listener;
+    }
 
     /** Starts the informers and returns at once. */
     public static ClusterWatch open(KubernetesClient client, ClusterListener listener) {
-        var watch = new ClusterWatch();
+        var watch = new ClusterWatch(listener);
         watch.start(
-                "nodes",
+                ClusterInput.NODES,
                 client.nodes(),
                 node -> listener.nodeUpdated(nodeInfo(node)),
                 node -> listener.nodeDeleted(node.getMetadata().getName()));
         watch.start(
-                "namespaces",
+                ClusterInput.NAMESPACES,
                 client.namespaces(),
                 namespace -> listener.namespaceUpdated(namespace.getMetadata().getName(), labels(namespace)),
                 (Namespace namespace) ->
                         listener.namespaceDeleted(namespace.getMetadata().getName()));
         watch.start(
-                "pods",
-                client.pods().inAnyNamespace(),
+                ClusterInput.PODS,
+                client.pods()
+                        .inAnyNamespace()
+                        .withLimit(PAGE)
+                        .runnableInformer(0)
+                        .removeNamespaceIndex()
+                        .itemStore(new ReducedPods()),
                 pod -> {
                     if (PodMapper.requestsGpus(pod)) {
                         listener.podUpdated(PodMapper.observed(pod, false));
@@ -59,8 +71,12 @@ public final class ClusterWatch implements AutoCloseable {
     }
 
     private <T extends HasMetadata> void start(
-            String kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
-        SharedIndexInformer<T> informer = watchable.runnableInformer(0);
+            ClusterInput kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
+        start(kind, watchable.withLimit(PAGE).runnableInformer(0), updated, deleted);
+    }
+
+    private <T extends HasMetadata> void start(
+            ClusterInput kind, SharedIndexInformer<T> informer, Consumer<T> updated, Consumer<T> deleted) {
         informer.exceptionHandler((started, failed) -> {
             LOG.atWarn()
                     .addKeyValue("kind", kind)
@@ -79,6 +95,12 @@ public final class ClusterWatch implements AutoCloseable {
                 updated.accept(found);
             }
 
+            // Comes after the objects of the list, in the same queue.
+            @Override
+            public void onList(String resourceVersion, boolean remainingEvents) {
+                listener.listed(kind);
+            }
+
             @Override
             public void onDelete(T last, boolean finalStateUnknown) {
                 deleted.accept(last);
@@ -92,7 +114,7 @@ public final class ClusterWatch implements AutoCloseable {
     public List<String> readinessFailures() {
         return informers.stream()
                 .filter(one -> !one.informer().hasSynced())
-                .map(one -> one.kind() + " not listed from the API server yet")
+                .map(one -> one.kind().missing())
                 .toList();
     }
 

@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.kubernetes;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
@@ -13,7 +14,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +30,17 @@ final class GpuQuotaMapper {
             .withNamespaced(false)
             .build();
 
+    private static final int MAX_MESSAGE = 1_024;
+    private static final int MAX_LEADER = 512;
+
     private GpuQuotaMapper() {}
 
     static GpuQuota read(GenericKubernetesResource object) {
         Map<String, Object> spec = map(object.getAdditionalProperties().get("spec"));
+        if (list(spec.get("limits")).stream()
+                .anyMatch(limit -> text(limit.get("model")).isEmpty() || !(limit.get("gpus") instanceof Number))) {
+            throw new IllegalArgumentException("a limit needs model and gpus");
+        }
         return new GpuQuota(
                 object.getMetadata().getName(),
                 object.getMetadata().getResourceVersion(),
@@ -46,21 +56,50 @@ final class GpuQuotaMapper {
                 status(map(object.getAdditionalProperties().get("status"))));
     }
 
-    /** The object with the status of the model, at the resourceVersion of the model. */
+    /** A copy of the object with the status of the model, at the resourceVersion of the model. */
     static GenericKubernetesResource write(GenericKubernetesResource found, GpuQuota quota, Instant now) {
-        found.getMetadata().setResourceVersion(quota.resourceVersion());
         Map<String, Object> before = map(found.getAdditionalProperties().get("status"));
         Map<String, Object> status = new LinkedHashMap<>();
-        status.put("summary", summary(quota));
-        status.put("leader", quota.status().leader());
+        status.put("summary", cut(summary(quota), MAX_MESSAGE));
+        status.put("leader", cut(quota.status().leader(), MAX_LEADER));
         status.put("term", quota.status().term());
         Long generation = found.getMetadata().getGeneration();
         status.put("observedGeneration", generation == null ? 0 : generation);
         status.put("used", counts(quota.status().used()));
         status.put("escrow", counts(quota.status().escrow()));
-        status.put("conditions", List.of(overLimit(quota, list(before.get("conditions")), now)));
-        found.setAdditionalProperty("status", status);
-        return found;
+        status.put("unknownModels", List.copyOf(quota.status().unknownModels()));
+        status.put("conditions", QuotaConditions.of(quota, list(before.get("conditions")), now));
+        GenericKubernetesResource next = copy(found, status);
+        next.getMetadata().setResourceVersion(quota.resourceVersion());
+        return next;
+    }
+
+    /** A copy of the object that says why the quota is not in force; empty when it says so already. */
+    static Optional<GenericKubernetesResource> writeProblem(
+            GenericKubernetesResource found, String reason, Instant now) {
+        Map<String, Object> status = map(found.getAdditionalProperties().get("status"));
+        List<Map<String, Object>> before = list(status.get("conditions"));
+        List<Map<String, Object>> after = QuotaConditions.notReady(before, reason, now);
+        if (after.equals(before)) {
+            return Optional.empty();
+        }
+        status.put("conditions", after);
+        return Optional.of(copy(found, status));
+    }
+
+    private static GenericKubernetesResource copy(GenericKubernetesResource found, Map<String, Object> status) {
+        var next = new GenericKubernetesResource();
+        next.setApiVersion(found.getApiVersion());
+        next.setKind(found.getKind());
+        next.setMetadata(new ObjectMetaBuilder(found.getMetadata()).build());
+        next.setAdditionalProperty("spec", found.getAdditionalProperties().get("spec"));
+        next.setAdditionalProperty("status", status);
+        return next;
+    }
+
+    /** A text of at most so many characters, as the schema of the status demands. */
+    static String cut(String text, int length) {
+        return text.length() <= length ? text : text.substring(0, length - 1) + "…";
     }
 
     private static String summary(GpuQuota quota) {
@@ -70,37 +109,13 @@ final class GpuQuotaMapper {
                 .collect(Collectors.joining(", "));
     }
 
-    private static Map<String, Object> overLimit(GpuQuota quota, List<Map<String, Object>> before, Instant now) {
-        List<String> over = quota.limits().stream()
-                .filter(limit -> quota.status().used().getOrDefault(limit.model(), 0) > limit.gpus())
-                .map(QuotaLimit::model)
-                .toList();
-        String status = over.isEmpty() ? "False" : "True";
-        String since = before.stream()
-                .filter(condition ->
-                        "OverLimit".equals(text(condition.get("type"))) && status.equals(text(condition.get("status"))))
-                .map(condition -> text(condition.get("lastTransitionTime")))
-                .findFirst()
-                .orElse(now.truncatedTo(java.time.temporal.ChronoUnit.SECONDS).toString());
-        return Map.of(
-                "type",
-                "OverLimit",
-                "status",
-                status,
-                "reason",
-                over.isEmpty() ? "WithinLimits" : "LimitExceeded",
-                "message",
-                over.isEmpty() ? "" : "more GPUs in use than the limit of " + String.join(", ", over),
-                "lastTransitionTime",
-                since);
-    }
-
     private static QuotaStatus status(Map<String, Object> status) {
         return new QuotaStatus(
                 text(status.get("leader")),
                 status.get("term") instanceof Number term ? term.longValue() : 0,
                 counts(list(status.get("escrow"))),
-                counts(list(status.get("used"))));
+                counts(list(status.get("used"))),
+                new TreeSet<>(texts(status.get("unknownModels"))));
     }
 
     private static LabelSelector selector(Map<String, Object> selector) {

@@ -1,8 +1,13 @@
 package io.gpufleet.allocation.kubernetes;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.allocation.app.ActiveLease;
@@ -12,44 +17,98 @@ import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Quotas and pods at the API server, without a cache: a list without resourceVersion is a quorum read. A status
- * is read before it is written, so the lease is asked in between.
+ * Quotas and pods at the API server, without a cache: a list without resourceVersion is a quorum read. The lease
+ * is asked immediately before a write.
  */
 public final class KubernetesQuotaClient implements QuotaClient {
     private static final Logger LOG = LoggerFactory.getLogger(KubernetesQuotaClient.class);
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
+    private static final int EXPIRED = 410;
+    /** Answers that the same object gets again: bad request, forbidden, invalid. */
+    private static final Set<Integer> REJECTED = Set.of(400, 403, 422);
+
+    private static final long PAGE = 500;
+    private static final Duration LIST_DEADLINE = Duration.ofMinutes(2);
 
     private final KubernetesClient client;
+    private final KubernetesClient lists;
     private final ActiveLease active;
     private final Clock clock;
-    private boolean missingCrdReported;
+    /** Objects as read last: a write of the version that is known needs no read before it. */
+    private final Map<String, GenericKubernetesResource> known = new ConcurrentHashMap<>();
 
-    /** Uses the client and does not close it. */
-    public KubernetesQuotaClient(KubernetesClient client, ActiveLease active, Clock clock) {
+    private volatile boolean missingCrdReported;
+
+    /** Uses the clients and does not close them; {@code lists} waits longer for an answer. */
+    public KubernetesQuotaClient(KubernetesClient client, KubernetesClient lists, ActiveLease active, Clock clock) {
         this.client = client;
+        this.lists = lists;
         this.active = active;
         this.clock = clock;
     }
 
     @Override
-    public List<GpuQuota> quotas() throws ApiServerException {
+    public QuotaList quotas() throws ApiServerException {
         try {
-            return client.genericKubernetesResources(GpuQuotaMapper.CONTEXT).list().getItems().stream()
-                    .map(GpuQuotaMapper::read)
-                    .toList();
+            List<GpuQuota> readable = new ArrayList<>();
+            List<QuotaProblem> unreadable = new ArrayList<>();
+            Set<String> names = new HashSet<>();
+            for (GenericKubernetesResource object : resources().list().getItems()) {
+                names.add(object.getMetadata().getName());
+                try {
+                    readable.add(remember(object));
+                } catch (RuntimeException meaningless) {
+                    unreadable.add(new QuotaProblem(
+                            object.getMetadata().getName(), "its specification cannot be read: " + meaningless));
+                }
+            }
+            known.keySet().retainAll(names);
+            return new QuotaList(readable, unreadable);
         } catch (KubernetesClientException failed) {
             if (failed.getCode() == NOT_FOUND) {
                 warnOfMissingCrd();
-                return List.of();
+                return new QuotaList(List.of(), List.of());
             }
             throw new ApiServerException("list of gpuquotas: " + ApiErrorMessage.of(failed), failed);
         }
+    }
+
+    @Override
+    public Optional<GpuQuota> quota(String name) throws ApiServerException {
+        try {
+            GenericKubernetesResource found = resources().withName(name).get();
+            return found == null ? Optional.empty() : Optional.of(remember(found));
+        } catch (KubernetesClientException failed) {
+            throw new ApiServerException("gpuquota/" + name + ": " + ApiErrorMessage.of(failed), failed);
+        } catch (RuntimeException meaningless) {
+            return Optional.empty();
+        }
+    }
+
+    private GpuQuota remember(GenericKubernetesResource object) {
+        GpuQuota quota = GpuQuotaMapper.read(object);
+        known.put(quota.name(), object);
+        return quota;
+    }
+
+    private NonNamespaceOperation<
+                    GenericKubernetesResource, GenericKubernetesResourceList, Resource<GenericKubernetesResource>>
+            resources() {
+        return client.genericKubernetesResources(GpuQuotaMapper.CONTEXT);
     }
 
     private void warnOfMissingCrd() {
@@ -62,35 +121,75 @@ public final class KubernetesQuotaClient implements QuotaClient {
     }
 
     @Override
-    public List<GpuPod> gpuPods() throws ApiServerException {
-        try {
-            return client.pods().inAnyNamespace().list().getItems().stream()
-                    .filter(PodMapper::requestsGpus)
-                    .map(PodMapper::gpuPod)
-                    .toList();
-        } catch (KubernetesClientException failed) {
-            throw new ApiServerException("list of pods: " + ApiErrorMessage.of(failed), failed);
-        }
+    public void gpuPods(Consumer<List<GpuPod>> page) throws ApiServerException {
+        long deadline = System.nanoTime() + LIST_DEADLINE.toNanos();
+        String next = "";
+        do {
+            if (System.nanoTime() - deadline > 0) {
+                throw new ApiServerException("list of pods: not complete after " + LIST_DEADLINE.toSeconds() + " s");
+            }
+            try {
+                PodList found = podPage(next);
+                page.accept(found.getItems().stream()
+                        .filter(PodMapper::requestsGpus)
+                        .map(PodMapper::gpuPod)
+                        .toList());
+                String rest = found.getMetadata().getContinue();
+                next = rest == null ? "" : rest;
+            } catch (KubernetesClientException failed) {
+                if (failed.getCode() != EXPIRED || next.isEmpty()) {
+                    throw new ApiServerException("list of pods: " + ApiErrorMessage.of(failed), failed);
+                }
+                next = "";
+            }
+        } while (!next.isEmpty());
+    }
+
+    private PodList podPage(String next) {
+        return lists.pods()
+                .inAnyNamespace()
+                .list(new ListOptionsBuilder()
+                        .withLimit(PAGE)
+                        .withContinue(next.isEmpty() ? null : next)
+                        .build());
     }
 
     @Override
     public UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
         try {
-            var quotas = client.genericKubernetesResources(GpuQuotaMapper.CONTEXT);
-            GenericKubernetesResource found = quotas.withName(quota.name()).get();
+            GenericKubernetesResource found = known.get(quota.name());
+            if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
+                found = resources().withName(quota.name()).get();
+            }
             if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
                 return new UpdateResult.Conflict();
             }
-            var next = quotas.resource(GpuQuotaMapper.write(found, quota, clock.instant()));
+            var next = resources().resource(GpuQuotaMapper.write(found, quota, clock.instant()));
             active.require("status of gpuquota/" + quota.name());
-            var written = next.updateStatus();
-            return new UpdateResult.Updated(GpuQuotaMapper.read(written));
+            return new UpdateResult.Updated(remember(next.updateStatus()));
         } catch (KubernetesClientException failed) {
             if (failed.getCode() == CONFLICT || failed.getCode() == NOT_FOUND) {
                 return new UpdateResult.Conflict();
             }
             throw new ApiServerException(
-                    "status of gpuquota/" + quota.name() + ": " + ApiErrorMessage.of(failed), failed);
+                    "status of gpuquota/" + quota.name() + ": " + ApiErrorMessage.of(failed),
+                    failed,
+                    REJECTED.contains(failed.getCode()));
+        }
+    }
+
+    @Override
+    public void reportProblem(QuotaProblem problem) throws ApiServerException {
+        try {
+            GenericKubernetesResource found =
+                    resources().withName(problem.quota()).get();
+            if (found != null) {
+                GpuQuotaMapper.writeProblem(found, problem.reason(), clock.instant())
+                        .ifPresent(next -> resources().resource(next).updateStatus());
+            }
+        } catch (KubernetesClientException failed) {
+            throw new ApiServerException(
+                    "status of gpuquota/" + problem.quota() + ": " + ApiErrorMessage.of(failed), failed);
         }
     }
 

@@ -37,10 +37,11 @@ final class PodMapper {
 
     /** True when a container of the pod requests GPUs. */
     static boolean requestsGpus(Pod pod) {
-        return containers(pod).stream()
-                .anyMatch(container -> Stream.concat(
-                                container.limits().keySet().stream(), container.requests().keySet().stream())
-                        .anyMatch(GpuResource::isGpu));
+        return pod.getSpec() != null
+                && containers(pod).stream()
+                        .anyMatch(container -> Stream.concat(
+                                        container.limits().keySet().stream(), container.requests().keySet().stream())
+                                .anyMatch(GpuResource::isGpu));
     }
 
     static ObservedPod observed(Pod pod, boolean deleted) {
@@ -60,9 +61,20 @@ final class PodMapper {
                 text(pod.getMetadata().getGenerateName()),
                 text(pod.getMetadata().getUid()),
                 true,
-                TERMINAL_PHASES.contains(phase(pod)),
+                countsUntil(pod),
                 constraints(pod),
                 containers(pod));
+    }
+
+    /** As ResourceQuota counts: not once it is terminal, nor once its grace period is over, whether a node says so or not. */
+    private static Instant countsUntil(Pod pod) {
+        if (TERMINAL_PHASES.contains(phase(pod))) {
+            return Instant.MIN;
+        }
+        Long grace = pod.getMetadata().getDeletionGracePeriodSeconds();
+        return time(pod.getMetadata().getDeletionTimestamp())
+                .map(deleted -> deleted.plusSeconds(grace == null ? 0 : grace))
+                .orElse(Instant.MAX);
     }
 
     private static String phase(Pod pod) {

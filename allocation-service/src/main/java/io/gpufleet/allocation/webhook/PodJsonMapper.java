@@ -6,6 +6,7 @@ import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import io.gpufleet.allocation.model.scheduling.SelectorRequirement;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ final class PodJsonMapper {
                 meta.getString("generateName", ""),
                 uid.isEmpty() ? "request:" + request.getString("uid", "") : uid,
                 !uid.isEmpty(),
-                false,
+                Instant.MAX,
                 constraints(pod.getJsonObject("spec", new JsonObject())),
                 containers(pod.getJsonObject("spec", new JsonObject())));
     }

@@ -3,9 +3,13 @@ package io.gpufleet.allocation.app;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** API server that keeps quotas and pods in memory, rejects stale updates, and can be made unavailable. */
 final class FakeQuotaClient implements QuotaClient {
@@ -16,6 +20,9 @@ final class FakeQuotaClient implements QuotaClient {
     private boolean unavailable;
     private Runnable onRead = () -> {};
     private int writes;
+    private int lists;
+    private final Set<String> refused = new HashSet<>();
+    private final Map<String, String> problems = new TreeMap<>();
 
     synchronized void put(GpuQuota quota) {
         quotas.put(quota.name(), versioned(quota));
@@ -25,7 +32,7 @@ final class FakeQuotaClient implements QuotaClient {
         quotas.remove(name);
     }
 
-    synchronized GpuQuota quota(String name) {
+    synchronized GpuQuota present(String name) {
         GpuQuota quota = quotas.get(name);
         if (quota == null) {
             throw new AssertionError("no quota " + name);
@@ -46,6 +53,24 @@ final class FakeQuotaClient implements QuotaClient {
         onRead = action;
     }
 
+    /** Removes a pod without telling anybody. */
+    synchronized void removePod(String uid) {
+        pods.removeIf(pod -> pod.uid().equals(uid));
+    }
+
+    /** Refuses every status of a quota. */
+    synchronized void refuse(String quota) {
+        refused.add(quota);
+    }
+
+    synchronized Map<String, String> problems() {
+        return Map.copyOf(problems);
+    }
+
+    synchronized int lists() {
+        return lists;
+    }
+
     synchronized int writes() {
         return writes;
     }
@@ -55,22 +80,38 @@ final class FakeQuotaClient implements QuotaClient {
     }
 
     @Override
-    public synchronized List<GpuQuota> quotas() throws ApiServerException {
+    public synchronized QuotaList quotas() throws ApiServerException {
         failIfUnavailable();
         onRead.run();
-        return List.copyOf(quotas.values());
+        return new QuotaList(List.copyOf(quotas.values()), List.of());
     }
 
     @Override
-    public synchronized List<GpuPod> gpuPods() throws ApiServerException {
+    public synchronized Optional<GpuQuota> quota(String name) throws ApiServerException {
         failIfUnavailable();
-        return List.copyOf(pods);
+        return Optional.ofNullable(quotas.get(name));
+    }
+
+    @Override
+    public synchronized void gpuPods(Consumer<List<GpuPod>> page) throws ApiServerException {
+        failIfUnavailable();
+        lists++;
+        page.accept(List.copyOf(pods));
+    }
+
+    @Override
+    public synchronized void reportProblem(QuotaProblem problem) throws ApiServerException {
+        failIfUnavailable();
+        problems.put(problem.quota(), problem.reason());
     }
 
     @Override
     public synchronized UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
         failIfUnavailable();
         GpuQuota now = quotas.get(quota.name());
+        if (refused.contains(quota.name())) {
+            throw new ApiServerException("422 status is invalid", new IllegalStateException(), true);
+        }
         if (now == null || !now.resourceVersion().equals(quota.resourceVersion())) {
             return new UpdateResult.Conflict();
         }

@@ -25,7 +25,8 @@ class PodEndReporterTest {
 
     private static ObservedPod pod(String name, boolean terminal) {
         var constraints = new SchedulingConstraints(Map.of(), List.of(), "n1");
-        var gpuPod = new GpuPod("ml", name, "", "uid-" + name, true, terminal, constraints, List.of());
+        var gpuPod = new GpuPod(
+                "ml", name, "", "uid-" + name, true, terminal ? Instant.MIN : Instant.MAX, constraints, List.of());
         return new ObservedPod(gpuPod, "Succeeded", Instant.EPOCH, "", Map.of());
     }
 

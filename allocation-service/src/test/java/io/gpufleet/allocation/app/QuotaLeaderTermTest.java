@@ -26,10 +26,10 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
                         AdmissionDecision.Denied.class,
                         denied -> assertThat(denied.message()).contains("10 carried over from the previous leader"));
         advance(Duration.ofSeconds(60));
-        next.leader.tick();
+        next.tick();
         assertThat(next.admits(1)).isFalse();
         advance(Duration.ofSeconds(12));
-        next.leader.tick();
+        next.tick();
         assertThat(next.admits(10)).isTrue();
     }
 
@@ -39,9 +39,9 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         Replica old = active("r0");
         assertThat(old.admits(4)).isTrue();
         // When
-        old.leader.resign();
+        old.resign();
         // Then
-        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 4);
+        assertThat(cluster.present("q").status().escrow()).containsEntry("A100", 4);
         assertThat(active("r1").admits(6)).isTrue();
     }
 
@@ -73,7 +73,7 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         // Then
         assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
         cluster.unavailable(false);
-        replica.leader.tick();
+        replica.tick();
         assertThat(replica.admits(1)).isTrue();
     }
 
@@ -87,13 +87,13 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         replica.held = false;
         replica.observe(new QuotaEvent.NamespaceObserved("other", Map.of(QuotaLeader.NAMESPACE_LABEL, "enforce")));
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         // Then
         assertThat(replica.leader.isLeader()).isFalse();
         assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
-        replica.leader.resign();
+        replica.resign();
         assertThat(cluster.writes()).isEqualTo(writes);
-        assertThat(cluster.labels()).isEmpty();
+        assertThat(cluster.labels()).doesNotContainKey("other");
     }
 
     @Test
@@ -107,11 +107,11 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         // When the lease ends while the quotas are read
         cluster.onRead(() -> replica.held = false);
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         // Then
         assertThat(cluster.writes()).isEqualTo(writes);
-        assertThat(cluster.labels()).isEmpty();
-        assertThat(cluster.quota("q2").status().leader()).isEmpty();
+        assertThat(cluster.labels()).doesNotContainKey("other");
+        assertThat(cluster.present("q2").status().leader()).isEmpty();
     }
 
     @Test
@@ -121,10 +121,10 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         assertThat(replica.admits(4)).isTrue();
         replica.held = false;
         advance(Duration.ofSeconds(20));
-        replica.leader.tick();
+        replica.tick();
         // When
         replica.held = true;
-        replica.leader.tick();
+        replica.tick();
         // Then
         assertThat(replica.leader.isLeader()).isTrue();
         assertThat(replica.admits(7)).isFalse();
@@ -157,7 +157,57 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
         first.begin();
         // Then
         assertThat(first.leader.isLeader()).isTrue();
-        assertThat(cluster.quota("q").status().leader()).startsWith("r0@");
+        assertThat(cluster.present("q").status().leader()).startsWith("r0@");
         assertThat(first.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Denied.class);
+    }
+
+    @Test
+    void nobodyDecidesBeforeNamespacesNodesPodsAndModelsAreListed() {
+        enforce("A100", 10);
+        Replica replica = new Replica("r0").begin();
+        for (ClusterInput input : ClusterInput.values()) {
+            assertThat(replica.leader.isLeader()).as("before %s", input).isFalse();
+            assertThat(replica.admits(1)).isFalse();
+            assertThat(replica.leader.readinessFailures()).contains(input.missing());
+            // When
+            replica.leader.listed(input);
+            replica.settle();
+        }
+        // Then
+        assertThat(replica.leader.isLeader()).isTrue();
+        assertThat(replica.admits(1)).isTrue();
+    }
+
+    @Test
+    void replicaThatSteppedDownLeadsAgainWhileItIsActive() {
+        enforce("A100", 10);
+        Replica replica = active("r0");
+        Replica other = active("r1");
+        assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
+        other.end();
+        // When no election comes, since this replica was active all the time
+        advance(Duration.ofSeconds(3));
+        replica.tick();
+        // Then
+        assertThat(replica.leader.isLeader()).isTrue();
+        assertThat(cluster.present("q").status().leader()).startsWith("r0@");
+    }
+
+    @Test
+    void electionWhileTheQuotasAreReadIsNotForgotten() {
+        enforce("A100", 10);
+        Replica replica = active("r0");
+        replica.answered = false;
+        advance(Duration.ofSeconds(3));
+        replica.tick();
+        replica.active.end();
+        replica.leader.suspend();
+        // When
+        replica.active.begin(() -> true);
+        replica.leader.elected();
+        replica.answered = true;
+        replica.settle();
+        // Then
+        assertThat(replica.leader.isLeader()).isTrue();
     }
 }

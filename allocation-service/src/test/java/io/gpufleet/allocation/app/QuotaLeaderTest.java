@@ -3,9 +3,10 @@ package io.gpufleet.allocation.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
-import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
+import io.gpufleet.allocation.model.quota.TestQuotas;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,33 +24,91 @@ class QuotaLeaderTest extends TestQuotaReplicas {
     void escrowIsRaisedBeforeTheAnswerAndCoversIt() {
         enforce("A100", 100);
         Replica replica = active("r0");
-        // When
-        assertThat(replica.admits(3)).isTrue();
+        replica.answered = false;
+        var answer = replica.ask(a100Pod(3), false);
+        replica.settle();
+        assertThat(answer).isNotDone();
+        // When the API server answers
+        replica.answered = true;
+        replica.settle();
         // Then
-        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 64);
+        assertThat(answer.join()).isInstanceOf(AdmissionDecision.Admitted.class);
+        assertThat(cluster.present("q").status().escrow()).containsEntry("A100", 67);
         int writes = cluster.writes();
-        assertThat(replica.admits(60)).isTrue();
+        assertThat(replica.admits(40)).isTrue();
         assertThat(cluster.writes()).isEqualTo(writes);
-        assertThat(replica.admits(2)).isTrue();
-        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 100);
+        // And ahead of need, so that nobody waits for it
+        replica.answered = false;
+        assertThat(replica.ask(a100Pod(20), false).join()).isInstanceOf(AdmissionDecision.Admitted.class);
+        replica.answered = true;
+        replica.settle();
+        assertThat(cluster.present("q").status().escrow()).containsEntry("A100", 100);
     }
 
     @Test
-    void batchIsAnsweredAfterOneWrite() {
+    void waitingRequestsShareOneWrite() {
         enforce("A100", 3);
         Replica replica = active("r0");
         int writes = cluster.writes();
-        List<QuotaLeader.PendingAdmission> batch = new ArrayList<>();
+        List<CompletableFuture<AdmissionDecision>> answers = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            batch.add(new QuotaLeader.PendingAdmission(
-                    new AdmissionRequest(a100Pod(1), false), new CompletableFuture<>()));
+            answers.add(replica.ask(a100Pod(1), false));
         }
         // When
-        replica.leader.answer(batch);
+        replica.settle();
         // Then
-        assertThat(batch.stream().filter(pending -> pending.answer().join() instanceof AdmissionDecision.Admitted))
+        assertThat(answers.stream().filter(answer -> answer.join() instanceof AdmissionDecision.Admitted))
                 .hasSize(3);
         assertThat(cluster.writes()).isEqualTo(writes + 1);
+    }
+
+    @Test
+    void countsAreWrittenAtMostFiveTimesASecondInAll() {
+        for (int i = 0; i < 100; i++) {
+            cluster.put(TestQuotas.quota(
+                    "q" + i, GpuQuota.Mode.WARN, GpuQuota.AmbiguousModel.DENY, new QuotaLimit("A100", 9)));
+        }
+        Replica replica = active("r0");
+        int writes = cluster.writes();
+        assertThat(replica.admits(1)).isTrue();
+        // When
+        for (int i = 0; i < 40; i++) {
+            advance(Duration.ofMillis(250));
+            replica.tick();
+        }
+        // Then
+        assertThat(cluster.writes() - writes).isBetween(40, 55);
+    }
+
+    @Test
+    void quotaThatCannotBeWrittenStopsNobodyElse() {
+        enforce("A100", 4);
+        GpuQuota broken =
+                TestQuotas.quota("broken", GpuQuota.Mode.WARN, GpuQuota.AmbiguousModel.DENY, new QuotaLimit("A100", 9));
+        cluster.put(broken);
+        cluster.refuse("broken");
+        Replica replica = active("r0");
+        // Then
+        assertThat(replica.leader.isLeader()).isTrue();
+        assertThat(replica.leader.readinessFailures()).isEmpty();
+        assertThat(replica.admits(4)).isTrue();
+        assertThat(cluster.problems()).containsEntry("broken", "422 status is invalid");
+    }
+
+    @Test
+    void podThatWentWhileNobodyWatchedCountsNoLongerAfterTheNextList() {
+        enforce("A100", 2);
+        GpuPod pod = a100Pod(2);
+        cluster.pod(pod);
+        Replica replica = active("r0");
+        assertThat(replica.admits(1)).isFalse();
+        // When
+        cluster.removePod(pod.uid());
+        advance(Duration.ofMinutes(11));
+        replica.tick();
+        replica.tick();
+        // Then
+        assertThat(replica.admits(2)).isTrue();
     }
 
     @Test
@@ -61,6 +120,8 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         assertThat(replica.decide(a100Pod(1), false)).isInstanceOf(AdmissionDecision.Unavailable.class);
         // Then
         cluster.unavailable(false);
+        advance(Duration.ofSeconds(1));
+        replica.tick();
         for (int i = 0; i < 100; i++) {
             assertThat(replica.admits(1)).isTrue();
         }
@@ -73,11 +134,11 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         Replica replica = active("r0");
         assertThat(replica.admits(2)).isTrue();
         advance(Duration.ofSeconds(69));
-        replica.leader.tick();
+        replica.tick();
         assertThat(replica.admits(1)).isFalse();
         // When
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         // Then
         assertThat(replica.admits(2)).isTrue();
     }
@@ -91,7 +152,7 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         cluster.pod(pod);
         // When
         advance(Duration.ofSeconds(100));
-        replica.leader.tick();
+        replica.tick();
         // Then
         assertThat(replica.admits(1)).isFalse();
         replica.observe(new QuotaEvent.PodDeleted(pod.uid()));
@@ -115,7 +176,7 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         Replica replica = active("r0");
         replica.observe(new QuotaEvent.NamespaceObserved("other", Map.of(QuotaLeader.NAMESPACE_LABEL, "enforce")));
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         assertThat(cluster.labels()).isEqualTo(Map.of("ml", true, "other", false));
     }
 
@@ -124,16 +185,16 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         enforce("A100", 100);
         Replica replica = active("r0");
         assertThat(replica.admits(4)).isTrue();
-        GpuQuota restored = cluster.quota("q");
+        GpuQuota restored = cluster.present("q");
         cluster.delete("q");
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         // When a quota of the same name comes from a backup, with its status
         cluster.put(restored);
         advance(Duration.ofSeconds(3));
-        replica.leader.tick();
+        replica.tick();
         // Then
-        assertThat(cluster.quota("q").status().escrow()).containsEntry("A100", 4);
+        assertThat(cluster.present("q").status().escrow()).containsEntry("A100", 4);
     }
 
     /** Replicas start, crash and resume; API calls fail; pods are created late or never. */
@@ -147,13 +208,13 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         int admitted = 0;
         for (int step = 1; step <= 80; step++) {
             advance(Duration.ofMillis(random.nextInt(2_000)));
-            replicas.getLast().leader.tick();
+            replicas.getLast().tick();
             switch (random.nextInt(8)) {
                 case 0 -> replicas.add(active("r" + step));
                 case 1 -> cluster.unavailable(random.nextInt(3) == 0);
                 case 6 -> replicas.getLast().held = random.nextBoolean();
                 case 7 -> replicas.get(random.nextInt(replicas.size())).renewTerm(random);
-                case 2 -> replicas.get(random.nextInt(replicas.size())).leader.tick();
+                case 2 -> replicas.get(random.nextInt(replicas.size())).tick();
                 default -> {
                     int gpus = 1 + random.nextInt(20);
                     GpuPod pod = a100Pod(gpus);
@@ -170,7 +231,7 @@ class QuotaLeaderTest extends TestQuotaReplicas {
                 // A request lives for a minute: its pod is created before that, and any replica may observe it.
                 notCreatedYet.forEach(cluster::pod);
                 notCreatedYet.forEach(
-                        pod -> replicas.get(random.nextInt(replicas.size())).observe(new QuotaEvent.PodObserved(pod)));
+                        pod -> replicas.get(random.nextInt(replicas.size())).observe(observation(pod)));
                 notCreatedYet.clear();
             }
             assertThat(admitted).isLessThanOrEqualTo(limit);

@@ -11,6 +11,8 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -27,22 +29,63 @@ class TestQuotaReplicas {
     final class Replica {
         final ActiveLease active = new ActiveLease();
         final QuotaLeader leader;
+        final Deque<Runnable> tasks = new ArrayDeque<>();
         boolean held = true;
+        /** Whether calls to the API server are answered; those that are not wait. */
+        boolean answered = true;
+
+        private final Deque<Runnable> calls = new ArrayDeque<>();
 
         Replica(String name) {
-            leader = new QuotaLeader(cluster, name, active, CLOCK, () -> now);
-            leader.observe(TestQuotas.cluster());
+            leader = new QuotaLeader(
+                    cluster, name, active, new QuotaExecutors(tasks::add, calls::add), CLOCK, () -> now);
+            TestQuotas.cluster().forEach(leader::observe);
+        }
+
+        /** All inputs are complete. */
+        Replica listed() {
+            for (ClusterInput input : ClusterInput.values()) {
+                leader.listed(input);
+            }
+            return settle();
+        }
+
+        /** Runs what waits, until nothing does. */
+        Replica settle() {
+            while (!tasks.isEmpty() || (answered && !calls.isEmpty())) {
+                if (tasks.isEmpty()) {
+                    calls.removeFirst().run();
+                } else {
+                    tasks.removeFirst().run();
+                }
+            }
+            return this;
         }
 
         Replica begin() {
             active.begin(() -> held);
             leader.elected();
-            return this;
+            return settle();
         }
 
         void end() {
             active.end();
             leader.suspend();
+            settle();
+        }
+
+        /** Two turns of the thread: what the first one reads is used by the second. */
+        void tick() {
+            for (int i = 0; i < 2; i++) {
+                leader.tick();
+                settle();
+            }
+        }
+
+        boolean resign() {
+            var resigned = leader.resign().toCompletableFuture();
+            settle();
+            return resigned.isDone();
         }
 
         /** A term ends; the next one begins at once or never. */
@@ -54,13 +97,25 @@ class TestQuotaReplicas {
         }
 
         void observe(QuotaEvent... events) {
-            leader.observe(List.of(events));
+            List.of(events).forEach(leader::observe);
         }
 
         AdmissionDecision decide(GpuPod pod, boolean dryRun) {
-            var answer = new CompletableFuture<AdmissionDecision>();
-            leader.answer(List.of(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer)));
+            var answer = ask(pod, dryRun);
+            settle();
+            if (!answer.isDone()) {
+                answered = true;
+                now += Duration.ofSeconds(3).toNanos();
+                tick();
+            }
             return answer.join();
+        }
+
+        CompletableFuture<AdmissionDecision> ask(GpuPod pod, boolean dryRun) {
+            var answer = new CompletableFuture<AdmissionDecision>();
+            leader.decide(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer));
+            leader.pump();
+            return answer;
         }
 
         boolean admits(int gpus) {
@@ -73,7 +128,7 @@ class TestQuotaReplicas {
     }
 
     Replica active(String name) {
-        return new Replica(name).begin();
+        return new Replica(name).listed().begin();
     }
 
     GpuPod a100Pod(int gpus) {
@@ -84,6 +139,10 @@ class TestQuotaReplicas {
     void enforce(String model, int gpus) {
         cluster.put(TestQuotas.quota(
                 "q", GpuQuota.Mode.ENFORCE, GpuQuota.AmbiguousModel.DENY, new QuotaLimit(model, gpus)));
+    }
+
+    QuotaEvent observation(GpuPod pod) {
+        return new QuotaEvent.PodObserved(pod, now);
     }
 
     void advance(Duration time) {

@@ -52,7 +52,7 @@ class AllocationRoutesIT {
                     List.of(new QuotaView.LimitView(
                             "A100",
                             8,
-                            new QuotaUsage(3, 1, List.of(new QuotaUsage.PodUsage("team-a/train", 2))),
+                            new QuotaUsage(3, 1, List.of(new QuotaUsage.PodUsage("team-a", "team-a/train", 2)), 1),
                             4)))));
     private static final UsageSums SUMS = (from, to) -> switch (from.toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");

@@ -34,7 +34,7 @@ class KafkaPodFactPublisherTest {
 
     private static ObservedPod pod() {
         var constraints = new SchedulingConstraints(Map.of(), List.of(), "n1");
-        var gpuPod = new GpuPod("ml", "train-0", "", "uid-0", true, true, constraints, List.of());
+        var gpuPod = new GpuPod("ml", "train-0", "", "uid-0", true, Instant.MIN, constraints, List.of());
         return new ObservedPod(gpuPod, "Succeeded", NOW.minusSeconds(5), "Job/train", Map.of("team", "vision"));
     }
 

@@ -73,23 +73,23 @@ class ActiveLeaseIT {
 
     @Test
     void statusOfAQuotaIsWrittenUnderTheLeaseOnly() throws Exception {
-        var quotas = new KubernetesQuotaClient(client, active, Clock.systemUTC());
-        GpuQuota led = quotas.quotas().getFirst().withStatus(new QuotaStatus("r0@1", 1, Map.of(), Map.of()));
+        var quotas = new KubernetesQuotaClient(client, client, active, Clock.systemUTC());
+        GpuQuota led = quotas.quotas().quotas().getFirst().withStatus(QuotaStatus.NONE.withLeader("r0@1", 1));
         // When
         assertThatThrownBy(() -> quotas.updateStatus(led))
                 .isInstanceOf(ApiServerException.class)
                 .hasMessage("status of gpuquota/q not written: this replica is not active now");
         // Then
-        assertThat(quotas.quotas().getFirst().status().leader()).isEmpty();
+        assertThat(quotas.quotas().quotas().getFirst().status().leader()).isEmpty();
         held = true;
         quotas.updateStatus(led);
-        assertThat(quotas.quotas().getFirst().status().leader()).isEqualTo("r0@1");
+        assertThat(quotas.quotas().quotas().getFirst().status().leader()).isEqualTo("r0@1");
         assertThat(asked).hasValue(2);
     }
 
     @Test
     void namespaceIsLabelledUnderTheLeaseOnly() throws Exception {
-        var quotas = new KubernetesQuotaClient(client, active, Clock.systemUTC());
+        var quotas = new KubernetesQuotaClient(client, client, active, Clock.systemUTC());
         assertThatThrownBy(() -> quotas.labelNamespace(NAMESPACE, true)).isInstanceOf(ApiServerException.class);
         assertThat(label()).isEmpty();
         held = true;

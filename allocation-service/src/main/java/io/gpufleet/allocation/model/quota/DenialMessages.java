@@ -7,8 +7,11 @@ import java.util.TreeSet;
 public final class DenialMessages {
     private DenialMessages() {}
 
-    /** Message for a pod beyond a limit: quota, limit, usage and its holders, requested GPUs, what would fit. */
-    public static String overLimit(GpuQuota quota, QuotaLimit limit, QuotaUsage used, int requested) {
+    /**
+     * Message for a pod beyond a limit: quota, limit, usage and its holders, requested GPUs, what would fit. Of holders in
+     * other namespaces it tells the number only: the creator of the pod may not be allowed to see them.
+     */
+    public static String overLimit(GpuQuota quota, QuotaLimit limit, QuotaUsage used, int requested, String namespace) {
         int fits = Math.max(0, limit.gpus() - used.gpus());
         String advice = fits == 0
                 ? "nothing would fit now; wait for one of them to end"
@@ -19,7 +22,7 @@ public final class DenialMessages {
                         limit.gpus(),
                         limit.displayName(),
                         used.gpus(),
-                        used.describeHolders(),
+                        used.describeHolders(namespace),
                         requested,
                         advice,
                         quota.name());

@@ -1,139 +1,132 @@
 package io.gpufleet.allocation.model.quota;
 
-import io.gpufleet.allocation.model.quota.UsageTotals.LimitKey;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuRequest;
-import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.SequencedMap;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
-/** Decides on pods by the quotas of a {@link QuotaState}, which it does not change. */
+/** Decides on pods by the quotas of a {@link QuotaState}, and computes the status of a quota; changes nothing. */
 public final class QuotaEvaluator {
     private static final int ESCROW_BLOCK = 64;
+    private static final int LOW_WATER = 16;
 
-    private final QuotaState state;
-    private final long nanos;
-    private final SequencedMap<String, CountedPod> reserved = new LinkedHashMap<>();
-    private final Map<LimitKey, Integer> reservedGpus = new HashMap<>();
-    private final Map<SchedulingConstraints, Set<String>> modelsByConstraints = new HashMap<>();
-
-    private QuotaEvaluator(QuotaState state, long nanos) {
-        this.state = state;
-        this.nanos = nanos;
-    }
+    private QuotaEvaluator() {}
 
     /**
-     * Decides on a batch of requests at a monotonic time; earlier requests count for later ones. A pod that has a
-     * reservation is admitted again without an event. A dry run and a denial reserve nothing.
+     * Result for one request.
+     *
+     * @param reservation what the admitted pod reserves; empty for a denial, a dry run, a pod that no quota covers and one
+     *     that is known already
      */
-    public static BatchDecision decide(QuotaState state, List<AdmissionRequest> requests, long nanos) {
-        var evaluator = new QuotaEvaluator(state, nanos);
-        List<AdmissionDecision> decisions =
-                requests.stream().map(evaluator::decide).toList();
-        return new BatchDecision(
-                decisions,
-                evaluator.reserved.values().stream()
-                        .<QuotaEvent>map(QuotaEvent.PodReserved::new)
-                        .toList(),
-                evaluator.requiredStatus(requests));
+    public record Evaluation(AdmissionDecision decision, Optional<CountedPod> reservation) {
+        private static Evaluation of(AdmissionDecision decision) {
+            return new Evaluation(decision, Optional.empty());
+        }
     }
 
-    private AdmissionDecision decide(AdmissionRequest request) {
-        GpuPod pod = request.pod();
-        return switch (GpuRequest.of(pod.containers())) {
-            case GpuRequest.Invalid(String message) -> new AdmissionDecision.Denied(message);
+    /** Decides on one request at a monotonic time. Costs as much as the quotas of its namespace have limits. */
+    public static Evaluation evaluate(QuotaState state, AdmissionRequest request, long nanos) {
+        return switch (GpuRequest.of(request.pod().containers())) {
+            case GpuRequest.Invalid(String message) -> Evaluation.of(new AdmissionDecision.Denied(message));
             case GpuRequest.Count(int gpus) ->
-                gpus == 0 || state.reservations().containsKey(pod.uid()) || reserved.containsKey(pod.uid())
-                        ? AdmissionDecision.Admitted.WITHOUT_WARNINGS
-                        : decide(request, gpus);
+                gpus == 0 || state.knows(request.pod().uid())
+                        ? Evaluation.of(AdmissionDecision.Admitted.WITHOUT_WARNINGS)
+                        : evaluate(state, request, gpus, nanos);
         };
     }
 
-    private AdmissionDecision decide(AdmissionRequest request, int gpus) {
+    private static Evaluation evaluate(QuotaState state, AdmissionRequest request, int gpus, long nanos) {
         GpuPod pod = request.pod();
-        Set<String> models = modelsByConstraints.computeIfAbsent(pod.constraints(), state.models()::modelsFor);
+        Set<String> models = state.modelsFor(pod.constraints());
         List<GpuQuota> quotas = state.covering(pod.namespace());
+        Optional<CountedPod> sameName = state.reservationOfSameName(pod);
         List<String> warnings = new ArrayList<>();
         for (GpuQuota quota : quotas) {
-            List<String> violations = violations(quota, models, gpus);
+            List<String> violations = violations(state, quota, new Requested(pod.namespace(), models, gpus, sameName));
             if (!violations.isEmpty() && quota.mode() == GpuQuota.Mode.ENFORCE) {
-                return new AdmissionDecision.Denied(violations.getFirst());
+                return Evaluation.of(new AdmissionDecision.Denied(violations.getFirst()));
             }
             warnings.addAll(violations);
         }
-        if (!quotas.isEmpty() && !request.dryRun()) {
-            reserve(new CountedPod(pod, gpus, models, true, nanos), quotas);
-        }
-        return warnings.isEmpty()
+        AdmissionDecision decision = warnings.isEmpty()
                 ? AdmissionDecision.Admitted.WITHOUT_WARNINGS
                 : new AdmissionDecision.Admitted(List.copyOf(warnings));
+        boolean reserves = !quotas.isEmpty() && !request.dryRun();
+        return new Evaluation(
+                decision, reserves ? Optional.of(new CountedPod(pod, gpus, models, true, nanos)) : Optional.empty());
     }
 
-    private void reserve(CountedPod pod, List<GpuQuota> quotas) {
-        reserved.put(pod.pod().uid(), pod);
-        for (GpuQuota quota : quotas) {
-            quota.limits().stream()
-                    .filter(limit -> limit.appliesTo(pod.models()))
-                    .map(QuotaLimit::model)
-                    .distinct()
-                    .forEach(model -> reservedGpus.merge(new LimitKey(quota.name(), model), pod.gpus(), Integer::sum));
+    /** What is asked for; a reservation for the same name is free, since only one of the two can become a pod. */
+    private record Requested(String namespace, Set<String> models, int gpus, Optional<CountedPod> sameName) {
+        int free(QuotaLimit limit) {
+            return sameName.filter(pod -> limit.appliesTo(pod.models()))
+                    .map(CountedPod::gpus)
+                    .orElse(0);
         }
     }
 
-    private List<String> violations(GpuQuota quota, Set<String> models, int gpus) {
-        List<QuotaLimit> applying =
-                quota.limits().stream().filter(limit -> limit.appliesTo(models)).toList();
+    private static List<String> violations(QuotaState state, GpuQuota quota, Requested requested) {
+        List<QuotaLimit> applying = quota.limits().stream()
+                .filter(limit -> limit.appliesTo(requested.models()))
+                .toList();
         boolean byModel = applying.stream().anyMatch(limit -> !limit.model().equals(QuotaLimit.ANY));
-        boolean ambiguous = models.size() > 1 || models.contains(QuotaLimit.UNKNOWN);
+        boolean ambiguous = requested.models().size() > 1 || requested.models().contains(QuotaLimit.UNKNOWN);
         if (byModel && ambiguous && quota.ambiguousModel() == GpuQuota.AmbiguousModel.DENY) {
-            return List.of(DenialMessages.ambiguousModel(quota, models));
+            return List.of(DenialMessages.ambiguousModel(quota, requested.models()));
         }
         List<String> violations = new ArrayList<>();
         for (QuotaLimit limit : applying) {
-            if (gpus(quota, limit) + gpus > limit.gpus()) {
-                violations.add(
-                        DenialMessages.overLimit(quota, limit, state.usage(quota, limit, reserved.values()), gpus));
+            if (state.gpus(quota, limit) - requested.free(limit) + requested.gpus() > limit.gpus()) {
+                violations.add(DenialMessages.overLimit(
+                        quota, limit, state.usage(quota, limit), requested.gpus(), requested.namespace()));
             }
         }
         return violations;
     }
 
-    private int gpus(GpuQuota quota, QuotaLimit limit) {
-        return state.gpus(quota, limit) + reservedGpus.getOrDefault(new LimitKey(quota.name(), limit.model()), 0);
-    }
-
-    private Map<String, QuotaStatus> requiredStatus(List<AdmissionRequest> requests) {
-        Set<String> namespaces = new LinkedHashSet<>();
-        requests.forEach(request -> namespaces.add(request.pod().namespace()));
-        Map<String, QuotaStatus> required = new TreeMap<>();
-        for (String namespace : namespaces) {
-            for (GpuQuota quota : state.covering(namespace)) {
-                if (quota.mode() == GpuQuota.Mode.ENFORCE) {
-                    required.computeIfAbsent(quota.name(), name -> requiredStatus(quota));
+    /** Escrow, by limit, without which the last admitted pod of a namespace may not be answered. */
+    public static Map<LimitKey, Integer> requiredEscrow(QuotaState state, String namespace) {
+        Map<LimitKey, Integer> required = new TreeMap<>();
+        for (GpuQuota quota : state.covering(namespace)) {
+            if (quota.mode() == GpuQuota.Mode.ENFORCE) {
+                for (QuotaLimit limit : quota.limits()) {
+                    required.put(
+                            new LimitKey(quota.name(), limit.model()),
+                            Math.min(limit.gpus(), state.gpus(quota, limit)));
                 }
             }
         }
         return required;
     }
 
-    private QuotaStatus requiredStatus(GpuQuota quota) {
-        Map<String, Integer> escrow = new TreeMap<>(quota.status().escrow());
+    /** True when the escrow of an enforced quota is nearly used up and may still grow. */
+    public static boolean needsEscrow(QuotaState state, GpuQuota quota) {
+        return quota.mode() == GpuQuota.Mode.ENFORCE
+                && quota.limits().stream().anyMatch(limit -> {
+                    int escrow = quota.status().escrow().getOrDefault(limit.model(), 0);
+                    int used = state.gpus(quota, limit);
+                    return used > 0
+                            && escrow < limit.gpus()
+                            && used + Math.min(LOW_WATER, limit.gpus() - escrow) > escrow;
+                });
+    }
+
+    /** Status of a quota with an escrow that is ahead of what is used, and the present counts. */
+    public static QuotaStatus raisedStatus(QuotaState state, GpuQuota quota) {
+        Map<String, Integer> escrow = new TreeMap<>();
         for (QuotaLimit limit : quota.limits()) {
-            int known = escrow.getOrDefault(limit.model(), 0);
-            int needed = Math.min(limit.gpus(), gpus(quota, limit));
-            if (needed > known) {
-                int block = Math.min(ESCROW_BLOCK, limit.gpus() - known);
-                escrow.put(limit.model(), Math.max(needed, known + block));
-            }
+            int known = quota.status().escrow().getOrDefault(limit.model(), 0);
+            int used = state.gpus(quota, limit);
+            int ahead = used == 0 ? 0 : Math.min(limit.gpus(), used + ESCROW_BLOCK);
+            escrow.put(limit.model(), Math.max(known, ahead));
         }
-        return quota.status().withEscrow(escrow);
+        return countedStatus(state, quota, false).withEscrow(escrow);
     }
 
     /** Status of a quota with the GPUs in use now and, where {@code lowerEscrow}, no more escrow than that. */
@@ -146,18 +139,21 @@ public final class QuotaEvaluator {
             used.put(limit.model(), gpus - state.carriedOver(quota, limit));
             escrow.put(limit.model(), lowerEscrow ? Math.min(known, gpus) : known);
         }
-        return quota.status().withUsed(used).withEscrow(escrow);
+        return quota.status().withUsed(used).withEscrow(escrow).withUnknownModels(unknownModels(state, quota));
     }
 
-    /** Namespaces whose label has to change: true to set it, where an enforced quota covers them; false to remove it. */
-    public static Map<String, Boolean> namespaceLabels(QuotaState state, String label) {
-        Map<String, Boolean> changes = new TreeMap<>();
-        state.namespaces().forEach((name, labels) -> {
-            boolean enforced = state.covering(name).stream().anyMatch(quota -> quota.mode() == GpuQuota.Mode.ENFORCE);
-            if (enforced != "enforce".equals(labels.getOrDefault(label, ""))) {
-                changes.put(name, enforced);
+    private static SortedSet<String> unknownModels(QuotaState state, GpuQuota quota) {
+        SortedSet<String> unknown = new TreeSet<>();
+        for (QuotaLimit limit : quota.limits()) {
+            if (!limit.model().equals(QuotaLimit.ANY) && !state.knowsModel(limit.model())) {
+                unknown.add(limit.model());
             }
-        });
-        return changes;
+        }
+        return unknown;
+    }
+
+    /** True when an enforced quota covers the namespace, so that its webhook has to fail closed. */
+    public static boolean isEnforced(QuotaState state, String namespace) {
+        return state.covering(namespace).stream().anyMatch(quota -> quota.mode() == GpuQuota.Mode.ENFORCE);
     }
 }

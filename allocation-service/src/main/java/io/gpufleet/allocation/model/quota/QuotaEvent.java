@@ -3,6 +3,7 @@ package io.gpufleet.allocation.model.quota;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -29,14 +30,23 @@ public sealed interface QuotaEvent {
     /** The daemon of a node announced its GPU models. */
     record GpuModelsAnnounced(String node, List<GpuModel> models) implements QuotaEvent {}
 
-    /** A pod was observed: its reservation ends, and a terminal pod counts no longer. */
-    record PodObserved(GpuPod pod) implements QuotaEvent {}
+    /** A pod was observed at a monotonic time: its reservation ends, and a terminal pod counts no longer. */
+    record PodObserved(GpuPod pod, long nanos) implements QuotaEvent {}
 
     /** A pod was deleted; a later observation of its UID has no effect. */
     record PodDeleted(String uid) implements QuotaEvent {}
 
+    /** Every pod of a list was observed, which began at a monotonic time: a pod that was not is gone. */
+    record PodsListed(long sinceNanos) implements QuotaEvent {}
+
+    /** Pods that are being deleted count no longer once their grace period has passed. */
+    record TimePassed(Instant now) implements QuotaEvent {}
+
     /** The leader admitted a pod and reserved its GPUs. */
     record PodReserved(CountedPod reservation) implements QuotaEvent {}
+
+    /** The request of a reserved pod was not answered: no pod can be created. */
+    record ReservationDropped(String uid) implements QuotaEvent {}
 
     /** Reservations made before a monotonic time ended: a quorum list taken since showed no pods for them. */
     record ReservationsReleased(long beforeNanos) implements QuotaEvent {}

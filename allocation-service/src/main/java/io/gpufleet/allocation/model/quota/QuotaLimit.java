@@ -5,7 +5,7 @@ import java.util.Set;
 /**
  * Limit of a quota.
  *
- * @param model short model name, or {@code *} for any
+ * @param model short model name in any case, or {@code *} for any
  */
 public record QuotaLimit(String model, int gpus) {
     /** Any model. */
@@ -16,7 +16,7 @@ public record QuotaLimit(String model, int gpus) {
 
     /** True when a pod that may run on these models counts on this limit. */
     public boolean appliesTo(Set<String> models) {
-        return model.equals(ANY) || models.contains(model) || models.contains(UNKNOWN);
+        return model.equals(ANY) || models.contains(UNKNOWN) || models.stream().anyMatch(model::equalsIgnoreCase);
     }
 
     /** Name of the model in messages. */

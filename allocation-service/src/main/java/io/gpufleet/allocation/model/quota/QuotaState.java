@@ -1,72 +1,232 @@
 package io.gpufleet.allocation.model.quota;
 
-import io.gpufleet.allocation.model.quota.UsageTotals.Total;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.GpuRequest;
+import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Objects;
-import java.util.SequencedMap;
-import java.util.SequencedSet;
-import java.util.TreeMap;
+import java.util.Optional;
+import java.util.Set;
 
 /**
- * Quotas and the pods that count on them. Immutable; {@link QuotaStateReducer} makes the next state.
- *
- * @param quotas quotas by name
- * @param namespaces labels of the namespaces by name
- * @param models GPU models that a pod may run on
- * @param pods pods of the cluster that request GPUs and are not terminal, by UID
- * @param reservations admitted pods that were not observed yet, by UID, oldest first
- * @param carriedOver by quota and model: escrow of an earlier leader that counts as used
- * @param deletedUids UIDs of deleted pods, oldest first
- * @param totals usage by quota and limit, derived from the other components
+ * Quotas and the pods that count on them, with counters by quota and limit. For one thread: {@link #apply} changes it in
+ * place, so that one event of one pod costs as much with 100,000 pods as with one.
  */
-public record QuotaState(
-        NavigableMap<String, GpuQuota> quotas,
-        Map<String, Map<String, String>> namespaces,
-        GpuModelIndex models,
-        Map<String, CountedPod> pods,
-        SequencedMap<String, CountedPod> reservations,
-        Map<String, Map<String, Integer>> carriedOver,
-        SequencedSet<String> deletedUids,
-        UsageTotals totals) {
-    /** The state before the first event. */
-    public static final QuotaState EMPTY = new QuotaState(
-            new TreeMap<>(),
-            Map.of(),
-            GpuModelIndex.EMPTY,
-            Map.of(),
-            new LinkedHashMap<>(),
-            Map.of(),
-            new LinkedHashSet<>(),
-            UsageTotals.EMPTY);
+public final class QuotaState {
+    private static final int MAX_SHOWN = 20;
 
-    /** Makes the collections unmodifiable; states share them, so they are not copied. */
-    public QuotaState {
-        quotas = Collections.unmodifiableNavigableMap(quotas);
-        namespaces = Collections.unmodifiableMap(namespaces);
-        pods = Collections.unmodifiableMap(pods);
-        reservations = Collections.unmodifiableSequencedMap(reservations);
-        carriedOver = Collections.unmodifiableMap(carriedOver);
-        deletedUids = Collections.unmodifiableSequencedSet(deletedUids);
+    private final NamespaceCoverage coverage = new NamespaceCoverage();
+    private final GpuModelIndex models = new GpuModelIndex();
+    private final UsageCounters counters = new UsageCounters();
+    private final Reservations reservations = new Reservations();
+    private final ObservedPods pods = new ObservedPods();
+    private final PodIndex index = new PodIndex(models::forget);
+    private final Map<String, Map<String, Integer>> carriedOver = new HashMap<>();
+
+    /** Applies an event. */
+    public void apply(QuotaEvent event) {
+        switch (event) {
+            case QuotaEvent.QuotaObserved(GpuQuota quota) -> quotaObserved(quota);
+            case QuotaEvent.QuotaDeleted(String name) -> {
+                carriedOver.remove(name);
+                coverage.quotaDeleted(name).forEach(this::recountNamespace);
+            }
+            case QuotaEvent.NamespaceObserved(String name, var labels) -> {
+                if (coverage.namespaceObserved(name, labels)) {
+                    recountNamespace(name);
+                }
+            }
+            case QuotaEvent.NamespaceDeleted(String name) -> {
+                if (coverage.namespaceDeleted(name)) {
+                    recountNamespace(name);
+                }
+            }
+            case QuotaEvent.NodeObserved(var node) -> {
+                models.nodeObserved(node);
+                recountChangedModels();
+            }
+            case QuotaEvent.NodeDeleted(String name) -> {
+                models.nodeDeleted(name);
+                recountChangedModels();
+            }
+            case QuotaEvent.GpuModelsAnnounced(String node, var announced) -> {
+                models.modelsAnnounced(node, announced);
+                recountChangedModels();
+            }
+            case QuotaEvent.PodObserved(GpuPod pod, long nanos) -> podObserved(pod, nanos);
+            case QuotaEvent.PodDeleted(String uid) -> {
+                pods.deleted(uid);
+                reservations.remove(uid);
+                forget(uid);
+            }
+            case QuotaEvent.PodsListed(long since) -> pods.removeUnseen(since).forEach(this::forget);
+            case QuotaEvent.TimePassed(var now) -> pods.removeReleased(now).forEach(this::forget);
+            case QuotaEvent.PodReserved(CountedPod pod) -> {
+                if (pods.get(pod.pod().uid()).isEmpty()) {
+                    reservations.put(pod);
+                    count(pod);
+                }
+            }
+            case QuotaEvent.ReservationDropped(String uid) ->
+                reservations.remove(uid).ifPresent(_ -> forget(uid));
+            case QuotaEvent.ReservationsReleased(long before) ->
+                reservations
+                        .removeBefore(before)
+                        .forEach(pod -> forget(pod.pod().uid()));
+            case QuotaEvent.CarriedOver(String quota, var escrow) -> carriedOver.put(quota, Map.copyOf(escrow));
+            case QuotaEvent.CarryOverCleared() -> carryOverCleared();
+            case QuotaEvent.TermStarted() -> {
+                List.copyOf(reservations.all()).forEach(pod -> {
+                    reservations.remove(pod.pod().uid());
+                    forget(pod.pod().uid());
+                });
+                carryOverCleared();
+            }
+        }
+    }
+
+    private void quotaObserved(GpuQuota quota) {
+        GpuQuota known = coverage.quotas().get(quota.name());
+        if (known == null || version(quota) >= version(known)) {
+            coverage.quotaObserved(quota).forEach(this::recountNamespace);
+        }
+    }
+
+    private void podObserved(GpuPod pod, long nanos) {
+        if (pods.wasDeleted(pod.uid())) {
+            return;
+        }
+        boolean admittedHere = pods.get(pod.uid())
+                .map(CountedPod::admittedHere)
+                .orElseGet(() -> reservations
+                        .consume(pod)
+                        .map(reserved -> {
+                            forget(reserved.pod().uid());
+                            return true;
+                        })
+                        .orElse(false));
+        int gpus = pod.terminal() ? 0 : GpuRequest.count(pod.containers());
+        if (gpus == 0) {
+            pods.remove(pod.uid());
+            forget(pod.uid());
+            return;
+        }
+        var counted = new CountedPod(pod, gpus, models.modelsFor(pod.constraints()), admittedHere, 0);
+        pods.put(counted, nanos);
+        count(counted);
+    }
+
+    private void carryOverCleared() {
+        carriedOver.clear();
+        pods.replaceAll(CountedPod::admittedEarlier).forEach(this::count);
+    }
+
+    private void count(CountedPod pod) {
+        index.put(pod.pod());
+        counters.put(pod, limits(pod));
+    }
+
+    private void forget(String uid) {
+        index.remove(uid);
+        counters.remove(uid);
+    }
+
+    private List<LimitKey> limits(CountedPod pod) {
+        List<LimitKey> limits = new ArrayList<>();
+        for (GpuQuota quota : coverage.covering(pod.pod().namespace())) {
+            for (QuotaLimit limit : quota.limits()) {
+                var key = new LimitKey(quota.name(), limit.model());
+                if (limit.appliesTo(pod.models()) && !limits.contains(key)) {
+                    limits.add(key);
+                }
+            }
+        }
+        return List.copyOf(limits);
+    }
+
+    private void recountNamespace(String namespace) {
+        index.ofNamespace(namespace).forEach(this::recount);
+    }
+
+    private void recountChangedModels() {
+        Set<String> uids = new LinkedHashSet<>();
+        models.drainChangedNodes().forEach(node -> uids.addAll(index.ofNode(node)));
+        models.drainChangedConstraints().forEach(constraints -> uids.addAll(index.ofConstraints(constraints)));
+        uids.forEach(this::recount);
+    }
+
+    private void recount(String uid) {
+        pods.get(uid).or(() -> reservations.get(uid)).ifPresent(pod -> {
+            CountedPod current = pod.withModels(models.modelsFor(pod.pod().constraints()));
+            if (!pods.replace(current)) {
+                reservations.replace(current);
+            }
+            count(current);
+        });
+    }
+
+    /** Quotas by name. */
+    public NavigableMap<String, GpuQuota> quotas() {
+        return coverage.quotas();
+    }
+
+    /** Namespaces that were observed. */
+    public Collection<String> namespaces() {
+        return coverage.namespaces();
+    }
+
+    /** Value of a label of a namespace; empty without it. */
+    public String namespaceLabel(String namespace, String key) {
+        return coverage.label(namespace, key);
     }
 
     /** Quotas that cover a namespace, in name order. */
     public List<GpuQuota> covering(String namespace) {
-        List<String> names = totals.coveringByNamespace().get(namespace);
-        return (names == null ? UsageTotals.covering(namespace, quotas, namespaces) : names)
-                .stream().map(quotas::get).filter(Objects::nonNull).toList();
+        return coverage.covering(namespace);
+    }
+
+    /** Short models that a pod with these constraints may run on. */
+    Set<String> modelsFor(SchedulingConstraints constraints) {
+        Set<String> found = models.modelsFor(constraints);
+        index.asked(constraints);
+        return found;
+    }
+
+    /** True when a node of the cluster has or had a GPU of the model. */
+    public boolean knowsModel(String model) {
+        return models.knows(model);
+    }
+
+    /** Observed pods that request GPUs and use them now or may. */
+    public Collection<CountedPod> pods() {
+        return pods.all();
+    }
+
+    /** Admitted pods that were not observed yet, oldest first. */
+    public Collection<CountedPod> reservations() {
+        return reservations.all();
+    }
+
+    /** True when a pod is observed or reserved. */
+    public boolean knows(String uid) {
+        return reservations.contains(uid) || pods.get(uid).isPresent();
+    }
+
+    /** Reservation of another request for a pod of the same name. */
+    public Optional<CountedPod> reservationOfSameName(GpuPod pod) {
+        return reservations.ofSameName(pod);
     }
 
     /** GPUs that count on a limit now. */
     public int gpus(GpuQuota quota, QuotaLimit limit) {
-        Total total = totals.total(quota.name(), limit.model());
-        return total.admittedHere() + total.others() + carriedOver(quota, limit);
+        var usage = counters.usage(new LimitKey(quota.name(), limit.model()));
+        return usage.admittedHere() + usage.others() + carriedOver(quota, limit);
     }
 
     /**
@@ -75,44 +235,57 @@ public record QuotaState(
      */
     public int carriedOver(GpuQuota quota, QuotaLimit limit) {
         int escrow = carriedOver.getOrDefault(quota.name(), Map.of()).getOrDefault(limit.model(), 0);
-        return Math.max(0, escrow - totals.total(quota.name(), limit.model()).others());
+        return Math.max(
+                0,
+                escrow
+                        - counters.usage(new LimitKey(quota.name(), limit.model()))
+                                .others());
     }
 
-    /** Usage of a limit with its holders. Visits every pod: for messages and views. */
+    /** Usage of a limit with its largest holders. */
     public QuotaUsage usage(GpuQuota quota, QuotaLimit limit) {
-        return usage(quota, limit, List.of());
+        var usage = counters.usage(new LimitKey(quota.name(), limit.model()));
+        return new QuotaUsage(
+                gpus(quota, limit),
+                carriedOver(quota, limit),
+                usage.holders().stream()
+                        .limit(MAX_SHOWN)
+                        .map(pod -> new QuotaUsage.PodUsage(
+                                pod.pod().namespace(), pod.pod().displayName(), pod.gpus()))
+                        .toList(),
+                usage.holders().size());
     }
 
-    /** Usage of a limit if some more pods, admitted by this replica, were counted. */
-    QuotaUsage usage(GpuQuota quota, QuotaLimit limit, Collection<CountedPod> more) {
-        List<QuotaUsage.PodUsage> holders = new ArrayList<>();
-        int gpus = gpus(quota, limit);
-        for (Collection<CountedPod> counted : List.of(pods.values(), reservations.values(), more)) {
-            for (CountedPod pod : counted) {
-                if (counts(pod, quota, limit)) {
-                    holders.add(new QuotaUsage.PodUsage(pod.pod().displayName(), pod.gpus()));
-                }
-            }
-        }
-        for (CountedPod pod : more) {
-            gpus += counts(pod, quota, limit) ? pod.gpus() : 0;
-        }
-        return new QuotaUsage(gpus, carriedOver(quota, limit), holders);
-    }
-
-    private boolean counts(CountedPod pod, GpuQuota quota, QuotaLimit limit) {
-        String namespace = pod.pod().namespace();
-        return limit.appliesTo(pod.models()) && quota.covers(namespace, namespaces.getOrDefault(namespace, Map.of()));
+    /** Quotas whose usage changed since the last call. */
+    public Set<String> drainChangedQuotas() {
+        return counters.drainChangedQuotas();
     }
 
     /** True when a reservation was made before a monotonic time. */
     public boolean hasReservationBefore(long nanos) {
-        return reservations.values().stream().anyMatch(pod -> pod.reservedAtNanos() - nanos < 0);
+        return reservations.hasBefore(nanos);
     }
 
     /** True while escrow of an earlier leader counts as used. */
     public boolean hasCarryOver() {
         return carriedOver.values().stream()
                 .anyMatch(byModel -> byModel.values().stream().anyMatch(gpus -> gpus > 0));
+    }
+
+    /** Counters of every limit, for tests and debugging: by quota and model. */
+    Map<LimitKey, Integer> totals() {
+        Map<LimitKey, Integer> totals = new LinkedHashMap<>();
+        quotas().values()
+                .forEach(quota -> quota.limits()
+                        .forEach(limit -> totals.put(new LimitKey(quota.name(), limit.model()), gpus(quota, limit))));
+        return totals;
+    }
+
+    private static long version(GpuQuota quota) {
+        try {
+            return Long.parseLong(quota.resourceVersion());
+        } catch (NumberFormatException opaque) {
+            return Long.MAX_VALUE;
+        }
     }
 }

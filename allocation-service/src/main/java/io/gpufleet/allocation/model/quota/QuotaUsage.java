@@ -1,6 +1,5 @@
 package io.gpufleet.allocation.model.quota;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -9,31 +8,38 @@ import java.util.stream.Collectors;
  *
  * @param gpus GPUs that count, including those carried over
  * @param carriedOver GPUs that count although their pods were not observed: the previous leader may have admitted them
- * @param holders pods that count, largest first
+ * @param holders the largest pods that count, largest first
+ * @param pods number of all pods that count
  */
-public record QuotaUsage(int gpus, int carriedOver, List<PodUsage> holders) {
-    /** A pod and its GPUs. */
-    public record PodUsage(String pod, int gpus) {}
+public record QuotaUsage(int gpus, int carriedOver, List<PodUsage> holders, int pods) {
+    private static final int MAX_NAMED = 5;
 
-    /** Sorts. */
+    /** A pod and its GPUs. */
+    public record PodUsage(String namespace, String pod, int gpus) {}
+
+    /** Copies. */
     public QuotaUsage {
-        holders = holders.stream()
-                .sorted(Comparator.comparingInt(PodUsage::gpus).reversed().thenComparing(PodUsage::pod))
-                .toList();
+        holders = List.copyOf(holders);
     }
 
-    /** Names at most five holders, in brackets; empty without usage. */
-    public String describeHolders() {
-        String names = holders.stream()
-                .limit(5)
-                .map(holder -> holder.pod() + " " + holder.gpus())
-                .collect(Collectors.joining(", "));
-        int more = holders.size() - 5;
-        String carried = carriedOver > 0
-                ? (names.isEmpty() ? "" : ", ") + carriedOver + " carried over from the previous leader, for up to 70 s"
-                : "";
-        return names.isEmpty() && carried.isEmpty()
+    /** Names at most five holders of a namespace, and how many others there are, in brackets; empty without usage. */
+    public String describeHolders(String namespace) {
+        List<PodUsage> named = holders.stream()
+                .filter(holder -> holder.namespace().equals(namespace))
+                .limit(MAX_NAMED)
+                .toList();
+        String names =
+                named.stream().map(holder -> holder.pod() + " " + holder.gpus()).collect(Collectors.joining(", "));
+        int more = pods - named.size();
+        String others = more == 0
                 ? ""
-                : " (" + names + (more > 0 ? " and " + more + " more" : "") + carried + ")";
+                : (names.isEmpty() ? "" : " and ")
+                        + more
+                        + (names.isEmpty() ? "" : " more")
+                        + (more == 1 ? " pod" : " pods");
+        String carried = carriedOver > 0
+                ? (pods == 0 ? "" : ", ") + carriedOver + " carried over from the previous leader, for up to 70 s"
+                : "";
+        return pods == 0 && carried.isEmpty() ? "" : " (" + names + others + carried + ")";
     }
 }

@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.scheduling;
 
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -8,7 +9,8 @@ import java.util.List;
  * @param name empty until the API server generates it from {@code generateName}
  * @param uid UID, or an identifier of the request where the pod has none yet
  * @param uidKnown whether {@code uid} is the UID of the pod
- * @param terminal whether the pod succeeded or failed, so that it uses no GPUs
+ * @param countsUntil when the pod stops using GPUs: {@link Instant#MIN} once it succeeded or failed, the end of its grace
+ *     period once it is being deleted, so that a pod on a dead node ends too; else {@link Instant#MAX}
  */
 public record GpuPod(
         String namespace,
@@ -16,12 +18,17 @@ public record GpuPod(
         String generateName,
         String uid,
         boolean uidKnown,
-        boolean terminal,
+        Instant countsUntil,
         SchedulingConstraints constraints,
         List<ContainerResources> containers) {
     /** Copies. */
     public GpuPod {
         containers = List.copyOf(containers);
+    }
+
+    /** True when the pod succeeded or failed. */
+    public boolean terminal() {
+        return countsUntil.equals(Instant.MIN);
     }
 
     /** Namespace and name, for messages. */

@@ -34,6 +34,11 @@ public sealed interface GpuRequest {
         return gpus > 1_000_000 ? new Invalid(gpus + " GPUs are more than any fleet has") : new Count((int) gpus);
     }
 
+    /** GPUs of the containers of a pod; 0 for an invalid request. */
+    static int count(List<ContainerResources> containers) {
+        return of(containers) instanceof Count(int gpus) ? gpus : 0;
+    }
+
     private static long effective(List<ContainerResources> containers, String resource) {
         long apps = 0;
         long sidecars = 0;

@@ -27,29 +27,23 @@ class GpuModelIndexTest {
         return new SchedulingConstraints(Map.of(), List.of(), node);
     }
 
-    private static MutableGpuModelIndex changed(GpuModelIndex index) {
-        return new MutableGpuModelIndex(index);
-    }
-
     @Test
     void announcedModelsOfMatchingNodesAreTheModels() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withNode(node("n1", "x"))
-                .withNode(node("n2", "y"))
-                .withModels("n1", List.of(A100))
-                .withModels("n2", List.of(A100_80))
-                .toIndex();
+        GpuModelIndex index = new GpuModelIndex();
+        index.nodeObserved(node("n1", "x"));
+        index.nodeObserved(node("n2", "y"));
+        index.modelsAnnounced("n1", List.of(A100));
+        index.modelsAnnounced("n2", List.of(A100_80));
         assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100", "A100-80GB"));
         assertThat(index.modelsFor(selecting("y"))).isEqualTo(Set.of("A100-80GB"));
-        assertThat(changed(index).withoutNode("n2").toIndex().modelsFor(SchedulingConstraints.NONE))
-                .isEqualTo(Set.of("A100"));
+        index.nodeDeleted("n2");
+        assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100"));
     }
 
     @Test
     void longestProductThatFitsTheLabelIsTheModel() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withModels("n1", List.of(A100, A100_80))
-                .toIndex();
+        GpuModelIndex index = new GpuModelIndex();
+        index.modelsAnnounced("n1", List.of(A100, A100_80));
         assertThat(index.modelsFor(selecting("NVIDIA-A100-SXM4-80GB"))).isEqualTo(Set.of("A100-80GB"));
         assertThat(index.modelsFor(selecting("NVIDIA-A100-SXM4-80GB-SHARED"))).isEqualTo(Set.of("A100-80GB"));
         assertThat(index.modelsFor(selecting("NVIDIA-A100-MIG-1g.5gb"))).isEqualTo(Set.of("A100"));
@@ -58,63 +52,69 @@ class GpuModelIndexTest {
 
     @Test
     void nodeWithoutDaemonIsKnownByItsProductLabel() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withModels("n1", List.of(A100))
-                .withNode(node("n2", "NVIDIA-A100-SHARED"))
-                .toIndex();
+        GpuModelIndex index = new GpuModelIndex();
+        index.modelsAnnounced("n1", List.of(A100));
+        index.nodeObserved(node("n2", "NVIDIA-A100-SHARED"));
         assertThat(index.modelsFor(boundTo("n2"))).isEqualTo(Set.of("A100"));
     }
 
     @Test
     void nodeThatIsNotKnownAnyMoreHasTheModelOfItsLabel() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withNode(node("n1", "NVIDIA-H100"))
-                .withModels("n1", List.of(A100))
-                .withModels("n1", List.of())
-                .toIndex();
+        GpuModelIndex index = new GpuModelIndex();
+        index.nodeObserved(node("n1", "NVIDIA-H100"));
+        index.modelsAnnounced("n1", List.of(A100));
+        index.modelsAnnounced("n1", List.of());
         assertThat(index.modelsFor(boundTo("n1"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
-        assertThat(changed(index).withModels("n1", List.of()).toIndex()).isSameAs(index);
     }
 
     @Test
     void podBoundToUnknownNodeHasUnknownModel() {
-        assertThat(GpuModelIndex.EMPTY.modelsFor(boundTo("n9"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
+        assertThat(new GpuModelIndex().modelsFor(boundTo("n9"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
     }
 
     @Test
     void nodeWithoutGpusHasNoModel() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withNode(new NodeInfo("cpu", Map.of(), false))
-                .withNode(node("n1", "x"))
-                .withModels("n1", List.of(A100))
-                .toIndex();
+        GpuModelIndex index = new GpuModelIndex();
+        index.nodeObserved(new NodeInfo("cpu", Map.of(), false));
+        index.nodeObserved(node("n1", "x"));
+        index.modelsAnnounced("n1", List.of(A100));
         assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100"));
     }
 
     @Test
-    void eventWithoutEffectGivesTheSameIndex() {
-        GpuModelIndex index = changed(GpuModelIndex.EMPTY)
-                .withNode(node("n1", "x"))
-                .withModels("n1", List.of(A100))
-                .toIndex();
-        assertThat(changed(index).withNode(node("n1", "x")).toIndex()).isSameAs(index);
-        assertThat(changed(index).withModels("n1", List.of(A100)).toIndex()).isSameAs(index);
-        assertThat(changed(index).withoutNode("n2").toIndex()).isSameAs(index);
+    void modelsOfConstraintsFollowEveryChangeOfANode() {
+        GpuModelIndex index = new GpuModelIndex();
+        assertThat(index.modelsFor(selecting("x"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
+        // When
+        index.nodeObserved(node("n1", "x"));
+        index.modelsAnnounced("n1", List.of(A100));
+        // Then
+        assertThat(index.modelsFor(selecting("x"))).isEqualTo(Set.of("A100"));
+        assertThat(index.drainChangedConstraints()).contains(selecting("x"));
+        index.nodeObserved(node("n1", "y"));
+        assertThat(index.modelsFor(selecting("x"))).isEqualTo(Set.of(QuotaLimit.UNKNOWN));
+        assertThat(index.modelsFor(SchedulingConstraints.NONE)).isEqualTo(Set.of("A100"));
     }
 
     @Test
-    void indexOfBeforeABatchDoesNotChange() {
-        GpuModelIndex before =
-                changed(GpuModelIndex.EMPTY).withNode(node("n1", "x")).toIndex();
+    void eventWithoutEffectChangesNothing() {
+        GpuModelIndex index = new GpuModelIndex();
+        index.nodeObserved(node("n1", "x"));
+        index.modelsAnnounced("n1", List.of(A100));
+        index.drainChangedNodes();
         // When
-        GpuModelIndex after = changed(before)
-                .withoutNode("n1")
-                .withModels("n1", List.of(A100))
-                .toIndex();
+        index.nodeObserved(node("n1", "x"));
+        index.modelsAnnounced("n1", List.of(A100));
+        index.nodeDeleted("n2");
         // Then
-        assertThat(before)
-                .isEqualTo(
-                        changed(GpuModelIndex.EMPTY).withNode(node("n1", "x")).toIndex());
-        assertThat(after).isNotEqualTo(before);
+        assertThat(index.drainChangedNodes()).isEmpty();
+    }
+
+    @Test
+    void nodeWithoutDaemonIsKnownByItsTypeLabel() {
+        GpuModelIndex index = new GpuModelIndex();
+        index.nodeObserved(new NodeInfo("n1", Map.of("gpu-type", "b200"), true));
+        assertThat(index.modelsFor(boundTo("n1"))).isEqualTo(Set.of("B200"));
+        assertThat(index.knows("B200")).isTrue();
     }
 }

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Leases on the leadership of quotas. */
 class LeadershipLeaseTest {
     private static GpuQuota ledBy(String leader, long term) {
         return TestQuotas.enforced("q")
-                .withStatus(new QuotaStatus(leader, term, Map.of("A100", 64), Map.of("A100", 3)));
+                .withStatus(new QuotaStatus(leader, term, Map.of("A100", 64), Map.of("A100", 3), new TreeSet<>()));
     }
 
     @Test
@@ -43,7 +44,8 @@ class LeadershipLeaseTest {
     @Test
     void quotaOfALowerTermIsWrittenWithTheTokenAndItsEscrow() {
         assertThat(new LeadershipLease("r0@9", 9, 0).acquire(ledBy("r1@8", 8)))
-                .isEqualTo(new Acquisition.Write(new QuotaStatus("r0@9", 9, Map.of("A100", 64), Map.of("A100", 3))));
+                .isEqualTo(new Acquisition.Write(
+                        new QuotaStatus("r0@9", 9, Map.of("A100", 64), Map.of("A100", 3), new TreeSet<>())));
     }
 
     @Test

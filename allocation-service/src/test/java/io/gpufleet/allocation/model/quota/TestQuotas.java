@@ -7,6 +7,7 @@ import io.gpufleet.allocation.model.scheduling.GpuResource;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,11 +39,32 @@ public final class TestQuotas {
         for (GpuQuota quota : quotas) {
             events.add(new QuotaEvent.QuotaObserved(quota));
         }
-        return QuotaStateReducer.apply(QuotaState.EMPTY, events);
+        var state = new QuotaState();
+        events.forEach(state::apply);
+        return state;
     }
 
+    /** The same state, after events. */
     static QuotaState apply(QuotaState state, QuotaEvent... events) {
-        return QuotaStateReducer.apply(state, List.of(events));
+        List.of(events).forEach(state::apply);
+        return state;
+    }
+
+    static QuotaEvent observed(GpuPod pod) {
+        return new QuotaEvent.PodObserved(pod, 0);
+    }
+
+    /** The same pod, that stops counting at another time. */
+    static GpuPod until(GpuPod pod, Instant end) {
+        return new GpuPod(
+                pod.namespace(),
+                pod.name(),
+                pod.generateName(),
+                pod.uid(),
+                true,
+                end,
+                pod.constraints(),
+                pod.containers());
     }
 
     static GpuQuota enforced(String name, QuotaLimit... limits) {
@@ -71,7 +93,7 @@ public final class TestQuotas {
                 "",
                 "uid-" + number,
                 true,
-                false,
+                Instant.MAX,
                 new SchedulingConstraints(nodeSelector, List.of(), ""),
                 gpus(gpus));
     }
@@ -93,7 +115,7 @@ public final class TestQuotas {
                 pod.generateName(),
                 pod.uid(),
                 true,
-                false,
+                Instant.MAX,
                 new SchedulingConstraints(pod.constraints().nodeSelector(), List.of(), node),
                 pod.containers());
     }
@@ -106,7 +128,7 @@ public final class TestQuotas {
                 generateName,
                 uid,
                 false,
-                false,
+                Instant.MAX,
                 new SchedulingConstraints(A100, List.of(), ""),
                 gpus(gpus));
     }

@@ -1,0 +1,268 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.app.QuotaClient.UpdateResult;
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.LeadershipLease;
+import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;
+import io.gpufleet.allocation.model.quota.LimitKey;
+import io.gpufleet.allocation.model.quota.QuotaEvaluator;
+import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaState;
+import io.gpufleet.allocation.model.quota.QuotaStatus;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedSet;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes tokens, escrow and counts into the status of the quotas: one write at a time for each quota, several quotas at
+ * once, beside the thread that decides. For that thread only.
+ */
+final class QuotaStatusWriter {
+    private static final Logger LOG = LoggerFactory.getLogger(QuotaStatusWriter.class);
+    private static final long RETRY = Duration.ofMillis(500).toNanos();
+    private static final int TOLERATED_FAILURES = 3;
+    private static final long RETRY_REJECTED = Duration.ofSeconds(30).toNanos();
+
+    /** Receives what becomes of the writes. */
+    interface Listener {
+        /** A quota was written, changed, deleted, or cannot be written now. */
+        void changed(String quota);
+
+        /** The token was written into a quota; its escrow counts as used. */
+        void acquired(String quota);
+
+        /** A replica with a higher term leads a quota. */
+        void superseded(String quota, String leader);
+    }
+
+    private sealed interface Outcome {
+        record Written(GpuQuota quota) implements Outcome {}
+
+        record Changed(Optional<GpuQuota> current) implements Outcome {}
+
+        record Failed(ApiServerException failure) implements Outcome {}
+    }
+
+    /** A write whose outcome may still be unknown; void once the quota has another version than it was made for. */
+    private record Attempt(String resourceVersion, QuotaStatus status) {}
+
+    private static final class Progress {
+        private boolean inFlight;
+        private @Nullable Attempt attempt;
+        private long retryAt;
+        private boolean retry;
+        private int failures;
+        private String problem = "";
+    }
+
+    private final QuotaClient client;
+    private final ActiveLease active;
+    private final QuotaState state;
+    private final QuotaExecutors executors;
+    private final LongSupplier nanos;
+    private final Listener listener;
+    private final Map<String, Progress> progress = new HashMap<>();
+    private final SequencedSet<String> wanted = new LinkedHashSet<>();
+
+    QuotaStatusWriter(
+            QuotaClient client,
+            ActiveLease active,
+            QuotaState state,
+            QuotaExecutors executors,
+            LongSupplier nanos,
+            Listener listener) {
+        this.client = client;
+        this.active = active;
+        this.state = state;
+        this.executors = executors;
+        this.nanos = nanos;
+        this.listener = listener;
+    }
+
+    /** True when the escrow that is surely written covers so many GPUs of a limit. */
+    boolean covers(LeadershipLease lease, LimitKey limit, int gpus) {
+        GpuQuota quota = state.quotas().get(limit.quota());
+        if (quota == null) {
+            return true;
+        }
+        if (!lease.leads(quota)) {
+            return false;
+        }
+        int written = quota.status().escrow().getOrDefault(limit.model(), 0);
+        Attempt attempt = of(limit.quota()).attempt;
+        return gpus
+                <= (attempt != null && attempt.resourceVersion().equals(quota.resourceVersion())
+                        ? Math.min(written, attempt.status().escrow().getOrDefault(limit.model(), 0))
+                        : written);
+    }
+
+    /** Why a quota cannot be written; empty when it can. */
+    String problem(String quota) {
+        return of(quota).problem;
+    }
+
+    /** Writes the token, or the escrow that is needed, as soon as no other write of the quota is under way. */
+    void request(String quota) {
+        wanted.add(quota);
+    }
+
+    /** Starts the writes that were requested and are due. */
+    void pump(LeadershipLease lease) {
+        long now = nanos.getAsLong();
+        for (String name : List.copyOf(wanted)) {
+            Progress known = of(name);
+            GpuQuota quota = state.quotas().get(name);
+            if (quota == null) {
+                wanted.remove(name);
+                progress.remove(name);
+            } else if (!known.inFlight && !(known.retry && now - known.retryAt < 0)) {
+                wanted.remove(name);
+                if (!start(quota, lease)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** False when another replica leads the quota, so that this one may write nothing. */
+    private boolean start(GpuQuota quota, LeadershipLease lease) {
+        return switch (lease.acquire(quota)) {
+            case Acquisition.Superseded(String leader) -> {
+                listener.superseded(quota.name(), leader);
+                yield false;
+            }
+            case Acquisition.Write(QuotaStatus status) -> {
+                submit(quota, status, true);
+                yield true;
+            }
+            case Acquisition.Held() -> {
+                if (QuotaEvaluator.needsEscrow(state, quota)) {
+                    submit(quota, QuotaEvaluator.raisedStatus(state, quota), false);
+                }
+                yield true;
+            }
+        };
+    }
+
+    /** Writes the present counts, if they differ from those written; false when nothing had to or could be written. */
+    boolean writeCounts(String name, boolean lowerEscrow) {
+        GpuQuota quota = state.quotas().get(name);
+        if (quota == null || of(name).inFlight || of(name).retry) {
+            return false;
+        }
+        QuotaStatus counted = QuotaEvaluator.countedStatus(state, quota, lowerEscrow);
+        if (counted.equals(quota.status())) {
+            return false;
+        }
+        submit(quota, counted, false);
+        return true;
+    }
+
+    /** True while a write of the quota is under way. */
+    boolean isWriting(String quota) {
+        return of(quota).inFlight;
+    }
+
+    private void submit(GpuQuota quota, QuotaStatus status, boolean acquires) {
+        Progress known = of(quota.name());
+        known.inFlight = true;
+        known.attempt = new Attempt(quota.resourceVersion(), status);
+        GpuQuota next = quota.withStatus(status);
+        executors.api().execute(() -> {
+            Outcome outcome = write(next);
+            executors.decider().execute(() -> finished(next, acquires, outcome));
+        });
+    }
+
+    private Outcome write(GpuQuota quota) {
+        try {
+            active.require("status of gpuquota/" + quota.name());
+            return switch (client.updateStatus(quota)) {
+                case UpdateResult.Updated(GpuQuota written) -> new Outcome.Written(written);
+                case UpdateResult.Conflict() -> new Outcome.Changed(client.quota(quota.name()));
+            };
+        } catch (ApiServerException failed) {
+            return new Outcome.Failed(failed);
+        } catch (RuntimeException failed) {
+            return new Outcome.Failed(new ApiServerException("gpuquota/" + quota.name() + ": " + failed, failed));
+        }
+    }
+
+    private void finished(GpuQuota attempted, boolean acquires, Outcome outcome) {
+        String name = attempted.name();
+        Progress known = of(name);
+        known.inFlight = false;
+        known.retry = false;
+        switch (outcome) {
+            case Outcome.Written(GpuQuota written) -> {
+                known.problem = "";
+                known.failures = 0;
+                state.apply(new QuotaEvent.QuotaObserved(written));
+                if (acquires) {
+                    state.apply(
+                            new QuotaEvent.CarriedOver(name, written.status().escrow()));
+                    listener.acquired(name);
+                }
+            }
+            case Outcome.Changed(Optional<GpuQuota> current) -> {
+                current.ifPresentOrElse(quota -> state.apply(new QuotaEvent.QuotaObserved(quota)), () -> deleted(name));
+                wanted.add(name);
+            }
+            case Outcome.Failed(ApiServerException failure) -> failed(name, known, failure);
+        }
+        listener.changed(name);
+    }
+
+    private void failed(String name, Progress known, ApiServerException failure) {
+        known.retry = true;
+        known.retryAt = nanos.getAsLong() + (failure.rejected() ? RETRY_REJECTED : RETRY);
+        wanted.add(name);
+        if (known.problem.isEmpty()) {
+            LOG.atWarn()
+                    .addKeyValue("quota", name)
+                    .addKeyValue("error", failure.getMessage())
+                    .log("status of the quota cannot be written, retrying");
+        }
+        known.failures++;
+        if (failure.rejected()) {
+            report(new QuotaClient.QuotaProblem(name, String.valueOf(failure.getMessage())));
+        }
+        if (failure.rejected() || known.failures >= TOLERATED_FAILURES) {
+            known.problem = String.valueOf(failure.getMessage());
+        }
+    }
+
+    /** Tells the owner of a quota why it is not in force; a quota that cannot even be told so is logged only. */
+    void report(QuotaClient.QuotaProblem problem) {
+        executors.api().execute(() -> {
+            try {
+                active.require("status of gpuquota/" + problem.quota());
+                client.reportProblem(problem);
+            } catch (ApiServerException | RuntimeException failed) {
+                LOG.atWarn()
+                        .addKeyValue("quota", problem.quota())
+                        .addKeyValue("error", failed.getMessage())
+                        .log("condition of the quota cannot be written");
+            }
+        });
+    }
+
+    /** A quota is gone. */
+    void deleted(String name) {
+        state.apply(new QuotaEvent.QuotaDeleted(name));
+        progress.remove(name);
+        wanted.remove(name);
+    }
+
+    private Progress of(String quota) {
+        return progress.computeIfAbsent(quota, _ -> new Progress());
+    }
+}

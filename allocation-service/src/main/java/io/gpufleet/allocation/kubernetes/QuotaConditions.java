@@ -1,0 +1,67 @@
+package io.gpufleet.allocation.kubernetes;
+
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Conditions in the status of a GpuQuota; their texts fit the schema. */
+final class QuotaConditions {
+    private static final int MAX_MESSAGE = 1_024;
+
+    private QuotaConditions() {}
+
+    private record Condition(String type, boolean holds, String reason, String message) {
+        Map<String, Object> map(List<Map<String, Object>> before, Instant now) {
+            String status = holds ? "True" : "False";
+            String since = before.stream()
+                    .filter(condition -> type.equals(condition.get("type")) && status.equals(condition.get("status")))
+                    .map(condition -> String.valueOf(condition.get("lastTransitionTime")))
+                    .findFirst()
+                    .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
+            return Map.of(
+                    "type", type,
+                    "status", status,
+                    "reason", reason,
+                    "message", GpuQuotaMapper.cut(message, MAX_MESSAGE),
+                    "lastTransitionTime", since);
+        }
+    }
+
+    /** Conditions of a quota that is in force. */
+    static List<Map<String, Object>> of(GpuQuota quota, List<Map<String, Object>> before, Instant now) {
+        List<String> over = quota.limits().stream()
+                .filter(limit -> quota.status().used().getOrDefault(limit.model(), 0) > limit.gpus())
+                .map(QuotaLimit::model)
+                .toList();
+        var unknown = quota.status().unknownModels();
+        return List.of(
+                new Condition("Ready", true, "InForce", "").map(before, now),
+                new Condition(
+                                "OverLimit",
+                                !over.isEmpty(),
+                                over.isEmpty() ? "WithinLimits" : "LimitExceeded",
+                                over.isEmpty() ? "" : "more GPUs in use than the limit of " + String.join(", ", over))
+                        .map(before, now),
+                new Condition(
+                                "ModelsKnown",
+                                unknown.isEmpty(),
+                                unknown.isEmpty() ? "Known" : "NoSuchModel",
+                                unknown.isEmpty()
+                                        ? ""
+                                        : "no node of the cluster has or had " + String.join(", ", unknown)
+                                                + "; kubectl get nodes -L gpu-type lists the models")
+                        .map(before, now));
+    }
+
+    /** The conditions with Ready=False. */
+    static List<Map<String, Object>> notReady(List<Map<String, Object>> before, String reason, Instant now) {
+        List<Map<String, Object>> conditions = new ArrayList<>(before);
+        conditions.removeIf(condition -> "Ready".equals(condition.get("type")));
+        conditions.add(new Condition("Ready", false, "NotInForce", reason).map(before, now));
+        return conditions;
+    }
+}

@@ -1,0 +1,109 @@
+package io.gpufleet.allocation.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.fabric8.kubernetes.client.informers.cache.ItemStore;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pods as the informer remembers them: of a pod without GPUs its name and version, of one with GPUs what PodMapper reads.
+ * The handlers still receive each pod as it came.
+ */
+final class ReducedPods implements ItemStore<Pod> {
+    private final Map<String, Pod> pods = new ConcurrentHashMap<>();
+
+    static Pod reduce(Pod pod) {
+        return PodMapper.requestsGpus(pod)
+                ? new PodBuilder()
+                        .withMetadata(metadata(pod.getMetadata())
+                                .withGenerateName(pod.getMetadata().getGenerateName())
+                                .withLabels(pod.getMetadata().getLabels())
+                                .withOwnerReferences(pod.getMetadata().getOwnerReferences())
+                                .withDeletionTimestamp(pod.getMetadata().getDeletionTimestamp())
+                                .withDeletionGracePeriodSeconds(
+                                        pod.getMetadata().getDeletionGracePeriodSeconds())
+                                .build())
+                        .withSpec(new PodSpecBuilder()
+                                .withNodeName(pod.getSpec().getNodeName())
+                                .withNodeSelector(pod.getSpec().getNodeSelector())
+                                .withAffinity(pod.getSpec().getAffinity())
+                                .withInitContainers(reduce(pod.getSpec().getInitContainers()))
+                                .withContainers(reduce(pod.getSpec().getContainers()))
+                                .build())
+                        .withStatus(pod.getStatus())
+                        .build()
+                : new PodBuilder()
+                        .withMetadata(metadata(pod.getMetadata()).build())
+                        .build();
+    }
+
+    private static ObjectMetaBuilder metadata(ObjectMeta metadata) {
+        return new ObjectMetaBuilder()
+                .withNamespace(metadata.getNamespace())
+                .withName(metadata.getName())
+                .withUid(metadata.getUid())
+                .withResourceVersion(metadata.getResourceVersion());
+    }
+
+    private static List<Container> reduce(@Nullable List<Container> containers) {
+        return containers == null
+                ? List.of()
+                : containers.stream()
+                        .map(container -> new ContainerBuilder()
+                                .withName(container.getName())
+                                .withRestartPolicy(container.getRestartPolicy())
+                                .withResources(container.getResources())
+                                .build())
+                        .toList();
+    }
+
+    @Override
+    public String getKey(Pod pod) {
+        return Cache.metaNamespaceKeyFunc(pod);
+    }
+
+    @Override
+    public @Nullable Pod put(String key, Pod pod) {
+        return pods.put(key, reduce(pod));
+    }
+
+    @Override
+    public @Nullable Pod remove(String key) {
+        return pods.remove(key);
+    }
+
+    @Override
+    public Stream<String> keySet() {
+        return pods.keySet().stream();
+    }
+
+    @Override
+    public Stream<Pod> values() {
+        return pods.values().stream();
+    }
+
+    @Override
+    public int size() {
+        return pods.size();
+    }
+
+    @Override
+    public @Nullable Pod get(String key) {
+        return pods.get(key);
+    }
+
+    @Override
+    public boolean isFullState() {
+        return false;
+    }
+}
