@@ -114,6 +114,7 @@ public final class InventoryMain {
         var settings =
                 new LabelReconciler.ReconcilerSettings(config.labels(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
+                view::fleet,
                 new ServerSideLabelWriter(client),
                 writer -> new LabelReconciler(view::fleet, writer, signals, workers, timer, settings),
                 signals,

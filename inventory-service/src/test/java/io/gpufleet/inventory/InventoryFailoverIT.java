@@ -47,4 +47,39 @@ class InventoryFailoverIT {
                     .untilAsserted(() -> assertThat(cluster.labels("n1")).containsEntry("gpu-type", "h100"));
         }
     }
+
+    @Test
+    void nodeObjectDeletedWhileNoReplicaRanIsFoundAndItsNodeForgottenOnceItDeparts() throws Exception {
+        try (var cluster = new TestCluster(dir);
+                var daemon = cluster.daemon("n2")) {
+            // Given
+            try (var first = new Shutdown()) {
+                var active = cluster.startReplica("inventory-service-0", first);
+                cluster.createNode("n2", Map.of());
+                daemon.announce(TestGpus.a100(1));
+                await().atMost(SOON)
+                        .untilAsserted(() -> assertThat(TestCluster.get(active, "/v1/nodes/n2")
+                                        .path("uid")
+                                        .asText())
+                                .isNotEmpty());
+            }
+            // When
+            cluster.kubernetes().nodes().withName("n2").delete();
+            try (var second = new Shutdown()) {
+                var next = cluster.startReplica("inventory-service-0", second);
+                // Then
+                await().atMost(SOON).untilAsserted(() -> {
+                    var node = TestCluster.get(next, "/v1/nodes/n2");
+                    assertThat(node.path("presence").asText()).isEqualTo("present");
+                    assertThat(node.has("uid")).isFalse();
+                });
+                daemon.depart("shutdown");
+                await().atMost(SOON)
+                        .untilAsserted(() -> assertThat(TestCluster.get(next, "/v1/nodes/n2")
+                                        .path("status")
+                                        .asInt())
+                                .isEqualTo(404));
+            }
+        }
+    }
 }

@@ -1,20 +1,30 @@
 package io.gpufleet.inventory.app;
 
+import io.gpufleet.inventory.model.Fleet;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Watches and labels Nodes while this replica leads; every write asks the lease of the term. */
 public final class KubernetesActor {
     /** A watch on Node objects. */
     public interface Watch extends AutoCloseable {
+        /** Completes when every Node object is known. */
+        CompletionStage<Void> synced();
+
+        /** Whether every Node object is known and none has that name. */
+        boolean lacks(String node);
+
         @Override
         void close();
     }
 
-    private record Term(LeasedLabelWriter writer, LabelReconciler labels, Watch watch) {}
+    private record Term(LeasedLabelWriter writer, LabelReconciler labels, MissingNodes missing, Watch watch) {}
 
+    private final Supplier<Fleet> fleet;
     private final LabelWriter writer;
     private final Function<LabelWriter, LabelReconciler> reconcilers;
     private final SignalSink signals;
@@ -28,10 +38,12 @@ public final class KubernetesActor {
      * @param openWatch starts a watch that calls the listeners in their order
      */
     public KubernetesActor(
+            Supplier<Fleet> fleet,
             LabelWriter writer,
             Function<LabelWriter, LabelReconciler> reconcilers,
             SignalSink signals,
             Function<List<NodeListener>, Watch> openWatch) {
+        this.fleet = fleet;
         this.writer = writer;
         this.reconcilers = reconcilers;
         this.signals = signals;
@@ -42,13 +54,17 @@ public final class KubernetesActor {
     public void begin(BooleanSupplier lease) {
         var leased = new LeasedLabelWriter(writer, lease);
         LabelReconciler labels = reconcilers.apply(leased);
-        term = new Term(leased, labels, openWatch.apply(List.of(new NodeChangePublisher(signals), labels)));
+        Watch watch = openWatch.apply(List.of(new NodeChangePublisher(fleet, signals), labels));
+        var missing = new MissingNodes(fleet, signals, watch::lacks);
+        term = new Term(leased, labels, missing, watch);
+        var ignored = watch.synced().thenRun(missing::checkAll);
     }
 
     /** The view of a node was committed and may differ from its Node object. */
     public void changed(String node) {
         if (term != null) {
             term.labels().enqueue(node);
+            term.missing().check(node);
         }
     }
 

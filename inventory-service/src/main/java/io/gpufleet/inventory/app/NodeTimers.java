@@ -6,6 +6,7 @@ import io.gpufleet.inventory.model.NodeLossPolicy;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.Presence;
 import io.gpufleet.inventory.model.SnapshotSchedule;
+import io.gpufleet.inventory.model.Verdicts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -26,6 +27,12 @@ import java.util.function.Supplier;
 public final class NodeTimers {
     /** A node that is departed or lost for longer is removed. */
     public static final Duration RETENTION = Duration.ofDays(30);
+
+    /**
+     * A node of which only late events are known is removed after this silence: its announcement is on the log, and would
+     * have been read meanwhile.
+     */
+    public static final Duration UNANNOUNCED_RETENTION = Duration.ofMinutes(10);
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
     /** After a longer time without an evaluation, or a jump of the clock, heartbeats may have been missed. */
@@ -92,7 +99,7 @@ public final class NodeTimers {
     /**
      * Nodes for which something is due, evaluated at most once a second; the same ones when asked again at the same time.
      *
-     * @param readFor how long the partition of a node's heartbeats has been read to its end without a pause
+     * @param readFor how long the partitions of a daemon's events have been read to their ends without a pause
      */
     public Collection<String> due(Supplier<List<NodeState>> nodes, Function<String, Duration> readFor, Instant now) {
         Duration passed = Duration.between(due.at(), now).abs();
@@ -133,7 +140,7 @@ public final class NodeTimers {
         suspected.accept(decision.suspected());
         Map<String, NodeDelta> deltas = new HashMap<>();
         nodes.stream()
-                .filter(node -> expired(node, now))
+                .filter(node -> expired(node, now) || neverAnnounced(node, readFor, now))
                 .forEach(node -> deltas.put(node.name(), new NodeDelta.NodeExpired()));
         decision.lost().forEach(node -> {
             losses.put(node, now);
@@ -145,6 +152,15 @@ public final class NodeTimers {
     private HeartbeatSilence silence(String node, Function<String, Duration> readFor, Instant now) {
         Instant heard = lastHeartbeat.getOrDefault(node, listeningSince);
         return new HeartbeatSilence(node, readFor.apply(node), Duration.between(heard, now));
+    }
+
+    /** A Node object keeps its node, and so does a verdict until the health-service deletes it. */
+    private boolean neverAnnounced(NodeState node, Function<String, Duration> readFor, Instant now) {
+        return node.announcement() == null
+                && node.presence() == null
+                && node.object().uid().isEmpty()
+                && node.verdicts().equals(Verdicts.NONE)
+                && silence(node.name(), readFor, now).lasts(UNANNOUNCED_RETENTION);
     }
 
     private static boolean expired(NodeState node, Instant now) {

@@ -78,7 +78,14 @@ public final class InventoryProjection implements Projection<NodeState> {
 
     @Override
     public Collection<String> due(States<NodeState> states, Progress progress, Instant now) {
-        return timers.due(() -> nodes(states), node -> progress.caughtUpFor(Topic.TELEMETRY, node, now), now);
+        return timers.due(() -> nodes(states), node -> readFor(node, progress, now), now);
+    }
+
+    /** A departure that waits unread on one topic is no silence on the other. */
+    private static Duration readFor(String node, Progress progress, Instant now) {
+        Duration heartbeats = progress.caughtUpFor(Topic.TELEMETRY, node, now);
+        Duration announcements = progress.caughtUpFor(Topic.INVENTORY, node, now);
+        return heartbeats.compareTo(announcements) < 0 ? heartbeats : announcements;
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.app.NodeListener;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,8 +22,11 @@ public final class NodeWatch implements KubernetesActor.Watch {
 
     private final SharedIndexInformer<Node> informer;
 
-    private NodeWatch(SharedIndexInformer<Node> informer) {
+    private final CompletionStage<Void> synced;
+
+    private NodeWatch(SharedIndexInformer<Node> informer, CompletionStage<Void> synced) {
         this.informer = informer;
+        this.synced = synced;
     }
 
     /** Starts watching and returns at once; listeners are called one after the other, in order for each Node. */
@@ -52,8 +56,17 @@ public final class NodeWatch implements KubernetesActor.Watch {
                         listener -> listener.onDeleted(node.getMetadata().getName(), uid == null ? "" : uid));
             }
         });
-        var ignored = informer.start();
-        return new NodeWatch(informer);
+        return new NodeWatch(informer, informer.start());
+    }
+
+    @Override
+    public CompletionStage<Void> synced() {
+        return synced;
+    }
+
+    @Override
+    public boolean lacks(String node) {
+        return informer.hasSynced() && informer.getStore().getByKey(node) == null;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.gpufleet.inventory.app;
 
+import static io.gpufleet.inventory.model.TestNodes.T0;
 import static io.gpufleet.inventory.model.TestNodes.a100;
 import static io.gpufleet.inventory.model.TestNodes.announcement;
 import static io.gpufleet.inventory.model.TestNodes.fleet;
@@ -7,14 +8,22 @@ import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.model.NodeDelta;
+import io.gpufleet.inventory.model.NodeSettings;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.Presence;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
@@ -26,28 +35,35 @@ class KubernetesActorTest {
             new NodeObject("n1", "uid-1", "boot-1", true, false, Map.of(), Map.of(), Set.of());
 
     private final List<String> calls = new CopyOnWriteArrayList<>();
+    private final List<String> facts = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<Void> synced = new CompletableFuture<>();
+    private final Set<String> objects = new HashSet<>();
+    private Fleet fleet = fleet(node("n1", announcement(a100(0))));
     private final Queue<Runnable> waiting = new ArrayDeque<>();
     private final RetryTimer timer = new RetryTimer("retry");
     private final SignalSink signals = new SignalSink() {
         @Override
-        public void nodeObserved(NodeObject node) {}
+        public void nodeObserved(NodeObject node) {
+            facts.add("observed " + node.name() + " " + node.uid());
+        }
 
         @Override
-        public void nodeDeleted(String node, String uid) {}
+        public void nodeDeleted(String node, String uid) {
+            facts.add("deleted " + node + " " + uid);
+        }
 
         @Override
         public void labelsApplied(String node, String uid, long revision, List<String> conflicts, String error) {}
     };
     private List<NodeListener> listeners = List.of();
     private volatile boolean held = true;
-    private final KubernetesActor actor =
-            new KubernetesActor(this::write, writer -> reconciler(writer, waiting::add), signals, this::watch);
+    private final KubernetesActor actor = new KubernetesActor(
+            () -> fleet, this::write, writer -> reconciler(writer, waiting::add), signals, this::watch);
 
     private LabelReconciler reconciler(LabelWriter writer, Executor workers) {
         var settings = new LabelReconciler.ReconcilerSettings(
                 Set.of(LabelGroup.GPU_TYPE), Duration.ofMillis(1), Duration.ofMinutes(1));
-        return new LabelReconciler(
-                () -> fleet(node("n1", announcement(a100(0)))), writer, signals, workers, timer, settings);
+        return new LabelReconciler(() -> fleet, writer, signals, workers, timer, settings);
     }
 
     private LabelWriter.ApplyResult write(String node, String uid, LabelSet labels) {
@@ -58,7 +74,22 @@ class KubernetesActorTest {
     private KubernetesActor.Watch watch(List<NodeListener> opened) {
         calls.add("watch");
         listeners = opened;
-        return () -> calls.add("watch closed");
+        return new KubernetesActor.Watch() {
+            @Override
+            public CompletionStage<Void> synced() {
+                return synced;
+            }
+
+            @Override
+            public boolean lacks(String node) {
+                return synced.isDone() && !objects.contains(node);
+            }
+
+            @Override
+            public void close() {
+                calls.add("watch closed");
+            }
+        };
     }
 
     private boolean lease() {
@@ -94,7 +125,8 @@ class KubernetesActorTest {
     void nothingIsWrittenWithoutTheLeaseAndTheWriteFollowsOnceItIsHeld() {
         // Given
         held = false;
-        var eager = new KubernetesActor(this::write, writer -> reconciler(writer, Runnable::run), signals, this::watch);
+        var eager = new KubernetesActor(
+                () -> fleet, this::write, writer -> reconciler(writer, Runnable::run), signals, this::watch);
         eager.begin(this::lease);
         // When
         observeNode();
@@ -141,5 +173,64 @@ class KubernetesActorTest {
         work();
 
         assertThat(calls).containsExactly("watch", "watch closed", "watch", "lease", "apply");
+    }
+
+    private static NodeState withObject(String name, String uid) {
+        return node(name, announcement(a100(0))).withNodeObject(uid, NodeSettings.NONE);
+    }
+
+    @Test
+    void objectDeletedWhileNobodyWatchedIsReportedOnceAllAreListed() {
+        // Given
+        fleet = fleet(withObject("n1", "uid-1"), withObject("gone", "uid-9"), node("none", announcement(a100(0))));
+        objects.add("n1");
+        actor.begin(this::lease);
+        actor.changed("gone");
+        assertThat(facts).isEmpty();
+        // When
+        synced.complete(null);
+        // Then
+        assertThat(facts).containsExactly("deleted gone uid-9");
+    }
+
+    @Test
+    void objectThatIsFoldedAfterItsDeletionIsReportedWhenItsViewChanges() {
+        actor.begin(this::lease);
+        objects.add("n1");
+        synced.complete(null);
+        fleet = fleet(withObject("n1", "uid-1"), withObject("late", "uid-3"));
+
+        actor.changed("n1");
+        actor.changed("late");
+
+        assertThat(facts).containsExactly("deleted late uid-3");
+    }
+
+    @Test
+    void nodeWithoutObjectIsReportedWhenItDepartsOrIsLost() {
+        // Given
+        actor.begin(this::lease);
+        synced.complete(null);
+        actor.changed("n1");
+        assertThat(facts).isEmpty();
+        // When
+        fleet = fleet(node("n1", announcement(a100(0))).with(new Presence.Lost(T0)));
+        actor.changed("n1");
+        // Then
+        assertThat(facts).containsExactly("deleted n1 ");
+        assertThat(fleet.nodeOrUnknown("n1")
+                        .apply(new NodeDelta.NodeObjectDeleted(""))
+                        .isEmpty())
+                .isTrue();
+    }
+
+    @Test
+    void objectReplacedWhileNobodyWatchedIsReportedDeletedBeforeItsSuccessor() {
+        fleet = fleet(withObject("n1", "uid-0"));
+        actor.begin(this::lease);
+        observeNode();
+        observeNode();
+
+        assertThat(facts).containsExactly("deleted n1 uid-0", "observed n1 uid-1");
     }
 }

@@ -6,11 +6,14 @@ import static io.gpufleet.inventory.model.TestNodes.announcement;
 import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.NodeDelta;
 import io.gpufleet.inventory.model.NodeLossPolicy;
+import io.gpufleet.inventory.model.NodeSettings;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.Presence;
 import io.gpufleet.inventory.model.SnapshotSchedule;
+import io.gpufleet.inventory.model.Verdicts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -135,7 +138,10 @@ class NodeTimersTest {
         assertThat(lost)
                 .containsExactlyElementsOf(
                         names(3200).stream().filter(readable).limit(3).sorted().toList());
-        assertThat(view.suspected()).isEmpty();
+        // Those that nobody can hear are suspected, for as long as nobody can
+        assertThat(view.suspected())
+                .containsExactlyElementsOf(
+                        names(3200).stream().filter(readable.negate()).sorted().toList());
 
         // When the partition has a leader again, its nodes have a minute
         caughtUp(_ -> true);
@@ -151,7 +157,7 @@ class NodeTimersTest {
         fleetOf(3);
         caughtUp("n0"::equals);
         assertThat(advance(300, List.of())).isEmpty();
-        assertThat(view.suspected()).containsExactly("n0");
+        assertThat(view.suspected()).containsExactly("n0", "n1", "n2");
     }
 
     @Test
@@ -229,5 +235,39 @@ class NodeTimersTest {
         due();
         assertThat(timers.delta("n1")).contains(new NodeDelta.NodeExpired());
         assertThat(timers.delta("n0")).isEmpty();
+    }
+
+    @Test
+    void nodeKnownOnlyByLateHoldersExpires() {
+        // Given
+        fleetOf(1);
+        var late = new Holder("ns", "pod", "main", List.of("GPU-A100-0"));
+        states.put("gone", NodeState.unknown("gone").apply(new NodeDelta.HoldersChanged(List.of(late))));
+        caughtUp(_ -> true);
+        timers.heard("gone", now);
+        // When
+        advance((int) NodeTimers.UNANNOUNCED_RETENTION.toSeconds(), List.of("n0"));
+        assertThat(timers.delta("gone")).isEmpty();
+        advance(1, List.of("n0"));
+        // Then
+        assertThat(timers.delta("gone")).contains(new NodeDelta.NodeExpired());
+    }
+
+    @Test
+    void nodeWithoutAnnouncementIsKeptByItsNodeObjectAVerdictOrAnUnreadPartition() {
+        // Given
+        fleetOf(1);
+        var holders = new NodeDelta.HoldersChanged(List.of(new Holder("ns", "pod", "main", List.of("GPU-A100-0"))));
+        states.put("cpu", NodeState.unknown("cpu").apply(new NodeDelta.NodeObjectObserved("uid-1", NodeSettings.NONE)));
+        states.put(
+                "judged",
+                NodeState.unknown("judged").apply(new NodeDelta.VerdictsChanged(new Verdicts("unhealthy", Map.of()))));
+        states.put("unread", NodeState.unknown("unread").apply(holders));
+        caughtUp(node -> !node.equals("unread"));
+        // When
+        advance(1200, List.of("n0"));
+        // Then
+        assertThat(List.of("cpu", "judged", "unread"))
+                .allMatch(node -> timers.delta(node).isEmpty());
     }
 }
