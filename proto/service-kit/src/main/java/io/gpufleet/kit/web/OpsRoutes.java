@@ -16,7 +16,7 @@ public final class OpsRoutes {
      *
      * @param livenessFailures reasons why the process should be restarted; empty when it is alive
      * @param readinessFailures reasons why it should not receive work yet; empty when it is ready
-     * @param metrics metrics in Prometheus text format
+     * @param metrics metrics in Prometheus text format, called on a worker thread
      */
     public static void mount(
             Router router,
@@ -26,9 +26,12 @@ public final class OpsRoutes {
         router.get("/livez").handler(context -> respond(context, livenessFailures.get()));
         router.get("/readyz").handler(context -> respond(context, readinessFailures.get()));
         router.get("/metrics")
-                .handler(context -> context.response()
-                        .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
-                        .end(metrics.get()));
+                .handler(context -> context.vertx()
+                        .executeBlocking(metrics::get, false)
+                        .onSuccess(page -> context.response()
+                                .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
+                                .end(page))
+                        .onFailure(context::fail));
     }
 
     private static void respond(RoutingContext context, List<String> reasons) {
