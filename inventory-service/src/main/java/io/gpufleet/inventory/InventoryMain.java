@@ -30,12 +30,14 @@ import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -60,6 +62,9 @@ public final class InventoryMain {
     private static final Logger LOG = LoggerFactory.getLogger(InventoryMain.class);
     private static final String NAME = "inventory-service";
     private static final int MAX_CONCURRENT_WRITES = 16;
+    /** A page takes some milliseconds; what waits longer than a client's timeout is refused instead. */
+    private static final int WAITING_REQUESTS = 256;
+
     private static final Duration INITIAL_BACKOFF = Duration.ofSeconds(1);
     private static final Duration CONFLICT_RETRY_INTERVAL = Duration.ofMinutes(5);
 
@@ -129,22 +134,24 @@ public final class InventoryMain {
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
                         new InventoryProjection(timers),
-                        new NodeActor(kubernetes),
+                        new NodeActor(kubernetes, view),
                         new FleetListener(view),
                         line -> Program.fail(NAME, line)));
     }
 
     private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine) {
-        var metrics = new InventoryMetrics(view.counts(), view::suspected);
+        var metrics = new InventoryMetrics(view::summary, () -> engine.role() == ReplicaRole.ACTIVE);
         ProjectionMetrics.register(metrics.registry(), engine);
         Router router = Router.router(vertx);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), engine::readinessFailures, metrics::scrape);
-        new InventoryRoutes(view::fleet, view::suspected, node -> NodeLabels.labels(node, config.labels()))
-                .mount(router);
+        var workers = shutdown.add(
+                "queries",
+                RequestWorkers.open(vertx, "queries", Runtime.getRuntime().availableProcessors(), WAITING_REQUESTS));
+        new InventoryRoutes(view, workers, node -> NodeLabels.labels(node, config.labels())).mount(router);
         var listen = config.listen();
         var http = shutdown.add(
                 "http", BoundHttpServer.open(vertx, router, listen.host(), listen.httpPort(), "GPUFLEET_HTTP_PORT"));
-        var service = new InventoryGrpc(view::fleet, NodeViewMapper::wire);
+        var service = new InventoryGrpc(view::indexed, NodeViewMapper::wire, workers);
         var grpc = shutdown.add(
                 "grpc",
                 InventoryGrpcServer.open(

@@ -2,49 +2,59 @@ package io.gpufleet.inventory.app;
 
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.query.FleetSummary;
+import io.gpufleet.inventory.model.query.IndexedFleet;
 import java.util.Collection;
 import java.util.List;
 
 /** The committed fleet of this replica, on the leader and on a standby; written by one thread, read by any. */
 public final class FleetView {
     private final FleetCounts counts = new FleetCounts();
-    private volatile Fleet fleet = Fleet.EMPTY;
+    private volatile IndexedFleet indexed = IndexedFleet.EMPTY;
     private volatile List<String> suspected = List.of();
 
     /** The committed fleet. */
     public Fleet fleet() {
-        return fleet;
+        return indexed.fleet();
     }
 
-    /** Numbers of the committed fleet. */
-    public FleetCounts counts() {
-        return counts;
+    /** The committed fleet with its index. */
+    public IndexedFleet indexed() {
+        return indexed;
     }
 
-    /** Silent nodes not declared lost because a fault of the bus is suspected; none on a standby. */
+    /** Counts of the committed fleet, of which the leader knows the suspected nodes. */
+    public FleetSummary summary() {
+        return counts.summary().suspecting(suspected.size());
+    }
+
+    /** Silent nodes not declared lost because the fault may be one of the bus; none on a standby. */
     public List<String> suspected() {
         return suspected;
     }
 
     /** Removes all nodes, before the changelog is read. */
     public void clear() {
-        fleet = Fleet.EMPTY;
+        indexed = IndexedFleet.EMPTY;
         counts.clear();
         suspected = List.of();
     }
 
     /** Shows committed nodes, and removes those that were given up. */
     public void commit(Collection<NodeState> changed, Collection<String> removed) {
-        Fleet next = fleet;
+        IndexedFleet next = indexed;
         for (String node : removed) {
-            counts.changed(next.nodeOrUnknown(node), NodeState.unknown(node));
-            next = next.without(node);
+            next = counted(node, next, next.without(node));
         }
         for (NodeState node : changed) {
-            counts.changed(next.nodeOrUnknown(node.name()), node);
-            next = next.with(node);
+            next = counted(node.name(), next, next.with(node));
         }
-        fleet = next;
+        indexed = next;
+    }
+
+    private IndexedFleet counted(String node, IndexedFleet before, IndexedFleet after) {
+        counts.changed(node, before.fleet(), after.fleet());
+        return after;
     }
 
     /** Shows these nodes as suspected. */

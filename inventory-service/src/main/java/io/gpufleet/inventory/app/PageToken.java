@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 
 /** The position at which a page ended, as an opaque text for the client; empty text is the beginning. */
 public final class PageToken {
-    private static final Pattern POSITION = Pattern.compile("[^/]{1,253}(/\\d{1,9})?");
+    private static final Pattern POSITION = Pattern.compile("[^/]{1,253}(/[^/]{1,253})?");
 
     private PageToken() {}
 

@@ -1,9 +1,10 @@
 package io.gpufleet.inventory.grpc;
 
 import io.gpufleet.inventory.app.PageToken;
-import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetQuery;
+import io.gpufleet.inventory.model.query.IndexedFleet;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.proto.inventory.v1.GetNodeRequest;
 import io.gpufleet.proto.inventory.v1.GetNodeResponse;
 import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcService;
@@ -14,18 +15,25 @@ import io.vertx.core.Future;
 import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.server.StatusException;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Serves {@code InventoryService} from the committed fleet of this replica. */
 public final class InventoryGrpc extends InventoryServiceGrpcService {
-    private final Supplier<Fleet> fleet;
-    private final Function<NodeState, NodeView> view;
+    /** Clients of gRPC refuse messages of more than 4 MiB, unless they are told otherwise; one node is always listed. */
+    private static final int MAX_BYTES = 3 << 20;
 
-    /** Serves the newest fleet; {@code view} maps a node to its message. */
-    public InventoryGrpc(Supplier<Fleet> fleet, Function<NodeState, NodeView> view) {
+    private final Supplier<IndexedFleet> fleet;
+    private final Function<NodeState, NodeView> view;
+    private final RequestWorkers workers;
+
+    /** Serves the newest fleet on worker threads; {@code view} maps a node to its message. */
+    public InventoryGrpc(Supplier<IndexedFleet> fleet, Function<NodeState, NodeView> view, RequestWorkers workers) {
         this.fleet = fleet;
         this.view = view;
+        this.workers = workers;
     }
 
     @Override
@@ -39,24 +47,45 @@ public final class InventoryGrpc extends InventoryServiceGrpcService {
                     "page_size is " + request.getPageSize() + "; must be 0 to " + FleetQuery.Page.MAX_SIZE);
         }
         int size = request.getPageSize() == 0 ? FleetQuery.Page.DEFAULT_SIZE : request.getPageSize();
-        var page = new FleetQuery(request.getShortModel(), "", "").nodes(fleet.get(), after.get(), size);
+        return respond(() -> page(FleetQuery.ofModel(request.getShortModel()), after.get(), size));
+    }
+
+    private ListNodesResponse page(FleetQuery query, String after, int size) {
+        var found = query.nodes(fleet.get(), after, size);
         var response = ListNodesResponse.newBuilder();
-        page.items().forEach(node -> response.addNodes(view.apply(node)));
-        if (!page.next().isEmpty()) {
-            response.setNextPageToken(PageToken.of(page.next()));
+        String next = "";
+        int bytes = 0;
+        for (NodeState node : found.items()) {
+            NodeView wire = view.apply(node);
+            bytes += wire.getSerializedSize();
+            if (!next.isEmpty() && bytes > MAX_BYTES) {
+                return response.setNextPageToken(PageToken.of(next)).build();
+            }
+            response.addNodes(wire);
+            next = FleetQuery.position(node);
         }
-        return Future.succeededFuture(response.build());
+        return found.more() ? response.setNextPageToken(PageToken.of(next)).build() : response.build();
     }
 
     @Override
     public Future<GetNodeResponse> getNode(GetNodeRequest request) {
         return fleet.get()
+                .fleet()
                 .node(request.getNode())
                 .filter(node -> node.announcement() != null)
-                .map(node -> Future.succeededFuture(
+                .map(node -> respond(() ->
                         GetNodeResponse.newBuilder().setNode(view.apply(node)).build()))
                 .orElseGet(() -> Future.failedFuture(new StatusException(
                         GrpcStatus.NOT_FOUND, "no node '" + request.getNode() + "' was announced")));
+    }
+
+    private <T> Future<T> respond(Callable<T> response) {
+        return workers.run(response)
+                .recover(failed -> Future.failedFuture(
+                        failed instanceof RejectedExecutionException
+                                ? new StatusException(
+                                        GrpcStatus.RESOURCE_EXHAUSTED, String.valueOf(failed.getMessage()))
+                                : failed));
     }
 
     private static <T> Future<T> invalidArgument(String detail) {

@@ -8,14 +8,71 @@ import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetSummary;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Maps the model to the JSON of {@code openapi.yaml}; unknown fields are absent. */
 final class InventoryJson {
+    /** Fields of a node. */
+    static final Set<String> NODE_FIELDS = Set.of(
+            "name",
+            "uid",
+            "revision",
+            "presence",
+            "presenceSince",
+            "verdict",
+            "announcedAt",
+            "bootId",
+            "daemonVersion",
+            "deviceSource",
+            "driverState",
+            "driverVersion",
+            "cudaVersion",
+            "kernelVersion",
+            "machine",
+            "installerState",
+            "mpsStates",
+            "gpusKnownSince",
+            "migStrategy",
+            "labels",
+            "labelConflicts",
+            "resources",
+            "devices",
+            "holders");
+    /** Fields of a GPU. */
+    static final Set<String> DEVICE_FIELDS = Set.of(
+            "uuid",
+            "node",
+            "index",
+            "minor",
+            "model",
+            "shortModel",
+            "health",
+            "localHealth",
+            "verdict",
+            "serial",
+            "pciBusId",
+            "family",
+            "computeCapability",
+            "memoryBytes",
+            "vbiosVersion",
+            "numaNode",
+            "fabricClique",
+            "resource",
+            "mode",
+            "vgpuHost",
+            "migMode",
+            "migInstances",
+            "sharing",
+            "replicas",
+            "nvlinkPeers",
+            "holders");
+
     private final Function<NodeState, Map<String, String>> labels;
 
     /** {@code labels} computes the labels of a node. */
@@ -59,6 +116,16 @@ final class InventoryJson {
         putUnlessEmpty(json, "cudaVersion", announcement.driver().cudaVersion());
         putUnlessEmpty(json, "kernelVersion", announcement.system().kernelVersion());
         putUnlessEmpty(json, "machine", announcement.system().machine());
+        putUnlessEmpty(json, "installerState", announcement.companions().installerState());
+        if (!announcement.companions().mpsStates().isEmpty()) {
+            json.put(
+                    "mpsStates",
+                    new JsonObject(Map.copyOf(announcement.companions().mpsStates())));
+        }
+        Instant knownSince = announcement.daemon().gpusKnownSince();
+        if (knownSince != null) {
+            json.put("gpusKnownSince", knownSince.toString());
+        }
     }
 
     JsonObject device(Fleet.GpuLocation location) {
@@ -93,6 +160,13 @@ final class InventoryJson {
         putUnlessEmpty(json, "fabricClique", gpu.topology().fabricClique());
         putUnlessEmpty(json, "resource", gpu.resource());
         putUnlessEmpty(json, "mode", gpu.product().mode());
+        if (!gpu.vgpuHost().equals(Gpu.VgpuHost.NONE)) {
+            json.put(
+                    "vgpuHost",
+                    new JsonObject()
+                            .put("driverVersion", gpu.vgpuHost().driverVersion())
+                            .put("driverBranch", gpu.vgpuHost().driverBranch()));
+        }
         if (gpu.topology().numaNode() != null) {
             json.put("numaNode", gpu.topology().numaNode());
         }
@@ -100,13 +174,28 @@ final class InventoryJson {
     }
 
     private static JsonObject instance(Gpu.MigInstance instance) {
+        Gpu.MigAttributes attributes = instance.attributes();
         var json = new JsonObject()
                 .put("uuid", instance.uuid())
                 .put("profile", instance.profile())
                 .put("gpuInstanceId", instance.gpuInstanceId())
                 .put("computeInstanceId", instance.computeInstanceId())
-                .put("memoryBytes", instance.memoryBytes());
+                .put("memoryBytes", attributes.memoryBytes())
+                .put("multiprocessors", attributes.multiprocessors());
         putUnlessEmpty(json, "resource", instance.resource());
+        if (attributes.gpuSlices() > 0) {
+            Gpu.Engines engines = attributes.engines();
+            json.put("gpuSlices", attributes.gpuSlices())
+                    .put("computeSlices", attributes.computeSlices())
+                    .put(
+                            "engines",
+                            new JsonObject()
+                                    .put("copy", engines.copy())
+                                    .put("decoder", engines.decoder())
+                                    .put("encoder", engines.encoder())
+                                    .put("jpeg", engines.jpeg())
+                                    .put("ofa", engines.ofa()));
+        }
         return json;
     }
 

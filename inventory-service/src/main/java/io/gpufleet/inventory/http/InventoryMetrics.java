@@ -1,8 +1,7 @@
 package io.gpufleet.inventory.http;
 
-import io.gpufleet.inventory.app.FleetCounts;
+import io.gpufleet.inventory.model.query.FleetSummary;
 import io.gpufleet.kit.lifecycle.BuildInfo;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -13,29 +12,31 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** The metrics page: counts of the fleet, the projection and the JVM. */
 public final class InventoryMetrics {
+    /** Always exported, so that an alert on one of them has a series before the first node is lost. */
+    private static final List<String> PRESENCES = List.of("present", "departed", "lost", FleetSummary.SUSPECTED);
+
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final FleetCounts counts;
+    private final Supplier<FleetSummary> fleet;
+    private final BooleanSupplier active;
 
     private final MultiGauge nodes;
     private final MultiGauge devices;
 
-    /** Metrics of the newest fleet at each scrape. */
-    public InventoryMetrics(FleetCounts counts, Supplier<List<String>> suspected) {
-        this.counts = counts;
+    /** Metrics of the newest counts at each scrape; a standby exports none of the fleet, as sums would count it twice. */
+    public InventoryMetrics(Supplier<FleetSummary> fleet, BooleanSupplier active) {
+        this.fleet = fleet;
+        this.active = active;
         this.nodes = MultiGauge.builder("gpufleet_nodes")
-                .description("announced nodes")
+                .description("announced nodes, exported by the active replica")
                 .register(registry);
         this.devices = MultiGauge.builder("gpufleet_devices")
-                .description("announced GPUs")
-                .register(registry);
-        // A strong reference: a gauge whose object is collected reads NaN.
-        Gauge.builder("gpufleet_silent_nodes", suspected, nodes -> nodes.get().size())
-                .description("silent nodes not declared lost because the bus is suspected")
-                .strongReference(true)
+                .description("announced GPUs, exported by the active replica")
                 .register(registry);
         BuildInfo build = BuildInfo.current();
         // Micrometer takes the suffix _info off a gauge; Prometheus has a kind of metric for it.
@@ -56,8 +57,16 @@ public final class InventoryMetrics {
 
     /** All metrics in the text format of Prometheus. */
     public String scrape() {
-        nodes.register(rows("presence", counts.nodesByPresence()), true);
-        devices.register(rows("health", counts.devicesByHealth()), true);
+        if (active.getAsBoolean()) {
+            FleetSummary summary = fleet.get();
+            var byPresence = new TreeMap<>(summary.presence());
+            PRESENCES.forEach(presence -> byPresence.putIfAbsent(presence, 0));
+            nodes.register(rows("presence", byPresence), true);
+            devices.register(rows("health", summary.devices()), true);
+        } else {
+            nodes.register(List.of(), true);
+            devices.register(List.of(), true);
+        }
         return registry.scrape();
     }
 

@@ -35,7 +35,10 @@ final class AnnouncementMapper {
     static Announcement model(NodeAnnounced wire, Instant appendedAt) {
         return new Announcement(
                 new Announcement.NodeSystemInfo(wire.getBootId(), wire.getKernelVersion(), wire.getMachine()),
-                new Announcement.Daemon(wire.getDaemonVersion(), wire.getDeviceSource()),
+                new Announcement.Daemon(
+                        wire.getDaemonVersion(),
+                        wire.getDeviceSource(),
+                        wire.hasGpusKnownSince() ? WireTimes.instant(wire.getGpusKnownSince()) : null),
                 new Announcement.Driver(
                         DRIVER.model(wire.getDriverState()), wire.getDriverVersion(), wire.getCudaVersion()),
                 wire.getGpusList().stream().map(GpuMapper::model).toList(),
@@ -62,6 +65,10 @@ final class AnnouncementMapper {
                 .setInstallerState(announcement.companions().installerState())
                 .putAllMpsStates(announcement.companions().mpsStates())
                 .setMigStrategy(MIG.wire(announcement.migStrategy()));
+        Instant knownSince = announcement.daemon().gpusKnownSince();
+        if (knownSince != null) {
+            wire.setGpusKnownSince(WireTimes.timestamp(knownSince));
+        }
         announcement.gpus().forEach(gpu -> wire.addGpus(GpuMapper.wire(gpu)));
         announcement
                 .resources()

@@ -75,9 +75,18 @@ final class GpuMapper {
                 wire.getProfile(),
                 wire.getGpuInstanceId(),
                 wire.getComputeInstanceId(),
-                wire.getMemoryBytes(),
                 wire.getResource(),
-                wire.getMultiprocessors());
+                new Gpu.MigAttributes(
+                        wire.getMemoryBytes(),
+                        wire.getMultiprocessors(),
+                        wire.getGpuSlices(),
+                        wire.getComputeSlices(),
+                        new Gpu.Engines(
+                                wire.getCopyEngines(),
+                                wire.getDecoders(),
+                                wire.getEncoders(),
+                                wire.getJpegs(),
+                                wire.getOfas())));
     }
 
     static io.gpufleet.proto.inventory.v1.Gpu wire(Gpu gpu) {
@@ -120,14 +129,22 @@ final class GpuMapper {
     }
 
     private static MigInstance wire(Gpu.MigInstance instance) {
+        Gpu.MigAttributes attributes = instance.attributes();
         return MigInstance.newBuilder()
                 .setUuid(instance.uuid())
                 .setProfile(instance.profile())
                 .setGpuInstanceId(instance.gpuInstanceId())
                 .setComputeInstanceId(instance.computeInstanceId())
-                .setMemoryBytes(instance.memoryBytes())
                 .setResource(instance.resource())
-                .setMultiprocessors(instance.multiprocessors())
+                .setMemoryBytes(attributes.memoryBytes())
+                .setMultiprocessors(attributes.multiprocessors())
+                .setGpuSlices(attributes.gpuSlices())
+                .setComputeSlices(attributes.computeSlices())
+                .setCopyEngines(attributes.engines().copy())
+                .setDecoders(attributes.engines().decoder())
+                .setEncoders(attributes.engines().encoder())
+                .setJpegs(attributes.engines().jpeg())
+                .setOfas(attributes.engines().ofa())
                 .build();
     }
 }

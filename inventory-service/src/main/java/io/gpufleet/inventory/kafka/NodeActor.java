@@ -1,10 +1,12 @@
 package io.gpufleet.inventory.kafka;
 
+import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -12,8 +14,9 @@ import java.util.Set;
  * Has the changed nodes labelled while this replica leads.
  *
  * @param kubernetes labels them
+ * @param view shows what only a leader knows while this replica leads
  */
-public record NodeActor(KubernetesActor kubernetes) implements Actor<NodeState> {
+public record NodeActor(KubernetesActor kubernetes, FleetView view) implements Actor<NodeState> {
     @Override
     public void begin(Lease lease, States<NodeState> states) {
         kubernetes.begin(lease::held);
@@ -28,5 +31,6 @@ public record NodeActor(KubernetesActor kubernetes) implements Actor<NodeState> 
     @Override
     public void end() {
         kubernetes.end();
+        view.suspect(List.of());
     }
 }

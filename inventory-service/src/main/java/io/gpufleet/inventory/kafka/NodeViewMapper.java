@@ -1,6 +1,5 @@
 package io.gpufleet.inventory.kafka;
 
-import com.google.protobuf.Timestamp;
 import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.NodeObjectState;
 import io.gpufleet.inventory.model.NodeSettings;
@@ -27,7 +26,7 @@ public final class NodeViewMapper {
                 .addAllLabelConflicts(node.object().labelConflicts());
         node.lastAnnouncement()
                 .ifPresent(announcement -> wire.setAnnounced(AnnouncementMapper.wire(announcement))
-                        .setAnnouncedAt(timestamp(announcement.appendedAt())));
+                        .setAnnouncedAt(WireTimes.timestamp(announcement.appendedAt())));
         io.gpufleet.inventory.model.Presence presence = node.presence();
         if (presence != null) {
             wire.setPresence(
@@ -36,7 +35,7 @@ public final class NodeViewMapper {
                                 case io.gpufleet.inventory.model.Presence.Departed _ -> Presence.PRESENCE_DEPARTED;
                                 case io.gpufleet.inventory.model.Presence.Lost _ -> Presence.PRESENCE_LOST;
                             })
-                    .setPresenceSince(timestamp(presence.since()));
+                    .setPresenceSince(WireTimes.timestamp(presence.since()));
         }
         node.holders()
                 .forEach(holder -> wire.addHolders(ViewedHolder.newBuilder()
@@ -57,7 +56,7 @@ public final class NodeViewMapper {
                 name,
                 wire.getRevision(),
                 wire.hasAnnounced()
-                        ? AnnouncementMapper.model(wire.getAnnounced(), instant(wire.getAnnouncedAt()))
+                        ? AnnouncementMapper.model(wire.getAnnounced(), WireTimes.instant(wire.getAnnouncedAt()))
                         : null,
                 presence(wire),
                 new Verdicts(
@@ -92,23 +91,12 @@ public final class NodeViewMapper {
     }
 
     private static io.gpufleet.inventory.model.@Nullable Presence presence(NodeView wire) {
-        Instant since = instant(wire.getPresenceSince());
+        Instant since = WireTimes.instant(wire.getPresenceSince());
         return switch (wire.getPresence()) {
             case PRESENCE_PRESENT -> new io.gpufleet.inventory.model.Presence.Present(since);
             case PRESENCE_DEPARTED -> new io.gpufleet.inventory.model.Presence.Departed(since);
             case PRESENCE_LOST -> new io.gpufleet.inventory.model.Presence.Lost(since);
             case PRESENCE_UNSPECIFIED, UNRECOGNIZED -> null;
         };
-    }
-
-    private static Timestamp timestamp(Instant at) {
-        return Timestamp.newBuilder()
-                .setSeconds(at.getEpochSecond())
-                .setNanos(at.getNano())
-                .build();
-    }
-
-    private static Instant instant(Timestamp at) {
-        return Instant.ofEpochSecond(at.getSeconds(), at.getNanos());
     }
 }

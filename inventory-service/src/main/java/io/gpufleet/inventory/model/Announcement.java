@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The newest full inventory of a node; an empty text is a value that the daemon could not read.
@@ -62,8 +63,15 @@ public record Announcement(
      */
     public record NodeSystemInfo(String bootId, String kernelVersion, String machine) {}
 
-    /** Version of the daemon and its device source, {@code nvml} or {@code simulated}. */
-    public record Daemon(String version, String deviceSource) {}
+    /**
+     * The daemon that announced.
+     *
+     * @param version its version
+     * @param deviceSource {@code nvml} or {@code simulated}
+     * @param gpusKnownSince since when it keeps the set of GPUs, null where it does not tell
+     */
+    public record Daemon(
+            String version, String deviceSource, @Nullable Instant gpusKnownSince) {}
 
     /**
      * GPU driver of a node.

@@ -45,6 +45,14 @@ public record Fleet(ImmutableTreeMap<NodeState> nodes, ImmutableTreeMap<List<Str
                         .map(gpu -> new GpuLocation(node, gpu)));
     }
 
+    /** Whether a GPU of a node is there: no other node has announced it since. */
+    public boolean isAt(Gpu gpu, NodeState node) {
+        return nodesByDevice.get(gpu.uuid()).stream().allMatch(names -> names.size() == 1)
+                || device(gpu.uuid())
+                        .filter(location -> location.node().name().equals(node.name()))
+                        .isPresent();
+    }
+
     /** The fleet with this state of a node. */
     public Fleet with(NodeState node) {
         NodeState before = nodeOrUnknown(node.name());

@@ -129,18 +129,31 @@ public record Gpu(
      * @param profile for example {@code 1g.5gb}
      * @param gpuInstanceId NVML id of the GPU instance
      * @param computeInstanceId NVML id of the compute instance
-     * @param memoryBytes total memory
      * @param resource Kubernetes resource that it is advertised as
-     * @param multiprocessors number of streaming multiprocessors
+     * @param attributes size and engines
      */
     public record MigInstance(
             String uuid,
             String profile,
             int gpuInstanceId,
             int computeInstanceId,
-            long memoryBytes,
             String resource,
-            int multiprocessors) {}
+            MigAttributes attributes) {}
+
+    /**
+     * Attributes of a MIG device as NVML returns them.
+     *
+     * @param memoryBytes total memory
+     * @param multiprocessors number of streaming multiprocessors
+     * @param gpuSlices slices of the GPU instance, 0 where the daemon does not tell
+     * @param computeSlices slices of the compute instance
+     * @param engines engines of the GPU instance
+     */
+    public record MigAttributes(
+            long memoryBytes, int multiprocessors, int gpuSlices, int computeSlices, Engines engines) {}
+
+    /** Numbers of engines of a MIG device. */
+    public record Engines(int copy, int decoder, int encoder, int jpeg, int ofa) {}
 
     /** Sharing of one device; {@code replicas} is 1 without sharing. */
     public record Sharing(SharingStrategy strategy, int replicas) {

@@ -38,6 +38,11 @@ public record NodeState(
         return Optional.ofNullable(announcement);
     }
 
+    /** The presence, empty before the first announcement. */
+    public Optional<Presence> livePresence() {
+        return Optional.ofNullable(presence);
+    }
+
     /** GPUs of the node, by index. */
     public List<Gpu> gpus() {
         return announcement == null ? List.of() : announcement.gpus();

@@ -23,8 +23,9 @@ final class NodeTransitions {
     }
 
     /** A repeated announcement is not stored: each view would change every 6 h otherwise. */
-    private static NodeState announced(NodeState node, Announcement announcement) {
+    private static NodeState announced(NodeState node, Announcement newest) {
         Announcement before = node.announcement();
+        Announcement announcement = before == null ? newest : UnansweredValues.completed(newest, before);
         Presence presence = node.presence() == null
                 ? new Presence.Present(announcement.appendedAt())
                 : node.presence().onAnnouncement(announcement.appendedAt());

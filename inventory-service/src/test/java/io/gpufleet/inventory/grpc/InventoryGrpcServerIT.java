@@ -3,12 +3,19 @@ package io.gpufleet.inventory.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Message;
-import io.gpufleet.inventory.model.Fleet;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.TestNodes;
+import io.gpufleet.inventory.model.query.IndexedFleet;
+import io.gpufleet.kit.web.RequestWorkers;
+import io.gpufleet.proto.inventory.v1.GetNodeRequest;
+import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcClient;
+import io.gpufleet.proto.inventory.v1.ListNodesRequest;
 import io.gpufleet.proto.inventory.v1.NodeView;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.GrpcClientOptions;
 import io.vertx.grpc.common.GrpcMessageDecoder;
 import io.vertx.grpc.common.GrpcMessageEncoder;
 import io.vertx.grpc.common.ServiceMethod;
@@ -20,6 +27,7 @@ import io.vertx.grpc.reflection.v1.ServerReflectionResponse;
 import io.vertx.grpc.reflection.v1.ServiceResponse;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +43,9 @@ class InventoryGrpcServerIT {
 
     private final Vertx vertx = Vertx.vertx();
     private final AtomicBoolean ready = new AtomicBoolean(true);
+    private final RequestWorkers workers = RequestWorkers.open(vertx, "queries", 1, 9);
+    private volatile IndexedFleet fleet = IndexedFleet.EMPTY;
+    private volatile int verdictLength;
     private InventoryGrpcServer server;
     private GrpcClient client;
 
@@ -49,9 +60,15 @@ class InventoryGrpcServerIT {
 
     @BeforeEach
     void open() {
-        var inventory = new InventoryGrpc(() -> Fleet.EMPTY, node -> NodeView.getDefaultInstance());
+        var inventory = new InventoryGrpc(
+                () -> fleet,
+                node -> NodeView.newBuilder()
+                        .setNode(node.name())
+                        .setNodeVerdict("x".repeat(verdictLength))
+                        .build(),
+                workers);
         server = InventoryGrpcServer.open(vertx, inventory, ready::get, "127.0.0.1", 0);
-        client = GrpcClient.client(vertx);
+        client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(4 << 20));
     }
 
     @AfterEach
@@ -91,5 +108,29 @@ class InventoryGrpcServerIT {
         assertThat(response.getListServicesResponse().getServiceList())
                 .extracting(ServiceResponse::getName)
                 .contains("io.gpufleet.inventory.v1.InventoryService", "grpc.health.v1.Health");
+    }
+
+    @Test
+    void pageIsShorterThanAClientAcceptsAndNamesTheNext() throws Exception {
+        // Given 5 nodes of 1 MiB
+        fleet = TestNodes.indexed(IntStream.range(0, 5)
+                .mapToObj(i -> TestNodes.node("n" + i, TestNodes.announcement(TestNodes.a100(i))))
+                .toArray(NodeState[]::new));
+        verdictLength = 1 << 20;
+        var inventory =
+                InventoryServiceGrpcClient.create(client, SocketAddress.inetSocketAddress(server.port(), "127.0.0.1"));
+        // When
+        var first = get(inventory.listNodes(ListNodesRequest.getDefaultInstance()));
+        var rest = get(inventory.listNodes(ListNodesRequest.newBuilder()
+                .setPageToken(first.getNextPageToken())
+                .build()));
+        // Then
+        assertThat(first.getNodesList()).hasSize(2);
+        assertThat(rest.getNodesList()).extracting(NodeView::getNode).startsWith("n2");
+        assertThat(get(inventory.getNode(
+                                GetNodeRequest.newBuilder().setNode("n4").build()))
+                        .getNode()
+                        .getNode())
+                .isEqualTo("n4");
     }
 }

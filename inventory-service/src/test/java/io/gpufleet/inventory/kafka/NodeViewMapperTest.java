@@ -14,6 +14,8 @@ import static io.gpufleet.inventory.model.TestNodes.withoutDriver;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Gpu;
 import io.gpufleet.inventory.model.Holder;
@@ -106,5 +108,40 @@ class NodeViewMapperTest {
         byte[] json = "{\"bootId\":\"b\",\"driverState\":\"DRIVER_STATE_FUTURE\",\"future\":1}".getBytes(UTF_8);
         var wire = (NodeAnnounced) Codec.fromJson(json, NodeAnnounced.getDefaultInstance());
         assertThat(AnnouncementMapper.model(wire, T0).driver().state()).isEqualTo(Announcement.DriverState.UNKNOWN);
+    }
+
+    @Test
+    void viewCarriesEveryAnnouncedField() {
+        NodeAnnounced announced = (NodeAnnounced) filled(NodeAnnounced.newBuilder());
+
+        assertThat(AnnouncementMapper.wire(AnnouncementMapper.model(announced, T0)))
+                .isEqualTo(announced);
+    }
+
+    /** The message with every field set, each number and text to another value. */
+    private static Message filled(Message.Builder message) {
+        for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
+            if (field.isMapField()) {
+                var entry = message.newBuilderForField(field);
+                message.addRepeatedField(field, filled(entry));
+            } else if (field.isRepeated()) {
+                message.addRepeatedField(field, value(message, field));
+            } else {
+                message.setField(field, value(message, field));
+            }
+        }
+        return message.build();
+    }
+
+    private static Object value(Message.Builder message, FieldDescriptor field) {
+        return switch (field.getJavaType()) {
+            case INT -> 100 + field.getNumber();
+            case LONG -> 1_000L + field.getNumber();
+            case STRING -> field.getFullName();
+            case BOOLEAN -> true;
+            case ENUM -> field.getEnumType().getValues().getLast();
+            case MESSAGE -> filled(message.newBuilderForField(field));
+            case FLOAT, DOUBLE, BYTE_STRING -> throw new IllegalStateException("no such field is announced yet");
+        };
     }
 }

@@ -7,7 +7,9 @@ import static io.gpufleet.inventory.model.TestNodes.h100;
 import static io.gpufleet.inventory.model.TestNodes.migGpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.model.query.FleetQuery;
+import io.gpufleet.inventory.model.query.IndexedFleet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,23 +62,68 @@ class FleetPropertyTest {
 
     @Property(tries = 300)
     void pagesTogetherAreTheWhole(@ForAll("changes") List<NodeChange> changes) {
-        Fleet fleet = fleetAfter(changes);
+        IndexedFleet fleet = indexedAfter(changes);
         for (int size = 1; size <= 3; size++) {
             var seen = new java.util.ArrayList<String>();
-            String after = "";
+            FleetQuery.Page<Fleet.GpuLocation> page;
             do {
-                var page = FleetQuery.ALL.devices(fleet, after, size);
-                page.items()
-                        .forEach(place ->
-                                seen.add(place.node().name() + place.gpu().index()));
-                after = page.next();
-            } while (!after.isEmpty());
+                page = FleetQuery.ALL.devices(fleet, seen.isEmpty() ? "" : seen.getLast(), size);
+                page.items().forEach(location -> seen.add(FleetQuery.position(location)));
+            } while (page.more());
             assertThat(seen)
                     .isEqualTo(FleetQuery.ALL.devices(fleet, "", 1000).items().stream()
-                            .map(place -> place.node().name() + place.gpu().index())
+                            .map(FleetQuery::position)
                             .toList())
                     .isSorted();
         }
+    }
+
+    @Property(tries = 300)
+    void indexFindsWhatAScanFinds(@ForAll("changes") List<NodeChange> changes, @ForAll("queries") FleetQuery query) {
+        IndexedFleet fleet = indexedAfter(changes);
+        var scanned = new java.util.ArrayList<String>();
+        for (NodeState node : fleet.fleet().nodes().values()) {
+            IndexedFleet alone = IndexedFleet.EMPTY.with(node);
+            var named = new FleetQuery(query.model(), node.name(), query.health(), query.presence(), query.namespace());
+            named.nodes(alone, "", 9).items().forEach(found -> scanned.add(found.name()));
+        }
+        assertThat(query.nodes(fleet, "", 1000).items())
+                .extracting(NodeState::name)
+                .isEqualTo(scanned);
+    }
+
+    @Provide
+    Arbitrary<FleetQuery> queries() {
+        return Combinators.combine(
+                        Arbitraries.of("", "a100", "NVIDIA-H100-80GB-HBM3", "none"),
+                        Arbitraries.of("", "healthy", "UNHEALTHY", "lost"),
+                        Arbitraries.of("", "present", "lost", "departed"),
+                        Arbitraries.of("", "ns", "other"))
+                .as((model, health, presence, namespace) -> new FleetQuery(model, "", health, presence, namespace));
+    }
+
+    @Property(tries = 300)
+    void countsOfEveryChangeEqualThoseOfTheLastStates(@ForAll("changes") List<NodeChange> changes) {
+        // Given
+        var lived = new FleetView();
+        for (NodeChange change : changes) {
+            NodeState after = lived.fleet().nodeOrUnknown(change.node()).apply(change.delta());
+            lived.commit(
+                    after.isEmpty() ? List.of() : List.of(after), after.isEmpty() ? List.of(after.name()) : List.of());
+        }
+        // When
+        var restored = new FleetView();
+        restored.commit(lived.fleet().nodes().values().reversed(), List.of());
+        // Then
+        assertThat(restored.summary()).isEqualTo(lived.summary());
+        assertThat(restored.indexed()).isEqualTo(lived.indexed());
+        assertThat(restored.summary().devices().values().stream()
+                        .mapToInt(it -> it)
+                        .sum())
+                .isEqualTo(FleetQuery.ALL
+                        .devices(lived.indexed(), "", 1000)
+                        .items()
+                        .size());
     }
 
     @Property(tries = 300)
@@ -99,6 +146,11 @@ class FleetPropertyTest {
         assertThat(tree.values()).isEqualTo(List.copyOf(expected.values()));
         assertThat(tree.size()).isEqualTo(expected.size());
         assertThat(tree).isEqualTo(straight);
+    }
+
+    private static IndexedFleet indexedAfter(List<NodeChange> changes) {
+        return fleetAfter(changes).nodes().values().stream()
+                .reduce(IndexedFleet.EMPTY, IndexedFleet::with, (one, _) -> one);
     }
 
     private static Fleet fleetAfter(List<NodeChange> changes) {

@@ -5,13 +5,14 @@ import static io.gpufleet.inventory.model.TestNodes.a100;
 import static io.gpufleet.inventory.model.TestNodes.announcement;
 import static io.gpufleet.inventory.model.TestNodes.fleet;
 import static io.gpufleet.inventory.model.TestNodes.h100;
+import static io.gpufleet.inventory.model.TestNodes.indexed;
 import static io.gpufleet.inventory.model.TestNodes.migGpu;
 import static io.gpufleet.inventory.model.TestNodes.node;
 import static io.gpufleet.inventory.model.TestNodes.withHealth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.inventory.model.query.FleetQuery;
-import io.gpufleet.inventory.model.query.FleetSummary;
+import io.gpufleet.inventory.model.query.IndexedFleet;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -53,36 +54,25 @@ class FleetTest {
 
     @Test
     void filtersFindNodesAndDevices() {
-        Fleet fleet = fleet(
+        IndexedFleet fleet = indexed(
                 node("n1", announcement(a100(0), withHealth(a100(1), Gpu.LocalHealth.UNHEALTHY))),
                 node("n2", announcement(h100(0))),
                 NodeState.unknown("n3").withNodeObject("uid", NodeSettings.NONE));
 
-        assertThat(new FleetQuery("", "", "").nodes(fleet, "", 9).items()).hasSize(2);
-        assertThat(new FleetQuery("a100", "", "").devices(fleet, "", 9).items()).hasSize(2);
-        assertThat(new FleetQuery("NVIDIA-H100-80GB-HBM3", "", "")
+        assertThat(FleetQuery.ALL.nodes(fleet, "", 9).items()).hasSize(2);
+        assertThat(FleetQuery.ofModel("a100").devices(fleet, "", 9).items()).hasSize(2);
+        assertThat(FleetQuery.ofModel("NVIDIA-H100-80GB-HBM3")
                         .nodes(fleet, "", 9)
                         .items())
                 .extracting(NodeState::name)
                 .containsExactly("n2");
-        assertThat(new FleetQuery("a100", "", "unhealthy").devices(fleet, "", 9).items())
+        assertThat(new FleetQuery("a100", "", "unhealthy", "", "")
+                        .devices(fleet, "", 9)
+                        .items())
                 .extracting(location -> location.gpu().uuid())
                 .containsExactly("GPU-A100-1");
-        assertThat(new FleetQuery("", "n2", "lost").nodes(fleet, "", 9).items()).isEmpty();
-    }
-
-    @Test
-    void summaryCountsNodesAndDevices() {
-        FleetSummary summary = FleetSummary.of(fleet(
-                node("n1", announcement(a100(0), withHealth(a100(1), Gpu.LocalHealth.UNHEALTHY))),
-                node("n2", announcement(a100(0), h100(1))).with(new Presence.Departed(T0))));
-
-        assertThat(summary.presence()).isEqualTo(Map.of("present", 1, "departed", 1));
-        assertThat(summary.devices()).isEqualTo(Map.of("healthy", 3, "unhealthy", 1));
-        assertThat(summary.models())
-                .containsExactly(
-                        new FleetSummary.ModelSummary("NVIDIA A100-SXM4-40GB", "A100", 2, 3, 2),
-                        new FleetSummary.ModelSummary("NVIDIA H100 80GB HBM3", "H100", 1, 1, 1));
+        assertThat(new FleetQuery("", "n2", "lost", "", "").nodes(fleet, "", 9).items())
+                .isEmpty();
     }
 
     private static Announcement at(Announcement announcement, long seconds) {

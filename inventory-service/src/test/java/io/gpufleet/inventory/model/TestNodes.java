@@ -1,8 +1,10 @@
 package io.gpufleet.inventory.model;
 
+import io.gpufleet.inventory.model.query.IndexedFleet;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Builds nodes and GPUs as daemons announce them. */
 public final class TestNodes {
@@ -35,7 +37,12 @@ public final class TestNodes {
         var created = new ArrayList<Gpu.MigInstance>();
         for (int i = 0; i < instances; i++) {
             created.add(new Gpu.MigInstance(
-                    "MIG-" + index + "-" + i, profile, i + 1, 0, 4_864 * MIB, "nvidia.com/gpu", 14));
+                    "MIG-" + index + "-" + i,
+                    profile,
+                    i + 1,
+                    0,
+                    "nvidia.com/gpu",
+                    new Gpu.MigAttributes(4_864 * MIB, 14, 1, 1, new Gpu.Engines(1, 2, 0, 1, 0))));
         }
         return with(a100(index), new Gpu.Mig(Gpu.MigMode.ENABLED, created));
     }
@@ -103,7 +110,7 @@ public final class TestNodes {
     public static Announcement announcement(Announcement.MigStrategy strategy, Gpu... gpus) {
         return new Announcement(
                 new Announcement.NodeSystemInfo("boot-1", "6.8.0", "DGXA100 920-23687-2530-000"),
-                new Announcement.Daemon("0.1.0", "simulated"),
+                new Announcement.Daemon("0.1.0", "simulated", T0.minusSeconds(60)),
                 new Announcement.Driver(Announcement.DriverState.READY, "550.54.15", "12.4"),
                 List.of(gpus),
                 List.of(new Announcement.ExtendedResource("nvidia.com/gpu", gpus.length, gpus.length)),
@@ -126,6 +133,31 @@ public final class TestNodes {
                 ready.metadata());
     }
 
+    /** An announcement of these GPUs, of which nothing but the UUID is known, whose driver is in this state. */
+    public static Announcement unanswered(Announcement.DriverState state, String... uuids) {
+        Announcement none = withoutDriver(state);
+        List<Gpu> gpus = IntStream.range(0, uuids.length)
+                .mapToObj(i -> new Gpu(
+                        new Gpu.Identifiers(uuids[i], "", i, i, "", ""),
+                        new Gpu.Product("", "", "", "", "", 0),
+                        new Gpu.Topology(null, List.of(), ""),
+                        new Gpu.Mig(Gpu.MigMode.NONE, List.of()),
+                        "",
+                        Gpu.Sharing.UNSHARED,
+                        Gpu.LocalHealth.LOST,
+                        Gpu.VgpuHost.NONE))
+                .toList();
+        return new Announcement(
+                none.system(),
+                none.daemon(),
+                none.driver(),
+                gpus,
+                none.resources(),
+                none.companions(),
+                Announcement.MigStrategy.MIXED,
+                none.metadata());
+    }
+
     /** A present node. */
     public static NodeState node(String name, Announcement announcement) {
         return NodeState.unknown(name)
@@ -137,6 +169,15 @@ public final class TestNodes {
     /** A fleet of these nodes. */
     public static Fleet fleet(NodeState... nodes) {
         Fleet fleet = Fleet.EMPTY;
+        for (NodeState node : nodes) {
+            fleet = fleet.with(node);
+        }
+        return fleet;
+    }
+
+    /** An indexed fleet of these nodes. */
+    public static IndexedFleet indexed(NodeState... nodes) {
+        IndexedFleet fleet = IndexedFleet.EMPTY;
         for (NodeState node : nodes) {
             fleet = fleet.with(node);
         }

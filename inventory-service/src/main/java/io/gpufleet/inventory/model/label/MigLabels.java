@@ -5,15 +5,12 @@ import io.gpufleet.inventory.model.Gpu;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Labels that GPU feature discovery adds for the MIG strategies. */
 final class MigLabels {
     private static final String GPU = "nvidia.com/gpu";
     private static final long MIB = 1L << 20;
-    private static final Pattern PROFILE = Pattern.compile("(?:(\\d+)c\\.)?(\\d+)g\\..*");
 
     private record MigInstanceOnGpu(Gpu gpu, Gpu.MigInstance instance) {}
 
@@ -63,13 +60,21 @@ final class MigLabels {
                 .put(resource + ".count", group.size())
                 .put(resource + ".replicas", sharing.replicas())
                 .put(resource + ".sharing-strategy", GfdLabels.strategy(sharing))
-                .put(resource + ".memory", instance.memoryBytes() / MIB)
-                .put(resource + ".multiprocessors", instance.multiprocessors());
-        Matcher slices = PROFILE.matcher(instance.profile());
-        if (slices.matches()) {
-            labels.put(resource + ".slices.gi", slices.group(2))
-                    .put(resource + ".slices.ci", slices.group(1) == null ? slices.group(2) : slices.group(1));
+                .put(resource + ".memory", instance.attributes().memoryBytes() / MIB)
+                .put(resource + ".multiprocessors", instance.attributes().multiprocessors());
+        if (instance.attributes().gpuSlices() > 0) {
+            slicesAndEngines(resource, instance.attributes(), labels);
         }
+    }
+
+    private static void slicesAndEngines(String resource, Gpu.MigAttributes attributes, LabelSet.Builder labels) {
+        labels.put(resource + ".slices.gi", attributes.gpuSlices())
+                .put(resource + ".slices.ci", attributes.computeSlices())
+                .put(resource + ".engines.copy", attributes.engines().copy())
+                .put(resource + ".engines.decoder", attributes.engines().decoder())
+                .put(resource + ".engines.encoder", attributes.engines().encoder())
+                .put(resource + ".engines.jpeg", attributes.engines().jpeg())
+                .put(resource + ".engines.ofa", attributes.engines().ofa());
     }
 
     private static Map<String, List<MigInstanceOnGpu>> instancesByProfile(List<Gpu> gpus) {

@@ -2,28 +2,31 @@ package io.gpufleet.inventory.model.query;
 
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.Gpu;
+import io.gpufleet.inventory.model.ImmutableTreeMap;
 import io.gpufleet.inventory.model.NodeState;
-import io.gpufleet.inventory.model.label.LabelValue;
+import io.gpufleet.inventory.model.query.NodeIndex.Property;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Filter over the nodes and devices of a fleet; an empty text matches all.
  *
- * @param model product name or short name of a GPU, case-insensitive
+ * @param model product name, its label value or short name of a GPU, case-insensitive
  * @param node node name
  * @param health health of a device as in {@link NodeState#healthOf}
+ * @param presence name of a presence
+ * @param namespace namespace of a holder
  */
-public record FleetQuery(String model, String node, String health) {
+public record FleetQuery(String model, String node, String health, String presence, String namespace) {
     /** Matches everything. */
-    public static final FleetQuery ALL = new FleetQuery("", "", "");
+    public static final FleetQuery ALL = new FleetQuery("", "", "", "", "");
 
-    /**
-     * One page of the matches, in a stable order.
-     *
-     * @param next position at which the next page continues; empty on the last
-     */
-    public record Page<T>(List<T> items, String next) {
+    /** One page of the matches, in a stable order; {@code more} where others follow. */
+    public record Page<T>(List<T> items, boolean more) {
         /** Size of a page, where the client sets none. */
         public static final int DEFAULT_SIZE = 100;
         /** Largest size of a page. */
@@ -33,61 +36,126 @@ public record FleetQuery(String model, String node, String health) {
         public Page {
             items = List.copyOf(items);
         }
+
+        static <T> Page<T> of(List<T> matches, int size) {
+            return new Page<>(matches.size() > size ? matches.subList(0, size) : matches, matches.size() > size);
+        }
     }
 
-    /** Announced nodes with a matching GPU, by name; {@code after} is the last name of the previous page. */
-    public Page<NodeState> nodes(Fleet fleet, String after, int size) {
+    /** Matches the GPUs of a model. */
+    public static FleetQuery ofModel(String model) {
+        return new FleetQuery(model, "", "", "", "");
+    }
+
+    /** Where a page continues after a node. */
+    public static String position(NodeState node) {
+        return node.name();
+    }
+
+    /** Where a page continues after a GPU. */
+    public static String position(Fleet.GpuLocation location) {
+        return location.node().name() + "/" + location.gpu().uuid();
+    }
+
+    /** Announced nodes with a matching GPU, by name, after a {@link #position(NodeState)}. */
+    public Page<NodeState> nodes(IndexedFleet indexed, String after, int size) {
         var matches = new ArrayList<NodeState>();
-        fleet.nodes().forEachAfter(after, (_, node) -> {
-            if (node.announcement() != null && accepts(node)) {
-                matches.add(node);
+        forEachCandidate(indexed, after, candidate -> {
+            if (candidate.announcement() != null && acceptsNode(candidate) && acceptsAnyGpu(candidate)) {
+                matches.add(candidate);
             }
             return matches.size() <= size;
         });
-        return page(matches, size, matches.size() > size ? matches.get(size - 1).name() : "");
+        return Page.of(matches, size);
     }
 
-    /** GPUs by node and index; {@code after} is {@code <node>/<index>} of the last one of the previous page. */
-    public Page<Fleet.GpuLocation> devices(Fleet fleet, String after, int size) {
+    /**
+     * GPUs by node and UUID, after a {@link #position(Fleet.GpuLocation)}. One that several nodes announced is listed where
+     * it was announced last.
+     */
+    public Page<Fleet.GpuLocation> devices(IndexedFleet indexed, String after, int size) {
         var matches = new ArrayList<Fleet.GpuLocation>();
-        int slash = after.lastIndexOf('/');
+        int slash = after.indexOf('/');
         String from = slash < 0 ? "" : after.substring(0, slash);
-        int index = slash < 0 ? -1 : Integer.parseInt(after.substring(slash + 1));
-        fleet.node(from).ifPresent(node -> collect(node, index, size, matches));
-        fleet.nodes().forEachAfter(from, (_, node) -> collect(node, -1, size, matches));
-        return page(matches, size, matches.size() > size ? position(matches.get(size - 1)) : "");
+        indexed.fleet()
+                .node(from)
+                .ifPresent(first -> collect(indexed.fleet(), first, after.substring(slash + 1), size, matches));
+        forEachCandidate(indexed, from, candidate -> collect(indexed.fleet(), candidate, "", size, matches));
+        return Page.of(matches, size);
     }
 
-    private boolean collect(NodeState node, int after, int size, List<Fleet.GpuLocation> matches) {
-        if (this.node.isEmpty() || this.node.equals(node.name())) {
-            for (Gpu gpu : node.gpus()) {
-                if (gpu.index() > after && accepts(node, gpu) && matches.size() <= size) {
-                    matches.add(new Fleet.GpuLocation(node, gpu));
-                }
-            }
+    private boolean collect(Fleet fleet, NodeState owner, String after, int size, List<Fleet.GpuLocation> matches) {
+        if (acceptsNode(owner)) {
+            owner.gpus().stream()
+                    .filter(gpu -> gpu.uuid().compareTo(after) > 0 && accepts(owner, gpu))
+                    .filter(gpu -> fleet.isAt(gpu, owner))
+                    .sorted(Comparator.comparing(Gpu::uuid))
+                    .forEach(gpu -> matches.add(new Fleet.GpuLocation(owner, gpu)));
         }
         return matches.size() <= size;
     }
 
-    private boolean accepts(NodeState candidate) {
-        boolean named = node.isEmpty() || node.equals(candidate.name());
-        boolean anyDevice = model.isEmpty() && health.isEmpty();
-        return named && (anyDevice || candidate.gpus().stream().anyMatch(gpu -> accepts(candidate, gpu)));
+    /** Visits the nodes that the rarest property of the query selects, by name, while the visitor wants more. */
+    private void forEachCandidate(IndexedFleet indexed, String after, Predicate<NodeState> visitor) {
+        if (!node.isEmpty()) {
+            indexed.fleet()
+                    .node(node)
+                    .filter(named -> named.name().compareTo(after) > 0)
+                    .ifPresent(named -> {
+                        boolean ignored = visitor.test(named);
+                    });
+            return;
+        }
+        Map<Property, String> wanted = properties();
+        if (wanted.isEmpty()) {
+            indexed.fleet().nodes().forEachAfter(after, (_, candidate) -> visitor.test(candidate));
+            return;
+        }
+        ImmutableTreeMap<Boolean> rarest = wanted.entrySet().stream()
+                .map(entry ->
+                        indexed.index().nodes(entry.getKey(), entry.getValue()).orElse(ImmutableTreeMap.empty()))
+                .min(Comparator.comparingInt(ImmutableTreeMap::size))
+                .orElse(ImmutableTreeMap.empty());
+        rarest.forEachAfter(after, (name, _) -> visitor.test(indexed.fleet().nodeOrUnknown(name)));
+    }
+
+    private Map<Property, String> properties() {
+        var all = new EnumMap<Property, String>(Property.class);
+        all.put(Property.MODEL, model);
+        all.put(Property.HEALTH, health);
+        all.put(Property.PRESENCE, presence);
+        all.put(Property.NAMESPACE, namespace);
+        all.values().removeIf(String::isEmpty);
+        return all;
+    }
+
+    private boolean acceptsNode(NodeState candidate) {
+        return (node.isEmpty() || node.equals(candidate.name()))
+                && (presence.isEmpty()
+                        || candidate
+                                .livePresence()
+                                .filter(it -> presence.equalsIgnoreCase(it.stateName()))
+                                .isPresent())
+                && (namespace.isEmpty()
+                        || candidate.holders().stream()
+                                .anyMatch(holder -> namespace.equalsIgnoreCase(holder.namespace())));
+    }
+
+    private boolean acceptsAnyGpu(NodeState candidate) {
+        boolean anyGpu = model.isEmpty() && health.isEmpty();
+        return anyGpu || candidate.gpus().stream().anyMatch(gpu -> acceptsGpu(candidate, gpu));
     }
 
     private boolean accepts(NodeState owner, Gpu gpu) {
-        return (model.isEmpty()
-                        || model.equalsIgnoreCase(gpu.model())
-                        || model.equalsIgnoreCase(gpu.product().shortModel())
-                        || model.equalsIgnoreCase(LabelValue.sanitised(gpu.model())))
+        return acceptsGpu(owner, gpu)
+                && (namespace.isEmpty()
+                        || owner.holders().stream()
+                                .anyMatch(
+                                        holder -> namespace.equalsIgnoreCase(holder.namespace()) && holder.holds(gpu)));
+    }
+
+    private boolean acceptsGpu(NodeState owner, Gpu gpu) {
+        return (model.isEmpty() || NodeIndex.names(gpu).stream().anyMatch(model::equalsIgnoreCase))
                 && (health.isEmpty() || health.equalsIgnoreCase(owner.healthOf(gpu)));
-    }
-
-    private static String position(Fleet.GpuLocation location) {
-        return location.node().name() + "/" + location.gpu().index();
-    }
-
-    private static <T> Page<T> page(List<T> matches, int size, String next) {
-        return new Page<>(matches.size() > size ? matches.subList(0, size) : matches, next);
     }
 }

@@ -13,12 +13,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Gpu;
+import io.gpufleet.inventory.model.NodeDelta;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.TestNodes;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The labels that follow from an announcement, value by value. */
 class NodeLabelsTest {
@@ -133,7 +136,12 @@ class NodeLabelsTest {
                 .containsEntry("nvidia.com/gpu.replicas", "1")
                 .containsEntry("nvidia.com/gpu.multiprocessors", "14")
                 .containsEntry("nvidia.com/gpu.slices.gi", "1")
-                .containsEntry("nvidia.com/gpu.slices.ci", "1");
+                .containsEntry("nvidia.com/gpu.slices.ci", "1")
+                .containsEntry("nvidia.com/gpu.engines.copy", "1")
+                .containsEntry("nvidia.com/gpu.engines.decoder", "2")
+                .containsEntry("nvidia.com/gpu.engines.encoder", "0")
+                .containsEntry("nvidia.com/gpu.engines.jpeg", "1")
+                .containsEntry("nvidia.com/gpu.engines.ofa", "0");
     }
 
     @Test
@@ -198,6 +206,30 @@ class NodeLabelsTest {
         assertThat(NodeLabels.of(node("n1", TestNodes.withoutDriver(Announcement.DriverState.NOT_LOADED)), ALL))
                 .isEmpty();
         assertThat(NodeLabels.of(node("n1", announcement()), ALL)).contains(LabelSet.NONE);
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READY")
+    void driverThatDoesNotRespondChangesNoLabel(Announcement.DriverState state) {
+        // Given
+        Gpu sliced = shared(a100(0), Gpu.Sharing.SharingStrategy.TIME_SLICING, 4, "nvidia.com/gpu");
+        NodeState ready = node("n1", announcement(Announcement.MigStrategy.MIXED, sliced, migGpu(1, "1g.5gb", 2)));
+        LabelSet before = NodeLabels.of(ready, ALL).orElseThrow();
+        // When the daemon knows the GPUs, and not what only the driver answers
+        NodeState held =
+                ready.apply(new NodeDelta.NodeAnnounced(TestNodes.unanswered(state, "GPU-A100-0", "GPU-A100-1")));
+        // Then
+        assertThat(NodeLabels.of(held, ALL)).contains(before);
+        assertThat(held.lastAnnouncement().orElseThrow().driver().state()).isEqualTo(state);
+        // When it knows no GPU any more
+        NodeState forgotten = held.apply(new NodeDelta.NodeAnnounced(TestNodes.withoutDriver(state)));
+        // Then
+        assertThat(NodeLabels.of(forgotten, ALL)).isEmpty();
+        // When the driver responds with other values
+        NodeState upgraded = held.apply(new NodeDelta.NodeAnnounced(announcement(a100(0))));
+        assertThat(NodeLabels.of(upgraded, ALL).orElseThrow().labels())
+                .containsEntry("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB")
+                .containsEntry("nvidia.com/gpu.count", "1");
     }
 
     @Test

@@ -1,0 +1,88 @@
+package io.gpufleet.inventory.model.query;
+
+import io.gpufleet.inventory.model.Gpu;
+import io.gpufleet.inventory.model.Holder;
+import io.gpufleet.inventory.model.ImmutableTreeMap;
+import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.label.LabelValue;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * Names of the announced nodes that have a property, by property; immutable. A query for a rare value reads as many nodes
+ * as have it, not the whole fleet.
+ *
+ * @param nodesByTerm sorted names by property and value
+ */
+public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm) {
+    /** Of no nodes. */
+    public static final NodeIndex EMPTY = new NodeIndex(ImmutableTreeMap.empty());
+
+    /** What nodes are found by. */
+    enum Property {
+        /** Product name, its label value and the short name of a GPU. */
+        MODEL,
+        /** Health of a GPU. */
+        HEALTH,
+        /** Presence of the node. */
+        PRESENCE,
+        /** Namespace of a holder. */
+        NAMESPACE;
+
+        String term(String value) {
+            return name() + '=' + value.toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** The names of the nodes with a value, or empty if there are none. */
+    Optional<ImmutableTreeMap<Boolean>> nodes(Property property, String value) {
+        return nodesByTerm.get(property.term(value));
+    }
+
+    /** The index after a change of a node; both states are those of one name. */
+    public NodeIndex changed(NodeState before, NodeState after) {
+        Set<String> gone = terms(before);
+        Set<String> added = terms(after);
+        ImmutableTreeMap<ImmutableTreeMap<Boolean>> next = nodesByTerm;
+        for (String term : gone) {
+            if (!added.contains(term)) {
+                ImmutableTreeMap<Boolean> names =
+                        next.get(term).orElse(ImmutableTreeMap.empty()).without(before.name());
+                next = names.size() == 0 ? next.without(term) : next.with(term, names);
+            }
+        }
+        for (String term : added) {
+            if (!gone.contains(term)) {
+                next = next.with(
+                        term, next.get(term).orElse(ImmutableTreeMap.empty()).with(after.name(), true));
+            }
+        }
+        return next == nodesByTerm ? this : new NodeIndex(next);
+    }
+
+    private static Set<String> terms(NodeState node) {
+        if (node.announcement() == null) {
+            return Set.of();
+        }
+        var terms = new TreeSet<String>();
+        for (Gpu gpu : node.gpus()) {
+            names(gpu).forEach(name -> terms.add(Property.MODEL.term(name)));
+            terms.add(Property.HEALTH.term(node.healthOf(gpu)));
+        }
+        node.livePresence().ifPresent(presence -> terms.add(Property.PRESENCE.term(presence.stateName())));
+        node.holders().stream().map(Holder::namespace).forEach(it -> terms.add(Property.NAMESPACE.term(it)));
+        return terms;
+    }
+
+    /** What a model filter matches of a GPU. */
+    static List<String> names(Gpu gpu) {
+        return Stream.of(gpu.model(), gpu.product().shortModel(), LabelValue.sanitised(gpu.model()))
+                .filter(name -> !name.isEmpty())
+                .distinct()
+                .toList();
+    }
+}
