@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.inventory.app.BoundedExecutor;
 import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.app.KubernetesActor;
+import io.gpufleet.inventory.app.LabelDifferences;
 import io.gpufleet.inventory.app.LabelReconciler;
 import io.gpufleet.inventory.app.NodeTimers;
 import io.gpufleet.inventory.app.RetryTimer;
@@ -73,6 +74,7 @@ public final class InventoryMain {
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
     private final FleetView view = new FleetView();
+    private final LabelDifferences differences = new LabelDifferences();
 
     private InventoryMain(Environment settings, Shutdown shutdown) {
         this.bus = BusConfig.from(settings);
@@ -116,12 +118,12 @@ public final class InventoryMain {
     private KubernetesActor actor(KubernetesClient client, SignalSink signals) {
         var timer = shutdown.add("timer", new RetryTimer("label-retry"));
         var workers = shutdown.add("workers", new BoundedExecutor(MAX_CONCURRENT_WRITES));
-        var settings =
-                new LabelReconciler.ReconcilerSettings(config.labels(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
+        var settings = new LabelReconciler.ReconcilerSettings(
+                config.labels(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
                 view::fleet,
                 new ServerSideLabelWriter(client),
-                writer -> new LabelReconciler(view::fleet, writer, signals, workers, timer, settings),
+                writer -> new LabelReconciler(view::fleet, writer, signals, workers, timer, settings, differences),
                 signals,
                 listeners -> NodeWatch.open(client, listeners));
     }
@@ -140,7 +142,8 @@ public final class InventoryMain {
     }
 
     private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine) {
-        var metrics = new InventoryMetrics(view::summary, () -> engine.role() == ReplicaRole.ACTIVE);
+        var metrics =
+                new InventoryMetrics(view::summary, differences::nodes, () -> engine.role() == ReplicaRole.ACTIVE);
         ProjectionMetrics.register(metrics.registry(), engine);
         Router router = Router.router(vertx);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), engine::readinessFailures, metrics::scrape);

@@ -1,6 +1,7 @@
 package io.gpufleet.inventory.app;
 
 import io.gpufleet.inventory.model.Fleet;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -23,6 +24,8 @@ public final class KubernetesActor {
     }
 
     private record Term(LeasedLabelWriter writer, LabelReconciler labels, MissingNodes missing, Watch watch) {}
+
+    private static final Duration END_WAIT = Duration.ofSeconds(1);
 
     private final Supplier<Fleet> fleet;
     private final LabelWriter writer;
@@ -68,11 +71,11 @@ public final class KubernetesActor {
         }
     }
 
-    /** Ends the term: no write is begun when this returns. */
+    /** Ends the term: no write is begun when this returns, and those in flight have ended or take longer than 1 s. */
     public void end() {
         if (term != null) {
-            term.writer().end();
             term.labels().stop();
+            term.writer().end(END_WAIT);
             term.watch().close();
             term = null;
         }

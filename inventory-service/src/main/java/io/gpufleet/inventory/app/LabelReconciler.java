@@ -31,10 +31,12 @@ public final class LabelReconciler implements NodeListener {
      * Settings of the reconciler.
      *
      * @param groups enabled labels
+     * @param mode whether labels are written
      * @param initialBackoff wait after a failed write; doubles with each failure, up to 64 times this
      * @param conflictRetryInterval wait before a conflicting key is retried
      */
-    public record ReconcilerSettings(Set<LabelGroup> groups, Duration initialBackoff, Duration conflictRetryInterval) {}
+    public record ReconcilerSettings(
+            Set<LabelGroup> groups, LabelMode mode, Duration initialBackoff, Duration conflictRetryInterval) {}
 
     /** Progress for one node; guarded by the reconciler, except while its write is in flight. */
     private static final class ReconcileState {
@@ -50,6 +52,7 @@ public final class LabelReconciler implements NodeListener {
     private final Executor workers;
     private final RetryTimer timer;
     private final ReconcilerSettings settings;
+    private final LabelDifferences differences;
 
     private final Map<String, NodeObject> objects = new HashMap<>();
     private final Map<String, ReconcileState> states = new HashMap<>();
@@ -59,6 +62,7 @@ public final class LabelReconciler implements NodeListener {
      * A reconciler of every Node that is observed from now on.
      *
      * @param workers runs the blocking writes
+     * @param differences what would be written in mode observe
      */
     public LabelReconciler(
             Supplier<Fleet> fleet,
@@ -66,13 +70,15 @@ public final class LabelReconciler implements NodeListener {
             SignalSink signals,
             Executor workers,
             RetryTimer timer,
-            ReconcilerSettings settings) {
+            ReconcilerSettings settings,
+            LabelDifferences differences) {
         this.fleet = fleet;
         this.writer = writer;
         this.signals = signals;
         this.workers = workers;
         this.timer = timer;
         this.settings = settings;
+        this.differences = differences;
     }
 
     /** Stops for good: nothing is reconciled any more, and a write in flight is not waited for. */
@@ -80,6 +86,7 @@ public final class LabelReconciler implements NodeListener {
         active = false;
         objects.clear();
         states.clear();
+        differences.clear();
     }
 
     @Override
@@ -94,6 +101,7 @@ public final class LabelReconciler implements NodeListener {
     public synchronized void onDeleted(String node, String uid) {
         objects.remove(node);
         states.remove(node);
+        differences.remove(node);
     }
 
     /** Reconciles a node soon. */
@@ -136,6 +144,10 @@ public final class LabelReconciler implements NodeListener {
             return;
         }
         NodeObject object = observed.get();
+        if (settings.mode() == LabelMode.OBSERVE) {
+            differences.compare(object, desired.get());
+            return;
+        }
         state.conflicts.entrySet().removeIf(key -> !key.getValue().equals(valueOn(object, key.getKey())));
         LabelSet claimed = desired.get().without(state.conflicts.keySet());
         if (object.hasExactly(claimed)) {

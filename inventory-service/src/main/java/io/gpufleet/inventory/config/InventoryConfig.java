@@ -1,5 +1,6 @@
 package io.gpufleet.inventory.config;
 
+import io.gpufleet.inventory.app.LabelMode;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
@@ -14,8 +15,9 @@ import java.util.stream.Collectors;
  *
  * @param listen addresses of the servers
  * @param labels enabled labels
+ * @param labelMode whether they are written
  */
-public record InventoryConfig(Listen listen, Set<LabelGroup> labels) {
+public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode labelMode) {
     /** Address of HTTP and gRPC, and their ports. */
     public record Listen(String host, int httpPort, int grpcPort) {}
 
@@ -28,6 +30,8 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels) {
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
             Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
+            Setting.optional(
+                    "GPUFLEET_LABELS_MODE", "write", "write, or observe: differences are logged, no Node is written"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG"));
 
@@ -38,7 +42,7 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels) {
 
     /** Reads the environment; an invalid value is an error that lists the valid ones. */
     public static InventoryConfig from(Environment environment) {
-        return new InventoryConfig(listen(environment), labels(environment));
+        return new InventoryConfig(listen(environment), labels(environment), labelMode(environment));
     }
 
     private static Listen listen(Environment environment) {
@@ -59,5 +63,13 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels) {
                     .orElseThrow(() -> environment.invalid("GPUFLEET_LABELS", "none, or some of " + ALL_LABELS)));
         }
         return groups;
+    }
+
+    private static LabelMode labelMode(Environment environment) {
+        return switch (environment.text("GPUFLEET_LABELS_MODE")) {
+            case "observe" -> LabelMode.OBSERVE;
+            case "write" -> LabelMode.WRITE;
+            default -> throw environment.invalid("GPUFLEET_LABELS_MODE", "observe or write");
+        };
     }
 }

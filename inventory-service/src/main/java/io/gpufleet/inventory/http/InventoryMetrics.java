@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /** The metrics page: counts of the fleet, the projection and the JVM. */
@@ -23,20 +24,30 @@ public final class InventoryMetrics {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final Supplier<FleetSummary> fleet;
+    private final IntSupplier differing;
     private final BooleanSupplier active;
 
     private final MultiGauge nodes;
     private final MultiGauge devices;
+    private final MultiGauge labelDifferences;
 
-    /** Metrics of the newest counts at each scrape; a standby exports none of the fleet, as sums would count it twice. */
-    public InventoryMetrics(Supplier<FleetSummary> fleet, BooleanSupplier active) {
+    /**
+     * Metrics of the newest counts at each scrape. A standby exports none of the fleet, as sums would count it twice.
+     *
+     * @param differing number of Nodes that lack desired labels in mode observe
+     */
+    public InventoryMetrics(Supplier<FleetSummary> fleet, IntSupplier differing, BooleanSupplier active) {
         this.fleet = fleet;
+        this.differing = differing;
         this.active = active;
         this.nodes = MultiGauge.builder("gpufleet_nodes")
                 .description("announced nodes, exported by the active replica")
                 .register(registry);
         this.devices = MultiGauge.builder("gpufleet_devices")
                 .description("announced GPUs, exported by the active replica")
+                .register(registry);
+        this.labelDifferences = MultiGauge.builder("gpufleet_label_differences")
+                .description("Nodes that lack desired labels while none is written, exported by the active replica")
                 .register(registry);
         BuildInfo build = BuildInfo.current();
         // Micrometer takes the suffix _info off a gauge; Prometheus has a kind of metric for it.
@@ -63,9 +74,11 @@ public final class InventoryMetrics {
             PRESENCES.forEach(presence -> byPresence.putIfAbsent(presence, 0));
             nodes.register(rows("presence", byPresence), true);
             devices.register(rows("health", summary.devices()), true);
+            labelDifferences.register(List.of(MultiGauge.Row.of(Tags.empty(), differing.getAsInt())), true);
         } else {
             nodes.register(List.of(), true);
             devices.register(List.of(), true);
+            labelDifferences.register(List.of(), true);
         }
         return registry.scrape();
     }

@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,8 +63,8 @@ class KubernetesActorTest {
 
     private LabelReconciler reconciler(LabelWriter writer, Executor workers) {
         var settings = new LabelReconciler.ReconcilerSettings(
-                Set.of(LabelGroup.GPU_TYPE), Duration.ofMillis(1), Duration.ofMinutes(1));
-        return new LabelReconciler(() -> fleet, writer, signals, workers, timer, settings);
+                Set.of(LabelGroup.GPU_TYPE), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
+        return new LabelReconciler(() -> fleet, writer, signals, workers, timer, settings, new LabelDifferences());
     }
 
     private LabelWriter.ApplyResult write(String node, String uid, LabelSet labels) {
@@ -157,11 +158,47 @@ class KubernetesActorTest {
         // Given a lease that outlives the term, as a resigning leader's does
         var leased = new LeasedLabelWriter(this::write, this::lease);
         // When
-        leased.end();
+        leased.end(Duration.ZERO);
         var result = leased.apply("n1", "uid-1", LabelSet.NONE);
         // Then
         assertThat(result).isEqualTo(new LabelWriter.ApplyResult.NotLeading());
         assertThat(calls).isEmpty();
+    }
+
+    @Test
+    void endOfTheTermWaitsForTheWriteInFlight() throws Exception {
+        // Given
+        var entered = new CountDownLatch(1);
+        var release = new CountDownLatch(1);
+        var leased = new LeasedLabelWriter(
+                (node, uid, labels) -> {
+                    entered.countDown();
+                    awaitQuietly(release);
+                    calls.add("written");
+                    return new LabelWriter.ApplyResult.Failed("");
+                },
+                () -> true);
+        var writer = Thread.ofVirtual().start(() -> leased.apply("n1", "uid-1", LabelSet.NONE));
+        entered.await();
+        // When
+        var ending = Thread.ofVirtual().start(() -> {
+            leased.end(Duration.ofMinutes(1));
+            calls.add("ended");
+        });
+        await().until(() -> ending.getState() == Thread.State.TIMED_WAITING);
+        release.countDown();
+        writer.join();
+        ending.join();
+        // Then
+        assertThat(calls).containsExactly("written", "ended");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -80,11 +80,13 @@ class LabelReconcilerTest {
     private final RecordingSignalSink signals = new RecordingSignalSink();
     private final RetryTimer timer = new RetryTimer("retry");
     private volatile Fleet fleet = fleet(node("n1", announcement(a100(0))));
+    private final LabelDifferences differences = new LabelDifferences();
     private final LabelReconciler reconciler = reconciler(Duration.ofMinutes(1));
 
     private LabelReconciler reconciler(Duration conflictRetryInterval) {
-        var settings = new LabelReconciler.ReconcilerSettings(GROUPS, Duration.ofMillis(1), conflictRetryInterval);
-        return new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings);
+        var settings = new LabelReconciler.ReconcilerSettings(
+                GROUPS, LabelMode.WRITE, Duration.ofMillis(1), conflictRetryInterval);
+        return new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings, differences);
     }
 
     @AfterEach
@@ -183,6 +185,25 @@ class LabelReconcilerTest {
     }
 
     @Test
+    void modeObserveWritesNothingAndCountsTheNodesThatDiffer() {
+        // Given
+        var settings = new LabelReconciler.ReconcilerSettings(
+                GROUPS, LabelMode.OBSERVE, Duration.ofMillis(1), Duration.ofMinutes(1));
+        var observing = new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings, differences);
+        // When
+        observing.onChanged(api.object());
+        // Then
+        assertThat(api.written).isEmpty();
+        assertThat(differences.nodes()).isEqualTo(1);
+        // When another program applies the same labels
+        api.foreign.putAll(Map.of("gpu-type", "a100", "accelerator", "nvidia-tesla-a100"));
+        observing.onChanged(api.object());
+        // Then
+        assertThat(differences.nodes()).isZero();
+        assertThat(signals.lines).isEmpty();
+    }
+
+    @Test
     void stoppedReconcilerWritesNothing() {
         reconciler.stop();
         reconciler.onChanged(api.object());
@@ -199,9 +220,10 @@ class LabelReconcilerTest {
             awaitQuietly(release);
             return api.apply(node, uid, labels);
         };
-        var settings = new LabelReconciler.ReconcilerSettings(GROUPS, Duration.ofMillis(1), Duration.ofMinutes(1));
+        var settings = new LabelReconciler.ReconcilerSettings(
+                GROUPS, LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            var busy = new LabelReconciler(() -> fleet, slow, signals, threads, timer, settings);
+            var busy = new LabelReconciler(() -> fleet, slow, signals, threads, timer, settings, differences);
             busy.onChanged(api.object());
             entered.await();
             busy.enqueue("n1");

@@ -36,6 +36,7 @@ class InventoryConfigTest {
             delimiter = '|',
             value = {
                 "GPUFLEET_LABELS | gfd,tpu | none, or some of gfd,",
+                "GPUFLEET_LABELS_MODE | dry-run | observe or write",
                 "GPUFLEET_HTTP_PORT | 80800 | a whole number from 0 to 65535",
                 "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",
             })

@@ -18,7 +18,7 @@ class InventoryMetricsTest {
         var view = new FleetView();
         view.commit(List.of(node("n1", announcement(a100(0))), node("n2", announcement(a100(1)))), List.of());
         view.suspect(List.of("n2"));
-        var metrics = new InventoryMetrics(view::summary, () -> true);
+        var metrics = new InventoryMetrics(view::summary, () -> 3, () -> true);
 
         System.gc();
 
@@ -26,7 +26,8 @@ class InventoryMetricsTest {
                 .contains("gpufleet_nodes{presence=\"present\"} 1.0\n")
                 .contains("gpufleet_nodes{presence=\"suspected\"} 1.0\n")
                 .contains("gpufleet_nodes{presence=\"lost\"} 0.0\n")
-                .contains("gpufleet_devices{health=\"healthy\"} 2.0\n");
+                .contains("gpufleet_devices{health=\"healthy\"} 2.0\n")
+                .contains("gpufleet_label_differences 3.0\n");
     }
 
     @Test
@@ -34,7 +35,7 @@ class InventoryMetricsTest {
         var view = new FleetView();
         view.commit(List.of(node("n1", announcement(a100(0)))), List.of());
         var active = new AtomicBoolean(true);
-        var metrics = new InventoryMetrics(view::summary, active::get);
+        var metrics = new InventoryMetrics(view::summary, () -> 3, active::get);
         assertThat(metrics.scrape()).contains("gpufleet_nodes{");
 
         active.set(false);
@@ -46,7 +47,7 @@ class InventoryMetricsTest {
     void buildIsNamed() {
         var build = BuildInfo.current();
 
-        assertThat(new InventoryMetrics(new FleetView()::summary, () -> false).scrape())
+        assertThat(new InventoryMetrics(new FleetView()::summary, () -> 0, () -> false).scrape())
                 .contains("gpufleet_build_info{revision=\"" + build.revision() + "\",version=\"" + build.version()
                         + "\"} 1\n");
     }
