@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,7 @@ import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.TopicExistsException;
 
 /**
@@ -52,7 +54,8 @@ public final class TopicAdmin {
     }
 
     /**
-     * Creates the missing topics, then checks all of them. Existing topics are not changed.
+     * Creates the missing topics, then checks all of them. Existing topics are not changed. With three replicas a write
+     * needs two of them ({@code min.insync.replicas}), with fewer one.
      *
      * @return one line for each topic created and for each setting that differs from the catalogue
      */
@@ -60,6 +63,7 @@ public final class TopicAdmin {
         return withAdmin(kafka, topics, it -> {
             List<String> lines = new ArrayList<>(it.create(replicationFactor));
             lines.addAll(it.check());
+            lines.addAll(it.differingReplication(replicationFactor));
             return lines;
         });
     }
@@ -123,7 +127,7 @@ public final class TopicAdmin {
         List<NewTopic> missing = Arrays.stream(Topic.values())
                 .filter(topic -> !present.contains(topics.name(topic)))
                 .map(topic -> new NewTopic(topics.name(topic), topic.partitions(), replicationFactor)
-                        .configs(topic.brokerSettings()))
+                        .configs(settings(topic, replicationFactor)))
                 .toList();
         List<String> lines = new ArrayList<>();
         for (Map.Entry<String, KafkaFuture<Void>> creation :
@@ -139,6 +143,43 @@ public final class TopicAdmin {
         }
         awaitVisible(missing.stream().map(NewTopic::name).toList());
         return lines;
+    }
+
+    private static Map<String, String> settings(Topic topic, short replicationFactor) {
+        var settings = new TreeMap<>(topic.brokerSettings());
+        settings.put(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG, Integer.toString(inSync(replicationFactor)));
+        return settings;
+    }
+
+    /** All replicas but one, so that one broker can be restarted while the topics are written. */
+    private static int inSync(short replicationFactor) {
+        return replicationFactor < 3 ? 1 : replicationFactor - 1;
+    }
+
+    /** Fewer replicas than wanted, or fewer of them that must have a write; more of both is nobody's mistake. */
+    private List<String> differingReplication(short replicationFactor) throws ExecutionException, InterruptedException {
+        List<String> lines = new ArrayList<>();
+        List<String> names = Arrays.stream(Topic.values()).map(topics::name).toList();
+        admin.describeTopics(names).allTopicNames().get().forEach((name, description) -> {
+            int replicas = description.partitions().stream()
+                    .mapToInt(partition -> partition.replicas().size())
+                    .min()
+                    .orElse(0);
+            if (replicas < replicationFactor) {
+                lines.add("topic " + name + " has replication " + replicas + " instead of " + replicationFactor);
+            }
+        });
+        var resources = names.stream()
+                .map(name -> new ConfigResource(ConfigResource.Type.TOPIC, name))
+                .toList();
+        admin.describeConfigs(resources).all().get().forEach((resource, config) -> {
+            ConfigEntry found = config.get(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG);
+            if (found != null && Integer.parseInt(String.valueOf(found.value())) < inSync(replicationFactor)) {
+                lines.add("topic " + resource.name() + " has " + found.name() + "=" + found.value() + " instead of "
+                        + inSync(replicationFactor));
+            }
+        });
+        return lines.stream().sorted().toList();
     }
 
     /** Waits until the topics are listed: the controller acknowledges a topic before every broker lists it. */
@@ -158,7 +199,7 @@ public final class TopicAdmin {
         List<String> missing =
                 expected.stream().filter(name -> !present.contains(name)).toList();
         if (!missing.isEmpty()) {
-            throw TopicsException.unusable("topics " + String.join(", ", missing)
+            throw TopicsException.missing("topics " + String.join(", ", missing)
                     + " are missing: create them with 'gpufleet topics apply', or check GPUFLEET_TOPIC_PREFIX ('"
                     + topics.prefix() + "')");
         }

@@ -4,25 +4,42 @@ package io.gpufleet.wire;
 public final class TopicsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final boolean brokerUnavailable;
-
-    private TopicsException(String line, boolean brokerUnavailable) {
-        super(line);
-        this.brokerUnavailable = brokerUnavailable;
+    /** What is the matter. */
+    private enum Cause {
+        UNUSABLE,
+        MISSING,
+        BROKER_UNAVAILABLE
     }
 
-    /** Creates the error for topics that exist in an unusable form or not at all; retrying does not help. */
+    private final Cause why;
+
+    private TopicsException(String line, Cause why) {
+        super(line);
+        this.why = why;
+    }
+
+    /** Creates the error for topics that do not exist; retrying helps where somebody is creating them. */
+    public static TopicsException missing(String line) {
+        return new TopicsException(line, Cause.MISSING);
+    }
+
+    /** Creates the error for topics that exist in an unusable form; retrying does not help. */
     public static TopicsException unusable(String line) {
-        return new TopicsException(line, false);
+        return new TopicsException(line, Cause.UNUSABLE);
     }
 
     /** Creates the error for a broker that does not respond; retrying may help. */
     public static TopicsException brokerUnavailable(String line) {
-        return new TopicsException(line, true);
+        return new TopicsException(line, Cause.BROKER_UNAVAILABLE);
     }
 
-    /** Returns whether retrying may help. */
+    /** Returns whether the broker does not respond, so that retrying may help. */
     public boolean isBrokerUnavailable() {
-        return brokerUnavailable;
+        return why == Cause.BROKER_UNAVAILABLE;
+    }
+
+    /** Returns whether the topics are only missing. */
+    public boolean isMissing() {
+        return why == Cause.MISSING;
     }
 }

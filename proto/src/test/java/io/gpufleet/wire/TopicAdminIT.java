@@ -33,6 +33,12 @@ class TopicAdminIT {
             assertThat(TopicAdmin.apply(broker.bootstrap(), topics)).isEmpty();
             assertThat(TopicAdmin.check(broker.bootstrap(), topics)).isEmpty();
 
+            // Fewer replicas than wanted are reported
+            assertThat(TopicAdmin.apply(broker.bootstrap(), topics, (short) 3))
+                    .contains(
+                            "topic a.health has replication 1 instead of 3",
+                            "topic a.health has min.insync.replicas=1 instead of 2");
+
             // One topic with another setting and one with another partition count
             var config = new Properties();
             config.put("bootstrap.servers", broker.bootstrap());

@@ -21,8 +21,15 @@ import java.util.List;
  * @param kafka the clients of the broker
  * @param topics the topics of this prefix
  * @param sessionTimeout how long a dead leader keeps its role
+ * @param topicsWait how long a start waits for missing topics
  */
-public record BusConfig(String cluster, String instance, KafkaClients kafka, Topics topics, Duration sessionTimeout) {
+public record BusConfig(
+        String cluster,
+        String instance,
+        KafkaClients kafka,
+        Topics topics,
+        Duration sessionTimeout,
+        Duration topicsWait) {
     /** The variables that {@link #from} reads. */
     public static List<Setting> settings(String defaultInstance) {
         return List.of(
@@ -37,7 +44,11 @@ public record BusConfig(String cluster, String instance, KafkaClients kafka, Top
                         "GPUFLEET_INSTANCE",
                         defaultInstance,
                         "name of this replica with its service in it, stable over restarts"),
-                Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead leader keeps its role"));
+                Setting.optional("GPUFLEET_SESSION_TIMEOUT", "6s", "how long a dead leader keeps its role"),
+                Setting.optional(
+                        "GPUFLEET_TOPICS_WAIT",
+                        "0s",
+                        "how long a start waits for missing topics, where 'topics apply' runs at the same time"));
     }
 
     /** Reads and checks. */
@@ -47,7 +58,8 @@ public record BusConfig(String cluster, String instance, KafkaClients kafka, Top
                 environment.text("GPUFLEET_INSTANCE"),
                 kafka(environment),
                 topics(environment.text("GPUFLEET_TOPIC_PREFIX")),
-                environment.duration("GPUFLEET_SESSION_TIMEOUT"));
+                environment.duration("GPUFLEET_SESSION_TIMEOUT"),
+                environment.duration("GPUFLEET_TOPICS_WAIT"));
     }
 
     private static KafkaClients kafka(Environment environment) {

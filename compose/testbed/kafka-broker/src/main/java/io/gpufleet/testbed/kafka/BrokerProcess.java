@@ -49,6 +49,11 @@ public final class BrokerProcess implements AutoCloseable {
         });
     }
 
+    /** Starts with a second port, {@link #remoteBootstrap()}, on another address of this machine. */
+    public static BrokerProcess startOn(Path dir, String host) {
+        return startOnFreePort(dir, _ -> new ListenerSecurity.OnAddress(host, freePort()));
+    }
+
     /**
      * Starts with a second port, {@link #securedBootstrap()}, that asks for TLS and SCRAM-SHA-512 and allows what ACLs
      * allow. Whoever comes by the plain port is the administrator. {@code broker.out} has each decision of the authorizer.
@@ -125,7 +130,7 @@ public final class BrokerProcess implements AutoCloseable {
     public String securedBootstrap() {
         return switch (properties.security()) {
             case ListenerSecurity.TlsAndScram secured -> "127.0.0.1:" + secured.port();
-            case ListenerSecurity.Open _, ListenerSecurity.BehindProxy _ ->
+            case ListenerSecurity.Open _, ListenerSecurity.BehindProxy _, ListenerSecurity.OnAddress _ ->
                 throw new IllegalStateException("this broker has no secured listener");
         };
     }
@@ -133,6 +138,14 @@ public final class BrokerProcess implements AutoCloseable {
     /** Value for {@code bootstrap.servers} of clients behind the proxy; only for {@link #startWithProxy}. */
     public String proxiedBootstrap() {
         return "127.0.0.1:" + proxy().port();
+    }
+
+    /** Value for {@code bootstrap.servers} of clients elsewhere; only for {@link #startOn}. */
+    public String remoteBootstrap() {
+        if (properties.security() instanceof ListenerSecurity.OnAddress(String host, int port)) {
+            return host + ":" + port;
+        }
+        throw new IllegalStateException("this broker listens on loopback only");
     }
 
     /** The proxy between the broker and the clients of {@link #proxiedBootstrap()}. */

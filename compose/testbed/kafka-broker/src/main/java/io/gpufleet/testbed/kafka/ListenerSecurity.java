@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The listener that the broker has beside the plain one: none, one with TLS, SCRAM and ACLs, or one behind a proxy. */
+/** The listener that the broker has beside the plain one: none, one with TLS, SCRAM and ACLs, one behind a proxy, or one on another address. */
 sealed interface ListenerSecurity {
     /** Password of the key store and the trust store. */
     String STORE_PASSWORD = "of-a-test-broker";
@@ -56,6 +56,24 @@ sealed interface ListenerSecurity {
         @Override
         public String properties() {
             return "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT\n";
+        }
+    }
+
+    /**
+     * A second plain port on another address of this machine, for clients that do not reach its loopback, such as pods.
+     *
+     * @param host the address
+     * @param port the second port
+     */
+    record OnAddress(String host, int port) implements ListenerSecurity {
+        @Override
+        public String listeners(int plainPort) {
+            return "PLAINTEXT://127.0.0.1:" + plainPort + ",REMOTE://" + host + ":" + port;
+        }
+
+        @Override
+        public String properties() {
+            return "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,REMOTE:PLAINTEXT\n";
         }
     }
 
