@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
     private final ActiveLease active;
     private final String namespace;
     private final String url;
+    private final WebhookEndpoints endpoints;
 
     /** Registers {@code url}, or the Service of the namespace where that is empty. */
     public WebhookRegistration(KubernetesClient client, ActiveLease active, String namespace, String url) {
@@ -59,6 +61,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
         this.active = active;
         this.namespace = namespace;
         this.url = url;
+        this.endpoints = new WebhookEndpoints(client, namespace, !url.isEmpty());
     }
 
     /** DNS names and IP addresses by which the API server calls the webhook: the Service, and the host of the URL. */
@@ -73,16 +76,10 @@ public final class WebhookRegistration implements WebhookRegistrar {
 
     @Override
     public boolean ensure(String caPem) {
-        ValidatingWebhookConfiguration desired = new ValidatingWebhookConfigurationBuilder()
-                .withNewMetadata()
-                .withName(NAME)
-                .addToLabels("app.kubernetes.io/part-of", "gpufleet")
-                .endMetadata()
-                .withWebhooks(webhook("enforced", "Fail", "In", caPem), webhook("open", "Ignore", "NotIn", caPem))
-                .build();
         var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
         try {
             ValidatingWebhookConfiguration found = configurations.withName(NAME).get();
+            ValidatingWebhookConfiguration desired = desired(found, caPem);
             if (found != null && same(found, desired)) {
                 return true;
             }
@@ -90,6 +87,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 return false;
             }
             if (found == null) {
+                // Outside a cluster: in one the manifests have it, and nobody has the right to create it again.
                 configurations.resource(desired).create();
             } else {
                 desired.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
@@ -101,6 +99,23 @@ public final class WebhookRegistration implements WebhookRegistrar {
             LOG.atWarn().addKeyValue("error", ApiErrorMessage.of(failed)).log("webhook registration failed, retrying");
             return false;
         }
+    }
+
+    /** Pods of enforced namespaces are refused without an answer, but not before the Service leads to a replica once. */
+    private ValidatingWebhookConfiguration desired(@Nullable ValidatingWebhookConfiguration found, String caPem) {
+        String policy = enforces(found) || endpoints.ready() ? "Fail" : "Ignore";
+        return new ValidatingWebhookConfigurationBuilder()
+                .withNewMetadata()
+                .withName(NAME)
+                .addToLabels("app.kubernetes.io/part-of", "gpufleet")
+                .endMetadata()
+                .withWebhooks(webhook("enforced", policy, "In", caPem), webhook("open", "Ignore", "NotIn", caPem))
+                .build();
+    }
+
+    private static boolean enforces(@Nullable ValidatingWebhookConfiguration found) {
+        return found != null
+                && found.getWebhooks().stream().anyMatch(webhook -> "Fail".equals(webhook.getFailurePolicy()));
     }
 
     // Compares only the fields that this class sets: the API server fills in defaults for others.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
@@ -119,6 +120,53 @@ class ActiveLeaseIT {
         held = false;
         assertThat(registration.ensure("ca")).isTrue();
         assertThat(registration.ensure("other ca")).isFalse();
+    }
+
+    @Test
+    void failuresAreIgnoredUntilTheServiceLeadsToReadyReplica() {
+        held = true;
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "");
+        // Given a Service that leads nowhere
+        registration.ensure("ca");
+        registration.ensure("ca");
+        assertThat(enforcedPolicy()).isEqualTo("Ignore");
+
+        // When a replica is ready, and still is in the next round
+        client.resource(new EndpointSliceBuilder()
+                        .withNewMetadata()
+                        .withNamespace(NAMESPACE)
+                        .withName("allocation-service-a")
+                        .addToLabels("kubernetes.io/service-name", WebhookRegistration.SERVICE)
+                        .endMetadata()
+                        .withAddressType("IPv4")
+                        .addNewEndpoint()
+                        .withAddresses("10.0.0.1")
+                        .withNewConditions()
+                        .withReady(true)
+                        .endConditions()
+                        .endEndpoint()
+                        .build())
+                .create();
+        registration.ensure("ca");
+        assertThat(enforcedPolicy()).isEqualTo("Ignore");
+        registration.ensure("ca");
+        assertThat(enforcedPolicy()).isEqualTo("Fail");
+
+        // Then it stays, also while no replica is ready
+        client.discovery().v1().endpointSlices().inNamespace(NAMESPACE).delete();
+        registration.ensure("another ca");
+        assertThat(enforcedPolicy()).isEqualTo("Fail");
+    }
+
+    private String enforcedPolicy() {
+        return client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName(WebhookRegistration.NAME)
+                .get()
+                .getWebhooks()
+                .getFirst()
+                .getFailurePolicy();
     }
 
     @Test

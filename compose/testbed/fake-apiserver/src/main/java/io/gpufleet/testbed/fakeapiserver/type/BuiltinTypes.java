@@ -33,6 +33,7 @@ final class BuiltinTypes {
                 type("batch", "cronjobs", "CronJob", NAMESPACED, STATUS, "cj"),
                 type("policy", "poddisruptionbudgets", "PodDisruptionBudget", NAMESPACED, STATUS, "pdb"),
                 type("coordination.k8s.io", "leases", "Lease", NAMESPACED, PLAIN),
+                type("discovery.k8s.io", "endpointslices", "EndpointSlice", NAMESPACED, PLAIN),
                 type("events.k8s.io", "events", "Event", NAMESPACED, PLAIN),
                 type("rbac.authorization.k8s.io", "roles", "Role", NAMESPACED, PLAIN),
                 type("rbac.authorization.k8s.io", "rolebindings", "RoleBinding", NAMESPACED, PLAIN),
