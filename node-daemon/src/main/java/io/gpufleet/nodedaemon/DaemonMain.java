@@ -278,7 +278,8 @@ final class DaemonMain implements AutoCloseable {
                 timedSource.eventWaitInFlight(),
                 devicePlugins.stuckReason(),
                 loop.status().scanned(),
-                devicePlugins.notRegisteredReason());
+                devicePlugins.notRegisteredReason(),
+                publisher.unresolvedReason());
     }
 
     /** Removes the sockets, publishes the departure if that takes no time, and exits; all else survives a kill. */

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
 import io.gpufleet.nodedaemon.kafka.EventPublisher;
+import io.gpufleet.nodedaemon.kafka.PublisherStatus;
 import io.gpufleet.nodedaemon.kafka.VerdictConsumer;
 import io.gpufleet.nodedaemon.metrics.DaemonMetricsPage;
 import io.gpufleet.nodedaemon.metrics.DcgmMetricsPage;
@@ -42,9 +43,10 @@ record DaemonMetrics(
     }
 
     private Map<String, Long> gauges() {
-        EventPublisher.PublisherStatus events = publisher.status();
+        PublisherStatus events = publisher.status();
         Map<String, Long> gauges = new TreeMap<>();
         gauges.put("gpufleet_daemon_broker_connected", events.connected() ? 1L : 0L);
+        gauges.put("gpufleet_daemon_broker_unresolvable", events.unresolvable() ? 1L : 0L);
         gauges.put("gpufleet_daemon_broker_connects_total", events.attempts());
         gauges.put("gpufleet_daemon_events_sent_total", events.sent());
         gauges.put("gpufleet_daemon_events_rejected_total", events.rejected());

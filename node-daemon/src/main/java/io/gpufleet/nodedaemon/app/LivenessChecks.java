@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param stuckServer why the kubelet cannot be answered; empty when it can
  * @param scanned whether a device scan was made, with any result
  * @param notRegistered why the kubelet does not have our devices; empty when it has or there are none
+ * @param unresolvedBroker why Kafka cannot be reached by this configuration; empty in an outage of a broker
  */
 public record LivenessChecks(
         Duration sinceLastIteration,
@@ -22,7 +23,8 @@ public record LivenessChecks(
         Duration eventWait,
         Optional<String> stuckServer,
         boolean scanned,
-        Optional<String> notRegistered) {
+        Optional<String> notRegistered,
+        Optional<String> unresolvedBroker) {
     /** Time without an iteration after which the loop counts as stuck. */
     static final Duration LOOP_STUCK = Duration.ofSeconds(30);
 
@@ -55,6 +57,7 @@ public record LivenessChecks(
             reasons.add("devices: not scanned yet");
         }
         notRegistered.ifPresent(reasons::add);
+        unresolvedBroker.ifPresent(reasons::add);
         return reasons;
     }
 }

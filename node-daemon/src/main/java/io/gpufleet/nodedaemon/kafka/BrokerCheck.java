@@ -23,10 +23,13 @@ import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** Checks that the broker responds, has the topics of a daemon, and has the same time. Blocks for at most 10 s. */
+/** Checks that the broker responds, has the topics of a daemon, and has the same time. Blocks for at most 30 s. */
 public final class BrokerCheck {
     private static final List<Topic> TOPICS =
             List.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY, Topic.VERDICTS, Topic.SETTINGS);
+    /** Of the first answer: on a loaded node the client itself takes seconds to start. */
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(20);
+
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     /** Number of newest records of the partition that are searched for one of this node, which sends one every 10 s. */
     private static final long LAST_RECORDS = 500;
@@ -48,8 +51,8 @@ public final class BrokerCheck {
     public List<DoctorFinding> examine() {
         var findings = new ArrayList<DoctorFinding>();
         Properties settings = clients.properties("node-daemon-check-" + node);
-        settings.put("default.api.timeout.ms", Long.toString(TIMEOUT.toMillis()));
-        settings.put("request.timeout.ms", Long.toString(TIMEOUT.toMillis()));
+        settings.put("default.api.timeout.ms", Long.toString(CONNECT_TIMEOUT.toMillis()));
+        settings.put("request.timeout.ms", Long.toString(CONNECT_TIMEOUT.toMillis()));
         try (Admin admin = Admin.create(settings)) {
             int brokers = admin.describeCluster().nodes().get().size();
             findings.add(DoctorFinding.ok("Kafka", clients.bootstrap() + " responds, " + brokers + " brokers"));

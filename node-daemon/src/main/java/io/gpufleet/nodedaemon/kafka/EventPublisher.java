@@ -54,6 +54,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private final FactIngress ingress = new FactIngress(() -> inbox.add(this::drainIngress));
     private final InFlight inFlight = new InFlight();
+    private final BrokerResolution resolution;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
     private final OutboxFlusher flusher;
@@ -68,25 +69,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private long attempts;
     private long sent;
     private long rejected;
-    private volatile PublisherStatus status = new PublisherStatus(false, 0, 0, 0, 0, 0, false);
-
-    /**
-     * State of the publisher.
-     *
-     * @param attempts number of producers created; the next one is created only once the previous one is closed
-     */
-    public record PublisherStatus(
-            boolean connected,
-            long attempts,
-            long outboxBytes,
-            long sent,
-            long lost,
-            long rejected,
-            boolean diskBroken) {
-        private PublisherStatus withLost(long more) {
-            return new PublisherStatus(connected, attempts, outboxBytes, sent, lost + more, rejected, diskBroken);
-        }
-    }
+    private volatile PublisherStatus status = new PublisherStatus(false, 0, 0, 0, 0, 0, false, false);
 
     /**
      * Opens the outbox and starts sending.
@@ -105,6 +88,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             OutboxDisk disk,
             Supplier<ProducerConnection> connections) {
         this.settings = settings;
+        this.resolution = new BrokerResolution(settings.clients().bootstrap());
         this.now = now;
         this.backlogSent = backlogSent;
         this.epoch = epoch;
@@ -185,6 +169,11 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         return status.withLost(ingress.dropped());
     }
 
+    /** Why the daemon is not ready: its brokers have names that were never resolved. */
+    public Optional<String> unresolvedReason() {
+        return resolution.readinessFailure();
+    }
+
     /** Waits until every event is sent, not at all while the broker is unreachable; returns whether all are sent. */
     public boolean drain(Duration timeout) throws InterruptedException {
         long end = System.nanoTime() + timeout.toNanos();
@@ -230,7 +219,14 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         send();
         endIfStalled(moment);
         status = new PublisherStatus(
-                connection != null, attempts, outbox.bytes(), sent, outbox.lost(), rejected, outbox.diskBroken());
+                connection != null,
+                attempts,
+                outbox.bytes(),
+                sent,
+                outbox.lost(),
+                rejected,
+                outbox.diskBroken(),
+                resolution.unresolvable());
         if (backlog && connection != null && isDrained()) {
             backlog = false;
             unavailableLogged = false;
@@ -262,11 +258,13 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             var opened = connections.get();
             opening = opened;
             awaitTopics(opened);
+            resolution.succeeded();
             inbox.add(() -> {
                 connecting = false;
                 connection = opened;
             });
         } catch (RuntimeException failed) {
+            resolution.failed(failed);
             inbox.add(() -> {
                 connecting = false;
                 retryNanos = now.get().nanos() + RETRY_INTERVAL.toNanos();
@@ -288,7 +286,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         if (!unavailableLogged) {
             LOG.atWarn()
                     .addKeyValue("kafka", settings.clients().bootstrap())
-                    .addKeyValue("error", String.valueOf(why.getMessage()))
+                    .addKeyValue("error", BrokerResolution.reason(why))
                     .log("broker unreachable, events wait in the outbox; check GPUFLEET_KAFKA and the topics");
         }
         backlog = true;

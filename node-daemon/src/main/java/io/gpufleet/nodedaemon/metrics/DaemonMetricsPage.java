@@ -16,6 +16,7 @@ public final class DaemonMetricsPage {
             Map.entry("registrations_total", "Successful Register calls."),
             Map.entry("registration_failures_total", "Failed Register calls."),
             Map.entry("broker_connected", "1 while a producer is connected."),
+            Map.entry("broker_unresolvable", "1 while no name in GPUFLEET_KAFKA can be resolved."),
             Map.entry("broker_connects_total", "Kafka producers created."),
             Map.entry("events_sent_total", "Events acknowledged by the broker."),
             Map.entry("events_rejected_total", "Events that the broker rejected permanently; skipped."),

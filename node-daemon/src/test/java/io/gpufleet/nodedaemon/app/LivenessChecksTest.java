@@ -18,7 +18,8 @@ class LivenessChecksTest {
                 Duration.ZERO,
                 Optional.empty(),
                 scanned,
-                notRegistered.isEmpty() ? Optional.empty() : Optional.of(notRegistered));
+                notRegistered.isEmpty() ? Optional.empty() : Optional.of(notRegistered),
+                Optional.empty());
     }
 
     @Test
@@ -60,6 +61,7 @@ class LivenessChecksTest {
                                 Duration.ZERO,
                                 Optional.of("does not answer"),
                                 true,
+                                Optional.empty(),
                                 Optional.empty())
                         .livenessFailures())
                 .containsExactly("does not answer");
@@ -73,7 +75,8 @@ class LivenessChecksTest {
     }
 
     private static LivenessChecks waiting(Duration eventWait) {
-        return new LivenessChecks(Duration.ZERO, Duration.ZERO, eventWait, Optional.empty(), true, Optional.empty());
+        return new LivenessChecks(
+                Duration.ZERO, Duration.ZERO, eventWait, Optional.empty(), true, Optional.empty(), Optional.empty());
     }
 
     @Test
