@@ -1,6 +1,7 @@
 package io.gpufleet.cli;
 
 import io.gpufleet.cli.bus.EventFormatter;
+import io.gpufleet.cli.bus.EventJsonFormatter;
 import io.gpufleet.cli.bus.TopicReader;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.wire.Codec;
@@ -13,7 +14,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -34,20 +37,33 @@ final class EventsCommand implements Runnable {
     @Option(names = "--since", paramLabel = "SECONDS", description = "begin this many seconds ago [0]")
     private long since;
 
+    @Option(names = "--full", description = "print values and lines of any length")
+    private boolean full;
+
+    @Option(names = "--json", description = "print one JSON object a line: CloudEvents attributes, data, topic, offset")
+    private boolean json;
+
     @Override
     public void run() {
         List<Topic> topics = topics();
         var codec = parentCodec();
-        var line = new EventFormatter(ZoneId.systemDefault());
         try (var reader = new TopicReader(parent.runningFleet().bootstrap(), codec, topics)) {
-            var print = (java.util.function.Consumer<org.apache.kafka.clients.consumer.ConsumerRecord<String, byte[]>>)
-                    rec -> System.out.println(line.format(reader.shortName(rec), codec.decode(rec)));
+            Consumer<ConsumerRecord<String, byte[]>> print = rec -> System.out.println(line(reader, codec, rec));
             if (since > 0) {
                 reader.followSince(Instant.now().minus(Duration.ofSeconds(since)), print);
             } else {
                 reader.follow(print);
             }
         }
+    }
+
+    private String line(TopicReader reader, Codec codec, ConsumerRecord<String, byte[]> rec) {
+        if (json) {
+            return EventJsonFormatter.format(rec);
+        }
+        ZoneId zone = ZoneId.systemDefault();
+        var formatter = full ? EventFormatter.full(zone) : new EventFormatter(zone);
+        return formatter.format(reader.shortName(rec), codec.decode(rec));
     }
 
     private static Codec parentCodec() {

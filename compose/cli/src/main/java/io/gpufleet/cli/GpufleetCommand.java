@@ -38,7 +38,9 @@ import picocli.CommandLine.ScopeType;
             LogsCommand.class,
             TopicsCommand.class,
             DeadLetterCommand.class,
-            PackageCommand.class
+            PackageCommand.class,
+            PurgeCommand.class,
+            DoctorCommand.class
         })
 public final class GpufleetCommand implements Runnable {
     private static final int INVALID_INPUT = 2;

@@ -1,8 +1,12 @@
 package io.gpufleet.cli;
 
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
+import io.gpufleet.wire.TopicsException;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -33,24 +37,64 @@ final class TopicsCommand implements Runnable {
             description = "Create the topics that are missing and report those that differ.",
             mixinStandardHelpOptions = true)
     static final class ApplyTopicsCommand implements Runnable {
+        private static final short LOCAL_REPLICATION = 1;
+        private static final short DEFAULT_REPLICATION = 3;
+
         @ParentCommand
         private TopicsCommand topics = new TopicsCommand();
 
-        @Option(names = "--kafka", paramLabel = "ADDRESS", description = "bootstrap servers [those of the local fleet]")
-        private String kafka = "";
+        @Option(
+                names = "--kafka",
+                paramLabel = "ADDRESS",
+                description = "bootstrap servers [GPUFLEET_KAFKA, else those of the local fleet]")
+        private String kafka = setting("GPUFLEET_KAFKA");
 
-        @Option(names = "--prefix", description = "topic prefix [${DEFAULT-VALUE}]")
-        private String prefix = Topics.DEFAULT_PREFIX;
+        @Option(
+                names = "--kafka-config",
+                paramLabel = "FILE",
+                description = "Kafka client properties file [GPUFLEET_KAFKA_CONFIG]")
+        private String kafkaConfig = setting("GPUFLEET_KAFKA_CONFIG");
 
-        @Option(names = "--replication", description = "replicas of each partition [${DEFAULT-VALUE}]")
-        private short replication = 1;
+        @Option(names = "--prefix", description = "topic prefix [GPUFLEET_TOPIC_PREFIX, else gpu.]")
+        private String prefix = Optional.of(setting("GPUFLEET_TOPIC_PREFIX"))
+                .filter(set -> !set.isEmpty())
+                .orElse(Topics.DEFAULT_PREFIX);
+
+        @Option(
+                names = "--replication",
+                description = "replicas of each partition, of which all but one must have a write"
+                        + " [GPUFLEET_TOPIC_REPLICATION, else 3; the broker of the local fleet: 1]")
+        private String replication = setting("GPUFLEET_TOPIC_REPLICATION");
 
         @Override
         public void run() {
-            String bootstrap = kafka.isEmpty() ? topics.parent.runningFleet().bootstrap() : kafka;
-            List<String> lines = TopicAdmin.apply(bootstrap, new Topics(prefix), replication);
+            List<String> lines = TopicAdmin.apply(clients(), new Topics(prefix), replicas());
             lines.forEach(System.out::println);
             System.out.println(lines.isEmpty() ? "all topics match the catalogue" : lines.size() + " lines");
+        }
+
+        private KafkaClients clients() {
+            try {
+                return KafkaClients.of(
+                        kafka.isEmpty() ? topics.parent.runningFleet().bootstrap() : kafka, kafkaConfig);
+            } catch (IllegalArgumentException malformed) {
+                throw TopicsException.unusable("GPUFLEET_KAFKA: " + malformed.getMessage());
+            }
+        }
+
+        private short replicas() {
+            if (replication.isEmpty()) {
+                return kafka.isEmpty() ? LOCAL_REPLICATION : DEFAULT_REPLICATION;
+            }
+            if (!replication.matches("[1-9]")) {
+                throw new ConfigurationException("--replication '" + replication + "' is not usable: it takes 1 to 9");
+            }
+            return Short.parseShort(replication);
+        }
+
+        /** In a pod the settings are those of the programs. */
+        private static String setting(String name) {
+            return Optional.ofNullable(System.getenv(name)).orElse("");
         }
     }
 }

@@ -72,6 +72,12 @@ class GpufleetCommandTest {
     }
 
     @Test
+    void replicationOutOfBoundsIsReportedInOneLine() {
+        assertThat(run("topics apply --kafka 127.0.0.1:1 --replication 0")).isEqualTo(2);
+        assertThat(errors.toString().strip()).isEqualTo("gpufleet: --replication '0' is not usable: it takes 1 to 9");
+    }
+
+    @Test
     void unknownTopicIsReportedWithTheKnownOnes() {
         assertThat(run("events helth")).isEqualTo(2);
         assertThat(errors.toString()).contains("'helth' is no topic").contains("health");

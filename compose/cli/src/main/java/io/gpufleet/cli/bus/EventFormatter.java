@@ -23,10 +23,23 @@ public final class EventFormatter {
     private static final int MAX_LINE = 400;
 
     private final ZoneId zone;
+    private final int maxValue;
+    private final int maxLine;
 
-    /** Times are in this zone. */
-    public EventFormatter(ZoneId zone) {
+    private EventFormatter(ZoneId zone, int maxValue, int maxLine) {
         this.zone = zone;
+        this.maxValue = maxValue;
+        this.maxLine = maxLine;
+    }
+
+    /** Cuts long values and lines; times are in this zone. */
+    public EventFormatter(ZoneId zone) {
+        this(zone, MAX_VALUE, MAX_LINE);
+    }
+
+    /** Cuts nothing. */
+    public static EventFormatter full(ZoneId zone) {
+        return new EventFormatter(zone, Integer.MAX_VALUE, Integer.MAX_VALUE);
     }
 
     /** The line of a record of a topic. */
@@ -59,7 +72,7 @@ public final class EventFormatter {
         return envelope.subject().isEmpty() ? "" : " device=" + envelope.subject();
     }
 
-    private static String payload(DecodedRecord.Event event) {
+    private String payload(DecodedRecord.Event event) {
         try {
             var words = new ArrayList<String>();
             flatten("", JSON.readTree(new String(Codec.toJson(event.payload()), StandardCharsets.UTF_8)), words);
@@ -70,7 +83,7 @@ public final class EventFormatter {
     }
 
     /** Flattens objects to paths, lists of scalars to brackets, and lists of objects to indexed paths. */
-    static void flatten(String path, JsonNode node, List<String> words) {
+    void flatten(String path, JsonNode node, List<String> words) {
         if (node.isObject()) {
             node.properties()
                     .forEach(field -> flatten(
@@ -85,12 +98,12 @@ public final class EventFormatter {
             words.add(path + "=[" + String.join(",", values) + "]");
         } else {
             String text = node.asText();
-            String shown = text.length() > MAX_VALUE ? text.substring(0, MAX_VALUE) + "…" : text;
+            String shown = text.length() > maxValue ? text.substring(0, maxValue) + "…" : text;
             words.add(path + "=" + (shown.contains(" ") ? "'" + shown + "'" : shown));
         }
     }
 
-    private static String truncate(String line) {
-        return line.length() > MAX_LINE ? line.substring(0, MAX_LINE) + " …" : line;
+    private String truncate(String line) {
+        return line.length() > maxLine ? line.substring(0, maxLine) + " …" : line;
     }
 }

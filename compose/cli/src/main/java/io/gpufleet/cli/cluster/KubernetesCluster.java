@@ -57,6 +57,13 @@ public final class KubernetesCluster implements AutoCloseable {
         }
     }
 
+    /** The cluster of the pod that this process runs in, by its service account. */
+    public static KubernetesCluster ofPod() {
+        Config config = Config.autoConfigure(null);
+        return new KubernetesCluster(
+                new KubernetesClientBuilder().withConfig(config).build(), Path.of("service account of the pod"));
+    }
+
     /** The client. */
     public KubernetesClient client() {
         return client;

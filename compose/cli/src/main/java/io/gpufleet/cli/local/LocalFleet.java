@@ -1,6 +1,7 @@
 package io.gpufleet.cli.local;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.cli.cluster.ClusterPurge;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetOptions;
@@ -156,10 +157,11 @@ public final class LocalFleet {
                 KubernetesCluster.of(Path.of(state.kubernetes().kubeconfig()))) {
             cluster.removeWebhooks(urls).forEach(name -> progress.print("removed webhook configuration " + name));
             cluster.removeSimulatedNodes(nodes);
+            new ClusterPurge(cluster.client(), progress::print).removeMarks();
             cluster.removeNamespace(FleetPlan.NAMESPACE);
             progress.print("removed " + nodes.size() + " simulated nodes and namespace "
                     + FleetPlan.NAMESPACE + " from "
-                    + state.kubernetes().url());
+                    + state.kubernetes().url() + "; the definition of GpuQuota and the quotas stay in it");
         } catch (KubernetesClientException | ConfigurationException failed) {
             progress.print("the cluster does not answer, the simulated nodes stay in it: " + failed.getMessage());
         }

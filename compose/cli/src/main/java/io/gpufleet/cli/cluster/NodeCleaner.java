@@ -1,0 +1,147 @@
+package io.gpufleet.cli.cluster;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.NodeSpec;
+import io.fabric8.kubernetes.api.model.Taint;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * Removes from a Node what gpufleet has set: the taint, the label and the annotations of the health-service, its
+ * condition, and the labels and annotations that the API server says belong to the inventory-service. A GPU that another
+ * program labelled keeps that label.
+ */
+final class NodeCleaner {
+    private static final String PREFIX = "gpufleet.io/";
+    private static final String TAINT = PREFIX + "unhealthy";
+    private static final String CONDITION = "GpuUnhealthy";
+    private static final List<String> HEALTH_LABELS = List.of(PREFIX + "health");
+    private static final List<String> HEALTH_ANNOTATIONS = List.of(PREFIX + "applied", PREFIX + "recommended-action");
+    private static final String INVENTORY = "gpufleet-inventory";
+
+    private final KubernetesClient client;
+
+    NodeCleaner(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /** Cleans a Node; what was removed, or nothing where nothing was ours. */
+    List<String> clean(Node node) {
+        var removed = new ArrayList<String>();
+        String name = node.getMetadata().getName();
+        if (taints(node).stream().anyMatch(taint -> TAINT.equals(taint.getKey()))) {
+            removeTaint(name);
+            removed.add("taint " + TAINT);
+        }
+        List<String> owned = owned(node);
+        if (!owned.isEmpty()) {
+            // An apply of nothing: the API server removes what this manager owned, and only that.
+            client.resource(named(name)).patch(apply(), body(node));
+            removed.add(owned.size() + " labels and annotations of the inventory");
+        }
+        removed.addAll(removeHealth(node));
+        if (hasCondition(node)) {
+            client.resource(named(name))
+                    .subresource("status")
+                    .patch(
+                            PatchContext.of(PatchType.STRATEGIC_MERGE),
+                            "{\"status\":{\"conditions\":[{\"type\":\"" + CONDITION + "\",\"$patch\":\"delete\"}]}}");
+            removed.add("condition " + CONDITION);
+        }
+        return List.copyOf(removed);
+    }
+
+    private static List<Taint> taints(Node node) {
+        return Optional.ofNullable(node.getSpec()).map(NodeSpec::getTaints).orElse(List.of());
+    }
+
+    /** The list of taints is one field: it is written with the version that was read, and read again where that is old. */
+    private void removeTaint(String name) {
+        client.nodes().withName(name).edit(node -> {
+            var kept = taints(node).stream()
+                    .filter(taint -> !TAINT.equals(taint.getKey()))
+                    .toList();
+            return new NodeBuilder(node).editSpec().withTaints(kept).endSpec().build();
+        });
+    }
+
+    private List<String> removeHealth(Node node) {
+        var labels = present(HEALTH_LABELS, node.getMetadata().getLabels());
+        var annotations = present(HEALTH_ANNOTATIONS, node.getMetadata().getAnnotations());
+        if (labels.isEmpty() && annotations.isEmpty()) {
+            return List.of();
+        }
+        client.resource(named(node.getMetadata().getName()))
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"labels\":" + nulls(labels) + ",\"annotations\":" + nulls(annotations) + "}}");
+        var removed = new ArrayList<String>();
+        labels.forEach(label -> removed.add("label " + label));
+        annotations.forEach(annotation -> removed.add("annotation " + annotation));
+        return removed;
+    }
+
+    private static List<String> present(List<String> keys, Map<String, String> found) {
+        return found == null
+                ? List.of()
+                : keys.stream().filter(found::containsKey).toList();
+    }
+
+    private static String nulls(List<String> keys) {
+        return keys.stream()
+                .map(key -> "\"" + key + "\":null")
+                .collect(java.util.stream.Collectors.joining(",", "{", "}"));
+    }
+
+    /** Keys of labels and annotations that the inventory-service has applied. */
+    private static List<String> owned(Node node) {
+        var keys = new TreeSet<String>();
+        Optional.ofNullable(node.getMetadata().getManagedFields()).orElse(List.of()).stream()
+                .filter(entry -> INVENTORY.equals(entry.getManager()) && entry.getFieldsV1() != null)
+                .forEach(entry -> {
+                    Object metadata =
+                            entry.getFieldsV1().getAdditionalProperties().get("f:metadata");
+                    for (String part : List.of("f:labels", "f:annotations")) {
+                        if (metadata instanceof Map<?, ?> fields && fields.get(part) instanceof Map<?, ?> members) {
+                            members.keySet().stream()
+                                    .map(String::valueOf)
+                                    .filter(key -> key.startsWith("f:"))
+                                    .forEach(keys::add);
+                        }
+                    }
+                });
+        return List.copyOf(keys);
+    }
+
+    private static boolean hasCondition(Node node) {
+        return node.getStatus() != null
+                && Optional.ofNullable(node.getStatus().getConditions()).orElse(List.of()).stream()
+                        .anyMatch(condition -> CONDITION.equals(condition.getType()));
+    }
+
+    private static Node named(String name) {
+        return new NodeBuilder().withNewMetadata().withName(name).endMetadata().build();
+    }
+
+    private static PatchContext apply() {
+        return new PatchContext.Builder()
+                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                .withFieldManager(INVENTORY)
+                .withForce(true)
+                .build();
+    }
+
+    /** With the UID: an apply of a Node that is gone must not create it. */
+    private static String body(Node node) {
+        return "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\""
+                + node.getMetadata().getName() + "\",\"uid\":\""
+                + node.getMetadata().getUid() + "\"}}";
+    }
+}
