@@ -1,0 +1,108 @@
+package io.gpufleet.cli.install;
+
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.gpufleet.testbed.testkit.RealCluster;
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * gpufleet in the test's cluster as k8s/README.md installs it: a copy of the example overlay with the settings of this
+ * test, whose daemon has simulated GPUs.
+ */
+final class Installation {
+    static final String SERVICES = "gpufleet-system";
+    static final String NODES = "gpufleet-node";
+
+    private final RealCluster cluster;
+    private final Path overlay;
+
+    private Installation(RealCluster cluster, Path overlay) {
+        this.cluster = cluster;
+        this.overlay = overlay;
+    }
+
+    /** Writes the overlay beside the example, where its relative paths hold; {@code faults} is a path of the node. */
+    static Installation write(RealCluster cluster, Path directory, String kafka, Path faults) throws IOException {
+        Path overlay = Files.createDirectories(directory.resolve("overlay"));
+        Path base = overlay.toRealPath().relativize(Repository.module("k8s").toRealPath());
+        Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
+        Files.writeString(overlay.resolve("kustomization.yaml"), """
+            apiVersion: kustomize.config.k8s.io/v1beta1
+            kind: Kustomization
+            resources:
+              - %1$s/base
+            configMapGenerator:
+              - {name: gpufleet, namespace: gpufleet-system, behavior: merge, envs: [fleet.env]}
+              - {name: gpufleet, namespace: gpufleet-node, behavior: merge, envs: [fleet.env]}
+              - {name: topics, namespace: gpufleet-system, behavior: merge, literals: [GPUFLEET_TOPIC_REPLICATION=1]}
+              - name: health-service
+                namespace: gpufleet-system
+                behavior: merge
+                literals: [GPUFLEET_MODE=enforce, GPUFLEET_POOLS=unlimited]
+              - name: node-daemon
+                namespace: gpufleet-node
+                behavior: merge
+                literals:
+                  - GPUFLEET_DEVICES=simulated:8xH100
+                  - GPUFLEET_SIMULATION_DIR=%2$s
+                  - GPUFLEET_DEVICE_LIST_STRATEGY=envvar
+                  - GPUFLEET_RECOVERY_DWELL=2s
+            """.formatted(base, faults));
+        return new Installation(cluster, overlay);
+    }
+
+    /** The two commands of the README. */
+    void apply() {
+        Kubectl.run("apply", "-k", Repository.module("k8s/base/crds").toString());
+        Kubectl.run("apply", "-k", overlay.toString());
+    }
+
+    /** Adds a setting of the health-service and applies it; its ConfigMap gets another name. */
+    void changeSetting(String setting) throws IOException {
+        Path file = overlay.resolve("kustomization.yaml");
+        Files.writeString(
+                file, Files.readString(file).replace("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting));
+        Kubectl.run("apply", "-k", overlay.toString());
+    }
+
+    /** Deletes what {@link #apply} made, but the definition of quotas. */
+    void delete() {
+        Kubectl.run("delete", "-k", overlay.toString(), "--ignore-not-found", "--wait=true", "--timeout=90s");
+    }
+
+    /** Labels, annotations, taints and conditions of the node that begin with one of ours; empty when it is clean. */
+    Map<String, String> marks() {
+        var marks = new TreeMap<String, String>();
+        ObjectMeta metadata = cluster.node().getMetadata();
+        collect(marks, "label ", metadata.getLabels());
+        collect(marks, "annotation ", metadata.getAnnotations());
+        cluster.taints().stream()
+                .filter(taint -> taint.getKey().startsWith("gpufleet.io/"))
+                .forEach(taint -> marks.put("taint " + taint.getKey(), taint.getEffect()));
+        cluster.node().getStatus().getConditions().stream()
+                .filter(condition -> condition.getType().startsWith("Gpu"))
+                .forEach(condition -> marks.put("condition " + condition.getType(), condition.getStatus()));
+        return marks;
+    }
+
+    private static void collect(Map<String, String> marks, String kind, Map<String, String> found) {
+        Optional.ofNullable(found).orElse(Map.of()).forEach((key, value) -> {
+            if (key.startsWith("gpufleet.io/") || key.startsWith("nvidia.com/") || key.startsWith("gpu-")) {
+                marks.put(kind + key, value);
+            }
+        });
+    }
+
+    /** Sum of the restarts of all containers of a namespace. */
+    int restarts(String namespace) {
+        return cluster.client().pods().inNamespace(namespace).list().getItems().stream()
+                .flatMap(pod -> pod.getStatus().getContainerStatuses().stream())
+                .mapToInt(status -> status.getRestartCount())
+                .sum();
+    }
+}

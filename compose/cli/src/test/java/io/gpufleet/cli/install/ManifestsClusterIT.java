@@ -1,0 +1,95 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.testbed.testkit.CommandOutput;
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A real API server accepts every overlay, component and sample, by a dry run that fills in and checks everything. */
+class ManifestsClusterIT {
+    private static final Path K8S = Repository.module("k8s");
+    private static final List<String> NAMESPACES = List.of(Installation.SERVICES, Installation.NODES, "gpufleet-purge");
+
+    @TempDir
+    static Path directory;
+
+    @BeforeAll
+    static void namespacesAndDefinitions() {
+        Kubectl.run("apply", "-k", K8S.resolve("base/crds").toString());
+        // A dry run creates no namespace for what follows it.
+        NAMESPACES.forEach(namespace -> Kubectl.tryRun("create", "namespace", namespace));
+    }
+
+    @AfterAll
+    static void remove() {
+        NAMESPACES.forEach(namespace -> Kubectl.run("delete", "namespace", namespace, "--wait=true", "--timeout=60s"));
+    }
+
+    static Stream<Path> overlays() throws IOException {
+        return Stream.concat(kustomizations("overlays"), Stream.of(K8S.resolve("purge")));
+    }
+
+    static Stream<Path> components() throws IOException {
+        return kustomizations("components");
+    }
+
+    static Stream<Path> samples() throws IOException {
+        return Files.list(K8S.resolve("samples")).sorted();
+    }
+
+    @ParameterizedTest
+    @MethodSource("overlays")
+    void overlayIsAccepted(Path overlay) {
+        assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-k", overlay.toString()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("components")
+    void componentIsAccepted(Path component) throws IOException {
+        Path overlay = Files.createTempDirectory(directory, "overlay").toRealPath();
+        Files.writeString(overlay.resolve("kustomization.yaml"), """
+            apiVersion: kustomize.config.k8s.io/v1beta1
+            kind: Kustomization
+            resources: [%s]
+            components: [%s]
+            """.formatted(
+                        relative(overlay, K8S.resolve("base")), relative(overlay, component)));
+
+        assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-k", overlay.toString()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("samples")
+    void sampleIsAccepted(Path sample) {
+        assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-f", sample.toString()));
+    }
+
+    /** A warning, for example of Pod Security, is no error of kubectl. */
+    private static void assertAccepted(CommandOutput output) {
+        assertThat(output.status()).as(output.text()).isZero();
+        assertThat(output.text().lines())
+                .filteredOn(line -> !line.contains("last-applied-configuration"))
+                .noneMatch(line -> line.startsWith("Warning"));
+    }
+
+    private static Path relative(Path overlay, Path target) throws IOException {
+        return overlay.relativize(target.toRealPath());
+    }
+
+    private static Stream<Path> kustomizations(String kind) throws IOException {
+        return Files.walk(K8S.resolve(kind))
+                .filter(file -> file.endsWith("kustomization.yaml"))
+                .map(Path::getParent)
+                .sorted();
+    }
+}

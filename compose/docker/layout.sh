@@ -1,0 +1,46 @@
+#!/bin/sh
+# Lays out /opt/gpufleet of one image from the built tree that the script is in: the jars, the arguments of the virtual
+# machine, and bin/ with the start script. The Dockerfile and the tests of a real cluster use it.
+#
+#   layout.sh PROGRAM DIRECTORY    PROGRAM: node-daemon, inventory-service, health-service, allocation-service or cli
+set -eu
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+program=$1
+directory=$2
+
+case $program in
+  node-daemon)
+    # With its own runtime and AOT cache, as './gpufleet package node-daemon' made it.
+    [ -x "$tree/node-daemon/target/package/bin/node-daemon" ] || {
+      echo "layout.sh: run './gpufleet package node-daemon' first" >&2
+      exit 2
+    }
+    mkdir -p "$directory"
+    cp -a "$tree/node-daemon/target/package/." "$directory/"
+    exit 0
+    ;;
+  inventory-service) module=inventory-service main=io.gpufleet.inventory.InventoryMain ;;
+  health-service) module=health-service main=io.gpufleet.health.HealthMain ;;
+  allocation-service) module=allocation-service main=io.gpufleet.allocation.AllocationMain ;;
+  cli) module=compose/cli main=io.gpufleet.cli.GpufleetMain ;;
+  fake-apiserver) module=compose/testbed/fake-apiserver main=io.gpufleet.testbed.fakeapiserver.FakeApiServerMain ;;
+  fake-kubelet) module=compose/testbed/fake-kubelet main=io.gpufleet.testbed.fakekubelet.FakeKubeletMain ;;
+  *)
+    echo "layout.sh: '$program' is no program of an image" >&2
+    exit 2
+    ;;
+esac
+
+mkdir -p "$directory/lib" "$directory/bin"
+cp -p "$tree/$module"/target/lib/*.jar "$directory/lib/"
+cp -p "$tree/$module"/target/*-SNAPSHOT.jar "$directory/lib/"
+cp "$tree/proto/service-runtime/jvm.args" "$directory/jvm.args"
+[ "$program" != cli ] || echo '-DGPUFLEET_LOG_LEVEL=ERROR' >>"$directory/jvm.args"
+name=$program
+[ "$program" != cli ] || name=gpufleet
+cat >"$directory/bin/$name" <<SCRIPT
+#!/bin/sh
+# $program; JAVA_FLAGS has further flags for its virtual machine. exec, so that SIGTERM reaches it.
+exec /opt/java/bin/java @/opt/gpufleet/jvm.args \$JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $main "\$@"
+SCRIPT
+chmod 755 "$directory/bin/$name"

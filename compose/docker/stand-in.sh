@@ -1,0 +1,42 @@
+#!/bin/bash
+# Stand-ins for the base images of the Dockerfile where no registry can be reached, for tests: the same names, made of the
+# installed Debian packages of this machine. The one of Maven also has the libraries of the local repository, so that the
+# build needs no network.
+#
+#   stand-in.sh    with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository
+set -euo pipefail
+java=${JAVA_HOME:?is not set}
+repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}
+base=(bash dash coreutils findutils sed grep gawk tar gzip util-linux libc-bin login base-files base-passwd)
+build=(gcc libc6-dev maven git)
+
+# The files of packages and of all that they depend on, as far as they are installed here.
+files() {
+  apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$@" |
+    grep -v '^[ <|]' | sort -u | while read -r package; do
+    dpkg -L "$package" 2>/dev/null || true
+  done | sort -u | while read -r file; do
+    if [ -e "$file" ] && { [ ! -d "$file" ] || [ -L "$file" ]; }; then echo "$file"; fi
+  done | grep -v '^/usr/share/\(doc\|man\|locale\|info\)/' | grep -v '^/usr/lib/jvm/'
+}
+
+# Imports the files that are listed on standard input.
+import() { # name, instruction of a Dockerfile
+  local name=$1 change=$2 list
+  list=$(mktemp)
+  cat >"$list"
+  # Directories that are links on this machine come first, so that what is below them lands where they lead.
+  tar -C / -c --no-recursion --hard-dereference -T <(
+    printf "%s\n" usr usr/bin usr/sbin usr/lib usr/lib64
+    for link in bin sbin lib lib64; do if [ -L "/$link" ]; then echo "$link"; fi; done
+    { sed 's,^/,,' "$list"; printf '%s\n' etc/passwd etc/group tmp; } | sort -u | grep -vx 'bin\|sbin\|lib\|lib64'
+  ) 2>/dev/null | docker import -c "$change" - "$name" >/dev/null
+  rm -f "$list"
+  docker image inspect --format "$name {{.Size}}" "$name"
+}
+
+files "${base[@]}" | import debian:13-slim 'CMD ["bash"]'
+{
+  files "${base[@]}" "${build[@]}"
+  find "$java" "$repository" /usr/share/maven* /etc/maven /etc/alternatives
+} | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME"
