@@ -2,17 +2,19 @@ package io.gpufleet.allocation;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
-import io.gpufleet.allocation.app.AdmissionReviewHandler;
-import io.gpufleet.allocation.app.AdmissionReviewRouter;
-import io.gpufleet.allocation.app.ClusterEventRouter;
-import io.gpufleet.allocation.app.DeciderHealth;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
-import io.gpufleet.allocation.app.QuotaDecider;
-import io.gpufleet.allocation.app.QuotaExecutors;
-import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.WebhookReconciler;
+import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
+import io.gpufleet.allocation.app.quota.ClusterEventRouter;
+import io.gpufleet.allocation.app.quota.DeciderHealth;
+import io.gpufleet.allocation.app.quota.ModelsGate;
+import io.gpufleet.allocation.app.quota.QuotaDecider;
+import io.gpufleet.allocation.app.quota.QuotaElection;
+import io.gpufleet.allocation.app.quota.QuotaExecutors;
+import io.gpufleet.allocation.app.quota.QuotaLeader;
 import io.gpufleet.allocation.config.AllocationConfig;
 import io.gpufleet.allocation.grpc.AdmissionGrpcClient;
 import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
@@ -25,6 +27,7 @@ import io.gpufleet.allocation.kafka.LedgerListener;
 import io.gpufleet.allocation.kafka.UsageReader;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
+import io.gpufleet.allocation.kubernetes.KubernetesLease;
 import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
 import io.gpufleet.allocation.kubernetes.ListClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
@@ -51,6 +54,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
@@ -71,6 +75,7 @@ public final class AllocationMain {
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
     private final ActiveLease active = new ActiveLease();
+    private final ActiveLease quotaLease = new ActiveLease();
     private final DeciderHealth health = new DeciderHealth(System::nanoTime);
     private final Vertx vertx;
     private final KubernetesClient client;
@@ -112,12 +117,14 @@ public final class AllocationMain {
         var watch = shutdown.add("informers", ClusterWatch.open(lists, new ClusterEventRouter(decider, podEnds)));
         var handler = new QuotaAdmissionHandler(decider);
         var grpc = shutdown.add("grpc", grpcServer(handler, decider));
-        var engine = shutdown.add("projection", engine(ledger, List.of(decider, podEnds), grpc.advertisedAddress()));
+        var engine = shutdown.add("projection", engine(ledger, List.of(podEnds), grpc.advertisedAddress()));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
-        // Closed before the projection: it lowers the escrow while the lease is held.
+        var election = shutdown.add("quota election", election(decider, grpc.advertisedAddress()));
+        shutdown.add("models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
+        // Closed before the election: it lowers the escrow while the lease is held.
         shutdown.add("quota decider", decider);
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx));
-        var reviews = new AdmissionReviewRouter(handler, decider::isLeader, engine::activeAddress, forward::forward);
+        var reviews = new AdmissionReviewRouter(handler, decider::isLeader, election::leaderAddress, forward::forward);
         var webhook = shutdown.add("webhook reconciler", webhook(reviews, decider));
         var router = Router.router(vertx);
         operations(router, engine, decider, watch, webhook, metrics(ledger, decider, engine));
@@ -134,7 +141,7 @@ public final class AllocationMain {
     }
 
     private QuotaDecider decider() {
-        var quotas = new KubernetesQuotaClient(client, lists, active, clock);
+        var quotas = new KubernetesQuotaClient(client, lists, quotaLease, clock);
         var calls = shutdown.add(
                 "quota calls",
                 Executors.newFixedThreadPool(
@@ -145,6 +152,15 @@ public final class AllocationMain {
                         quotas, bus.instance(), active, new QuotaExecutors(decider, calls), clock, System::nanoTime),
                 health,
                 System::nanoTime);
+    }
+
+    private QuotaElection election(QuotaDecider decider, String address) {
+        return QuotaElection.start(
+                new KubernetesLease(client, config.webhook().namespace(), clock),
+                new QuotaElection.Candidate(bus.instance() + "_" + UUID.randomUUID(), address),
+                active::held,
+                quotaLease,
+                decider);
     }
 
     private AdmissionGrpcServer grpcServer(AdmissionReviewHandler handler, QuotaDecider decider) {
@@ -165,10 +181,10 @@ public final class AllocationMain {
         var settings = config.webhook();
         var server = shutdown.add("webhook", new WebhookServer(vertx, reviews, settings.host(), settings.port()));
         var certificates = new CertificateIssuer(
-                new CertificateSecret(client, active, settings.namespace()),
+                new CertificateSecret(client, quotaLease, settings.namespace()),
                 WebhookRegistration.serverNames(settings.namespace(), settings.url()),
                 clock);
-        var registration = new WebhookRegistration(client, active, settings.namespace(), settings.url());
+        var registration = new WebhookRegistration(client, quotaLease, settings.namespace(), settings.url());
         return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
     }
 

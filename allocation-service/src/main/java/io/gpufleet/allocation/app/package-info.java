@@ -1,4 +1,4 @@
-/** The two single writers, ledger and quota decider, and their ports. */
+/** The committed ledger for readers, pod ends, the webhook's reconciler, and their ports. */
 @NullMarked
 package io.gpufleet.allocation.app;
 

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.grpc;
 
 import com.google.protobuf.ByteString;
-import io.gpufleet.allocation.app.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcClient;
 import io.gpufleet.proto.allocation.v1.AdmitRequest;
 import io.vertx.core.Vertx;

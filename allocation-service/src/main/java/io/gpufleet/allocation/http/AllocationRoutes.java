@@ -1,8 +1,8 @@
 package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.app.QuotaView;
 import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.model.ledger.Holder;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.kit.web.OpenApiDocument;

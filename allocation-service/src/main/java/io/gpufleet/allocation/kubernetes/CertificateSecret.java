@@ -2,7 +2,6 @@ package io.gpufleet.allocation.kubernetes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -84,30 +83,12 @@ public final class CertificateSecret implements CertificateStore {
                 return false;
             }
             if (failed.getCode() == NOT_FOUND) {
-                createNamespace();
+                active.require("namespace " + namespace);
+                Namespaces.create(client, namespace);
                 return false;
             }
             throw new ApiServerException(
                     "Secret " + namespace + "/" + NAME + ": " + ApiErrorMessage.of(failed), failed);
-        }
-    }
-
-    // Without the manifests, as on a laptop, the namespace is missing.
-    private void createNamespace() throws ApiServerException {
-        active.require("namespace " + namespace);
-        try {
-            client.namespaces()
-                    .resource(new NamespaceBuilder()
-                            .withNewMetadata()
-                            .withName(namespace)
-                            .endMetadata()
-                            .build())
-                    .create();
-        } catch (KubernetesClientException failed) {
-            if (failed.getCode() != CONFLICT) {
-                throw new ApiServerException(
-                        "namespace " + namespace + " does not exist: kubectl create namespace " + namespace, failed);
-            }
         }
     }
 }

@@ -13,8 +13,8 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientCon
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.allocation.app.ActiveLease;
-import io.gpufleet.allocation.app.QuotaLeader;
 import io.gpufleet.allocation.app.WebhookRegistrar;
+import io.gpufleet.allocation.app.quota.QuotaLeader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.webhook;
 
-import io.gpufleet.allocation.app.AdmissionReviewHandler;
-import io.gpufleet.allocation.app.QuotaDecider;
+import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.quota.QuotaDecider;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.vertx.core.buffer.Buffer;

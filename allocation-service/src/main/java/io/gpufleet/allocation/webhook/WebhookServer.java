@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.webhook;
 
-import io.gpufleet.allocation.app.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.ServingCertificate;
+import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Vertx;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpufleet.allocation.app.AdmissionReviewHandler;
-import io.gpufleet.allocation.app.AdmissionReviewRouter;
+import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
 import io.vertx.core.Vertx;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -3,8 +3,8 @@ package io.gpufleet.allocation.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.app.QuotaView;
 import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.model.ledger.DeviceSlot;
 import io.gpufleet.allocation.model.ledger.EventSequence;
 import io.gpufleet.allocation.model.ledger.HeldDevice;

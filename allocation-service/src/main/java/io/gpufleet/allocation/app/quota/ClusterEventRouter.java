@@ -1,5 +1,7 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ObservedPod;
+import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;

@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
@@ -86,8 +87,6 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
 
     @Override
     public void activated() {
-        // The ledger is complete, and its models were handed over before.
-        listed(ClusterInput.MODELS);
         commands.add(leader::elected);
     }
 

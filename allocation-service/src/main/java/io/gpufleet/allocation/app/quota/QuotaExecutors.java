@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
 import java.util.concurrent.Executor;
 

@@ -1,6 +1,8 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
-import io.gpufleet.allocation.app.QuotaClient.UpdateResult;
+import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.ApiServerException;
+import io.gpufleet.allocation.app.quota.QuotaClient.UpdateResult;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.LeadershipLease;
 import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;

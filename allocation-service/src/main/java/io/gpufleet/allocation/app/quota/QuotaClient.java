@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;

@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.LeadershipLease;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaState;

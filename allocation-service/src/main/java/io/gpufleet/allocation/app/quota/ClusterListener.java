@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
 

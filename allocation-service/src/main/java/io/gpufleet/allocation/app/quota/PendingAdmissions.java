@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.LimitKey;

@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
 /** What has to be known of the cluster before anything is decided. */
 public enum ClusterInput {

@@ -1,5 +1,7 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvaluator;
 import io.gpufleet.allocation.model.quota.QuotaState;

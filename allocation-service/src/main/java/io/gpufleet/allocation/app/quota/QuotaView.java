@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaState;

@@ -1,6 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
-import io.gpufleet.allocation.app.PendingAdmissions.Pending;
+import io.gpufleet.allocation.app.quota.PendingAdmissions.Pending;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.CountedPod;

@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.allocation.app.quota;
 
+import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;

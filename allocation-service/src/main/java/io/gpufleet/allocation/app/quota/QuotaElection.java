@@ -1,0 +1,155 @@
+package io.gpufleet.allocation.app.quota;
+
+import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.ApiServerException;
+import io.gpufleet.allocation.app.TermListener;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Elects the quota leader by a Lease at the API server, which admission needs anyway: pods are admitted while Kafka is
+ * away. A Lease counts as held until its holder was seen not to renew it for its whole duration, by the own monotonic
+ * clock. The replica that Kafka made active comes first, so that usually one replica does both.
+ */
+public final class QuotaElection implements AutoCloseable {
+    /** How long a renewal is valid. */
+    static final Duration DURATION = Duration.ofSeconds(6);
+
+    /** How long a replica that is not active leaves a free Lease to the one that is. */
+    static final Duration PRECEDENCE = Duration.ofSeconds(2);
+
+    private static final Logger LOG = LoggerFactory.getLogger(QuotaElection.class);
+    private static final long ROUND_MILLIS = 1_000;
+
+    /** A replica: an identity that no other process has, and the address by which others reach it. */
+    public record Candidate(String identity, String address) {}
+
+    private final LeaseStore store;
+    private final Candidate me;
+    private final BooleanSupplier preferred;
+    private final ActiveLease lease;
+    private final TermListener listener;
+    private final LongSupplier nanos;
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("quota-election").daemon().factory());
+    private volatile LeaseStore.LeaseRecord seen = LeaseStore.LeaseRecord.NONE;
+    private long seenAt;
+    private boolean leading;
+    private volatile long renewedAt;
+
+    /**
+     * An election that is not started.
+     *
+     * @param preferred whether Kafka made this replica the active one
+     * @param lease is held while this replica is the leader and its renewal is valid
+     * @param listener learns of each term
+     */
+    QuotaElection(
+            LeaseStore store,
+            Candidate me,
+            BooleanSupplier preferred,
+            ActiveLease lease,
+            TermListener listener,
+            LongSupplier nanos) {
+        this.store = store;
+        this.me = me;
+        this.preferred = preferred;
+        this.lease = lease;
+        this.listener = listener;
+        this.nanos = nanos;
+        this.seenAt = nanos.getAsLong();
+    }
+
+    /** Starts the thread, which takes part until it is closed. */
+    public static QuotaElection start(
+            LeaseStore store, Candidate me, BooleanSupplier preferred, ActiveLease lease, TermListener listener) {
+        var election = new QuotaElection(store, me, preferred, lease, listener, System::nanoTime);
+        var _ = election.timer.scheduleWithFixedDelay(election::round, 0, ROUND_MILLIS, TimeUnit.MILLISECONDS);
+        return election;
+    }
+
+    /** Address of the leader as read last; empty while nobody leads. */
+    public String leaderAddress() {
+        return seen.holder().isEmpty() ? "" : seen.address();
+    }
+
+    /** Reads the Lease; renews it, or takes it where its holder's proof has run out. */
+    synchronized void round() {
+        long start = nanos.getAsLong();
+        try {
+            LeaseStore.LeaseRecord found = store.read().orElse(LeaseStore.LeaseRecord.NONE);
+            if (!found.equals(seen)) {
+                seen = found;
+                seenAt = start;
+            }
+            if (found.holder().equals(me.identity())) {
+                write(start, found.version());
+            } else {
+                lose();
+                if (mayTake(start)) {
+                    write(start, found.version());
+                }
+            }
+        } catch (ApiServerException | RuntimeException failed) {
+            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota lease cannot be renewed, retrying");
+        }
+    }
+
+    private boolean mayTake(long now) {
+        long freeAt = seen.holder().isEmpty() ? seenAt : seenAt + DURATION.toNanos();
+        long mineAt = preferred.getAsBoolean() ? freeAt : freeAt + PRECEDENCE.toNanos();
+        return now - mineAt >= 0;
+    }
+
+    private void write(long start, String version) throws ApiServerException {
+        var written = store.write(new LeaseStore.LeaseRecord(me.identity(), me.address(), version));
+        if (written.isEmpty()) {
+            return;
+        }
+        seen = written.get();
+        seenAt = start;
+        renewedAt = start;
+        if (!leading) {
+            leading = true;
+            lease.begin(this::held);
+            LOG.atInfo().addKeyValue("holder", me.identity()).log("quota lease taken");
+            listener.activated();
+        }
+    }
+
+    private boolean held() {
+        return nanos.getAsLong() - renewedAt < DURATION.toNanos();
+    }
+
+    private void lose() {
+        if (leading) {
+            leading = false;
+            lease.end();
+            LOG.atInfo().addKeyValue("holder", seen.holder()).log("quota lease lost");
+            listener.deactivated();
+        }
+    }
+
+    /** Gives the Lease up, so that the next leader need not wait; call it when nothing is decided any more. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        synchronized (this) {
+            boolean release = leading && held();
+            lose();
+            if (release) {
+                try {
+                    store.write(new LeaseStore.LeaseRecord("", "", seen.version()));
+                } catch (ApiServerException | RuntimeException failed) {
+                    LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota lease not given up");
+                }
+            }
+        }
+    }
+}

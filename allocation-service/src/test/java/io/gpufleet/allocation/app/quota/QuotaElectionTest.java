@@ -1,0 +1,157 @@
+package io.gpufleet.allocation.app.quota;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.ApiServerException;
+import io.gpufleet.allocation.app.TermListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+/** Election of the quota leader by a Lease. */
+class QuotaElectionTest {
+    private final Store store = new Store();
+    private long now = 1;
+
+    /** A Lease in memory that rejects stale writes and can be made unavailable. */
+    private static final class Store implements LeaseStore {
+        private LeaseRecord stored = LeaseRecord.NONE;
+        private int version;
+        private boolean unavailable;
+
+        @Override
+        public Optional<LeaseRecord> read() throws ApiServerException {
+            if (unavailable) {
+                throw new ApiServerException("the API server is unavailable");
+            }
+            return stored.version().isEmpty() ? Optional.empty() : Optional.of(stored);
+        }
+
+        @Override
+        public Optional<LeaseRecord> write(LeaseRecord lease) throws ApiServerException {
+            if (!lease.version().equals(read().map(LeaseRecord::version).orElse(""))) {
+                return Optional.empty();
+            }
+            version++;
+            stored = new LeaseRecord(lease.holder(), lease.address(), Integer.toString(version));
+            return Optional.of(stored);
+        }
+    }
+
+    private final class Replica implements TermListener {
+        final ActiveLease lease = new ActiveLease();
+        final QuotaElection election;
+        boolean preferred;
+        int terms;
+
+        Replica(String name) {
+            election = new QuotaElection(
+                    store, new QuotaElection.Candidate(name, name + ":9090"), () -> preferred, lease, this, () -> now);
+        }
+
+        @Override
+        public void activated() {
+            terms++;
+        }
+
+        @Override
+        public void deactivated() {}
+    }
+
+    private void advance(Duration time) {
+        now += time.toNanos();
+    }
+
+    @Test
+    void activeReplicaTakesAFreeLeaseAtOnceAndOthersLeaveItToThem() {
+        var standby = new Replica("a");
+        var active = new Replica("b");
+        active.preferred = true;
+        // When
+        standby.election.round();
+        active.election.round();
+        standby.election.round();
+        // Then
+        assertThat(active.lease.held()).isTrue();
+        assertThat(standby.lease.held()).isFalse();
+        assertThat(standby.election.leaderAddress()).isEqualTo("b:9090");
+    }
+
+    @Test
+    void replicaThatStartsWhileKafkaIsAwayLeadsOnceTheProofOfTheHolderHasRunOut() {
+        var dead = new Replica("a");
+        dead.preferred = true;
+        dead.election.round();
+        var started = new Replica("b");
+        started.election.round();
+        // When
+        advance(QuotaElection.DURATION.plus(QuotaElection.PRECEDENCE).minusMillis(1));
+        started.election.round();
+        assertThat(started.lease.held()).isFalse();
+        advance(Duration.ofMillis(1));
+        started.election.round();
+        // Then
+        assertThat(started.lease.held()).isTrue();
+        assertThat(dead.lease.held()).isFalse();
+    }
+
+    @Test
+    void leaseThatWasGivenUpIsTakenAtOnce() {
+        var first = new Replica("a");
+        first.preferred = true;
+        first.election.round();
+        var next = new Replica("b");
+        next.preferred = true;
+        next.election.round();
+        // When
+        first.election.close();
+        next.election.round();
+        // Then
+        assertThat(first.lease.held()).isFalse();
+        assertThat(next.lease.held()).isTrue();
+    }
+
+    @Test
+    void holderThatCannotRenewStopsAndGoesOnAfterwards() {
+        var replica = new Replica("a");
+        replica.preferred = true;
+        replica.election.round();
+        store.unavailable = true;
+        advance(QuotaElection.DURATION);
+        replica.election.round();
+        assertThat(replica.lease.held()).isFalse();
+        // When nobody took it
+        store.unavailable = false;
+        replica.election.round();
+        // Then
+        assertThat(replica.lease.held()).isTrue();
+        assertThat(replica.terms).isEqualTo(1);
+    }
+
+    @Property(tries = 300)
+    void neverAreTwoReplicasLeaders(@ForAll long seed) {
+        var random = new Random(seed);
+        List<Replica> replicas = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            replicas.add(new Replica("r" + i));
+        }
+        for (int step = 0; step < 200; step++) {
+            advance(Duration.ofMillis(random.nextInt(2_500)));
+            Replica one = replicas.get(random.nextInt(3));
+            switch (random.nextInt(6)) {
+                case 0 -> one.preferred = random.nextBoolean();
+                case 1 -> store.unavailable = random.nextInt(4) == 0;
+                default -> one.election.round();
+            }
+            assertThat(replicas.stream().filter(replica -> replica.lease.held()))
+                    .as("seed %d step %d", seed, step)
+                    .hasSizeLessThanOrEqualTo(1);
+        }
+    }
+}
