@@ -45,8 +45,12 @@ final class AllocationRecorder {
         lastRequestNanos = now.get().nanos();
     }
 
-    /** Answers one Allocate call from the table, counts it, and puts accepted allocations into the queue of the loop. */
-    AllocationResult allocate(String resource, AllocationTable allocations, List<List<String>> containers) {
+    /** Answers one Allocate call from the table, counts it, and adds the allocations of an accepted one to a list. */
+    AllocationResult allocate(
+            String resource,
+            AllocationTable allocations,
+            List<List<String>> containers,
+            List<NodeLoopInput.DevicesAllocated.Allocation> accepted) {
         long start = now.get().nanos();
         lastRequestNanos = start;
         AllocationResult result = allocations.allocate(containers);
@@ -54,10 +58,16 @@ final class AllocationRecorder {
             case AllocationResult.Accepted _ -> {
                 long micros = (now.get().nanos() - start) / 1_000;
                 counters.allocated(micros);
-                containers.forEach(ids -> inbox.accept(new NodeLoopInput.DevicesAllocated(resource, ids, micros)));
+                containers.forEach(
+                        ids -> accepted.add(new NodeLoopInput.DevicesAllocated.Allocation(resource, ids, micros)));
             }
             case AllocationResult.Refused _ -> counters.refused();
         }
         return result;
+    }
+
+    /** Puts allocations into the queue of the loop, as one input. */
+    void publish(List<NodeLoopInput.DevicesAllocated.Allocation> accepted) {
+        inbox.accept(new NodeLoopInput.DevicesAllocated(accepted));
     }
 }

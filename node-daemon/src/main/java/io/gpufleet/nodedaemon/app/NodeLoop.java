@@ -7,7 +7,6 @@ import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -21,11 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class NodeLoop implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeLoop.class);
 
-    /** Allocations are published in batches, so that publishing one does not delay the next call; a fault never waits for them. */
-    private static final Duration BATCH_WINDOW = Duration.ofMillis(10);
-
     private final BlockingQueue<NodeLoopInput> inbox;
-    private final List<NodeLoopInput.DevicesAllocated> allocated = new ArrayList<>();
     private final Supplier<Moment> now;
     private final HolderSource holders;
     private final AllocationHandler allocations;
@@ -34,7 +29,6 @@ public final class NodeLoop implements AutoCloseable {
     private boolean warmedUp;
     private final Consumer<String> requestRestart;
     private final Thread thread;
-    private long publishAllocatedNanos;
     private volatile long lastIterationNanos;
     private volatile LoopStatus status;
     private volatile boolean running = true;
@@ -112,17 +106,9 @@ public final class NodeLoop implements AutoCloseable {
         long nanos = now.get().nanos();
         long wait = state.timers().waitNanos(state.health(), nanos);
         long ask = state.timers().holders().nextNanos(allocations.lastRequestNanos(), nanos + wait);
-        long next = allocated.isEmpty() ? ask : Math.min(ask, publishAllocatedNanos);
-        NodeLoopInput input = inbox.poll(Math.max(0, next - nanos), TimeUnit.NANOSECONDS);
+        NodeLoopInput input = inbox.poll(Math.max(0, ask - nanos), TimeUnit.NANOSECONDS);
         Moment moment = now.get();
-        if (input instanceof NodeLoopInput.DevicesAllocated allocation) {
-            publishAllocatedNanos =
-                    allocated.isEmpty() ? moment.nanos() + BATCH_WINDOW.toNanos() : publishAllocatedNanos;
-            allocated.add(allocation);
-        } else {
-            state.handle(input == null ? new NodeLoopInput.Tick() : input, moment);
-        }
-        publishAllocated(moment);
+        state.handle(input == null ? new NodeLoopInput.Tick() : input, moment);
         if (!warmedUp && state.lastScan() instanceof DeviceScan.ScanSucceeded scan) {
             warmedUp = true;
             warmUp.start(scan, now);
@@ -135,13 +121,6 @@ public final class NodeLoop implements AutoCloseable {
         long due = state.timers().holders().nextNanos(allocations.lastRequestNanos(), Long.MAX_VALUE);
         if (due <= moment.nanos()) {
             listHolders(moment);
-        }
-    }
-
-    private void publishAllocated(Moment moment) {
-        if (!allocated.isEmpty() && publishAllocatedNanos - moment.nanos() <= 0) {
-            allocated.forEach(allocation -> state.handle(allocation, moment));
-            allocated.clear();
         }
     }
 

@@ -72,11 +72,19 @@ public sealed interface NodeLoopInput {
         }
     }
 
-    /** An Allocate call succeeded. */
-    record DevicesAllocated(String resource, List<String> deviceIds, long micros) implements NodeLoopInput {
+    /** Allocate calls succeeded, one allocation for each container. */
+    record DevicesAllocated(List<Allocation> allocations) implements NodeLoopInput {
         /** Copies the list. */
         public DevicesAllocated {
-            deviceIds = List.copyOf(deviceIds);
+            allocations = List.copyOf(allocations);
+        }
+
+        /** Devices that a container got, and the duration of the call. */
+        public record Allocation(String resource, List<String> deviceIds, long micros) {
+            /** Copies the list. */
+            public Allocation {
+                deviceIds = List.copyOf(deviceIds);
+            }
         }
     }
 

@@ -174,13 +174,13 @@ final class NodeState {
                 timers.holders().failed(unknown.rateLimited(), now.nanos());
             }
             case NodeLoopInput.CheckpointChanged _ -> timers.holders().scheduleNow(now.nanos());
-            case NodeLoopInput.DevicesAllocated(String resource, List<String> ids, long micros) -> {
+            case NodeLoopInput.DevicesAllocated(var allocations) -> {
                 timers.holders().allocated(now.nanos());
-                outputs.facts()
+                List<String> strategies = settings.allocate().strategyNames();
+                allocations.forEach(one -> outputs.facts()
                         .publish(
-                                new NodeFact.Allocated(
-                                        resource, ids, settings.allocate().strategyNames(), micros),
-                                now);
+                                new NodeFact.Allocated(one.resource(), one.deviceIds(), strategies, one.micros()),
+                                now));
             }
             case NodeLoopInput.BacklogSent(boolean lost) -> republish(lost, now);
             case NodeLoopInput.Barrier(Runnable reached) -> reached.run();

@@ -2,63 +2,94 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTable;
+import io.gpufleet.nodedaemon.model.allocation.Allocator;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.preferred.PreferredAllocation;
 import io.gpufleet.nodedaemon.model.settings.ReplicaAllocationPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 
-/** Answers the kubelet's calls for one resource. */
+/**
+ * Answers the kubelet's calls for one resource, each from one immutable snapshot. The calls are made by one thread, which
+ * publishes the allocations after it has answered: no thread is woken before the kubelet has its answer.
+ */
 public final class ResourceHandler {
+    /** Time for which allocations are collected, so that publishing one does not delay the next call. */
+    public static final Duration COLLECTING = Duration.ofMillis(10);
+
     private final AllocationRecorder recorder;
     private final String resource;
-    private volatile DeviceList list = new DeviceList(0, List.of());
-    private volatile AllocationTable allocations;
-    private volatile PreferredAllocation preferences =
-            PreferredAllocation.of(list, ReplicaAllocationPolicy.DISTRIBUTED);
+    private final List<NodeLoopInput.DevicesAllocated.Allocation> unpublished = new ArrayList<>();
+    private volatile ResourceSnapshot snapshot;
+
+    /** All that the calls are answered from. */
+    private record ResourceSnapshot(
+            DeviceList list, AllocationTable allocations, PreferredAllocation preferences, boolean preStart) {}
 
     ResourceHandler(AllocationRecorder recorder, String resource) {
         this.recorder = recorder;
         this.resource = resource;
-        this.allocations = recorder.allocator().table(resource, list);
+        DeviceList none = new DeviceList(0, List.of());
+        this.snapshot = snapshot(none, PreferredAllocation.of(none, ReplicaAllocationPolicy.DISTRIBUTED));
+    }
+
+    private ResourceSnapshot snapshot(DeviceList list, PreferredAllocation preferences) {
+        Allocator allocator = recorder.allocator();
+        return new ResourceSnapshot(
+                list,
+                allocator.table(resource, list),
+                preferences,
+                allocator.settings().allocate().preStart());
     }
 
     /** Returns the device list in force. */
     public DeviceList list() {
-        return list;
+        return snapshot.list();
     }
 
     /** Replaces the device list. Called by one thread. */
     public void list(DeviceList next) {
-        list = next;
-        preferences = preferences.with(next, recorder.allocator().settings().replicaPolicy());
-        rebuildAllocations();
+        snapshot = snapshot(
+                next,
+                snapshot.preferences()
+                        .with(next, recorder.allocator().settings().replicaPolicy()));
     }
 
     /** Rebuilds the table after a change of the allocator. Called by the thread that calls {@link #list(DeviceList)}. */
     void rebuildAllocations() {
-        allocations = recorder.allocator().table(resource, list);
+        ResourceSnapshot before = snapshot;
+        snapshot = snapshot(before.list(), before.preferences());
     }
 
-    /** Answers Allocate. */
+    /** Answers Allocate; what it allocated is published by {@link #publishAllocations}. */
     public AllocationResult allocate(List<List<String>> containers) {
-        return recorder.allocate(resource, allocations, containers);
+        return recorder.allocate(resource, snapshot.allocations(), containers, unpublished);
+    }
+
+    /** Publishes the allocations since the last call, as one input of the node's loop. */
+    public void publishAllocations() {
+        if (!unpublished.isEmpty()) {
+            recorder.publish(unpublished);
+            unpublished.clear();
+        }
     }
 
     /** Whether the kubelet shall call PreStartContainer. */
     public boolean preStart() {
-        return recorder.allocator().settings().allocate().preStart();
+        return snapshot.preStart();
     }
 
     /** Answers PreStartContainer: the refusal when the container must not start; else empty. */
     public Optional<AllocationResult.Refused> preStart(List<String> ids) {
-        return allocations.refusal(ids, new HashSet<>());
+        return snapshot.allocations().refusal(ids, new HashSet<>());
     }
 
     /** Answers GetPreferredAllocation; never an error, or the kubelet would fail the pod. */
     public List<String> preferred(List<String> available, List<String> mustInclude, int size) {
         recorder.requestReceived();
-        return preferences.choose(available, mustInclude, size);
+        return snapshot.preferences().choose(available, mustInclude, size);
     }
 }

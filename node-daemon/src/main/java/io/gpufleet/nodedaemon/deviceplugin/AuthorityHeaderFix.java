@@ -1,14 +1,14 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameListener;
+import io.netty.handler.codec.http2.Http2FrameListenerDecorator;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 
 /**
  * Accepts calls with any {@code :authority} or {@code host}, or none: older kubelets and the plugin watcher send the path of
@@ -26,29 +26,43 @@ final class AuthorityHeaderFix {
         if (opened instanceof ConnectionBase connection
                 && connection.channelHandlerContext().pipeline().get(Http2ConnectionHandler.class)
                         instanceof Http2ConnectionHandler http2) {
-            http2.decoder().frameListener(plain(http2.decoder().frameListener()));
+            http2.decoder().frameListener(new PlainAuthority(http2.decoder().frameListener()));
         }
     }
 
-    /** Creates a proxy, since the method for headers with a priority has eight parameters. */
-    private static Http2FrameListener plain(Http2FrameListener listener) {
-        return (Http2FrameListener) Proxy.newProxyInstance(
-                AuthorityHeaderFix.class.getClassLoader(),
-                new Class<?>[] {Http2FrameListener.class},
-                (_, method, arguments) -> forward(listener, method, arguments));
-    }
-
-    private static Object forward(Http2FrameListener listener, Method method, Object[] arguments) throws Throwable {
-        if (method.getName().equals("onHeadersRead")
-                && arguments[2] instanceof Http2Headers headers
-                && headers.method() != null) {
-            headers.authority(PLAIN);
-            headers.remove(HttpHeaderNames.HOST);
+    private static final class PlainAuthority extends Http2FrameListenerDecorator {
+        private PlainAuthority(Http2FrameListener listener) {
+            super(listener);
         }
-        try {
-            return method.invoke(listener, arguments);
-        } catch (InvocationTargetException failed) {
-            throw failed.getTargetException();
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext context, int stream, Http2Headers headers, int padding, boolean last)
+                throws Http2Exception {
+            super.onHeadersRead(context, stream, plain(headers), padding, last);
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext context,
+                int stream,
+                Http2Headers headers,
+                int dependency,
+                short weight,
+                boolean exclusive,
+                int padding,
+                boolean last)
+                throws Http2Exception {
+            super.onHeadersRead(context, stream, plain(headers), dependency, weight, exclusive, padding, last);
+        }
+
+        /** Trailers have no method, and no authority. */
+        private static Http2Headers plain(Http2Headers headers) {
+            if (headers.method() != null) {
+                headers.authority(PLAIN);
+                headers.remove(HttpHeaderNames.HOST);
+            }
+            return headers;
         }
     }
 }

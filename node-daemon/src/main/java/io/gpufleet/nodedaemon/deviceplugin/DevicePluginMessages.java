@@ -3,13 +3,8 @@ package io.gpufleet.nodedaemon.deviceplugin;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
-import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
-import io.gpufleet.proto.kubelet.deviceplugin.CDIDevice;
-import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.Device;
-import io.gpufleet.proto.kubelet.deviceplugin.DeviceSpec;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
-import io.gpufleet.proto.kubelet.deviceplugin.Mount;
 import io.gpufleet.proto.kubelet.deviceplugin.NUMANode;
 import io.gpufleet.proto.kubelet.deviceplugin.TopologyInfo;
 import io.vertx.grpc.common.GrpcStatus;
@@ -34,33 +29,6 @@ final class DevicePluginMessages {
                 .ifPresent(node -> device.setTopology(
                         TopologyInfo.newBuilder().addNodes(NUMANode.newBuilder().setID(node))));
         return device.build();
-    }
-
-    static AllocateResponse allocateResponse(AllocationResult.Accepted accepted) {
-        var response = AllocateResponse.newBuilder();
-        accepted.containers().forEach(allocation -> response.addContainerResponses(containerResponse(allocation)));
-        return response.build();
-    }
-
-    private static ContainerAllocateResponse containerResponse(AllocationResult.ContainerAllocation allocation) {
-        var container = ContainerAllocateResponse.newBuilder().putAllEnvs(allocation.environment());
-        allocation
-                .mounts()
-                .forEach(mount -> container.addMounts(Mount.newBuilder()
-                        .setContainerPath(mount.containerPath())
-                        .setHostPath(mount.hostPath())
-                        .setReadOnly(mount.readOnly())));
-        allocation
-                .deviceNodes()
-                .forEach(node -> container.addDevices(DeviceSpec.newBuilder()
-                        .setContainerPath(node.path())
-                        .setHostPath(node.hostPath())
-                        .setPermissions(node.permissions())));
-        container.putAllAnnotations(allocation.annotations());
-        allocation
-                .cdiDevices()
-                .forEach(name -> container.addCdiDevices(CDIDevice.newBuilder().setName(name)));
-        return container.build();
     }
 
     static GrpcStatus status(AllocationResult.RefusalCode refusal) {

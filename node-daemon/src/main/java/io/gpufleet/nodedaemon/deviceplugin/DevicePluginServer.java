@@ -29,6 +29,8 @@ final class DevicePluginServer {
     private final Vertx vertx;
     private final ResourceHandler resourceHandler;
     private final GrpcServer grpc;
+    private final AllocationMessages allocations = new AllocationMessages();
+    private boolean publishing;
 
     DevicePluginServer(Vertx vertx, ResourceHandler resourceHandler, ListAndWatchStreams streams) {
         this.vertx = vertx;
@@ -68,9 +70,21 @@ final class DevicePluginServer {
                 .map(container -> List.copyOf(container.getDevicesIdsList()))
                 .toList();
         switch (resourceHandler.allocate(containers)) {
-            case AllocationResult.Accepted accepted ->
-                call.response().end(DevicePluginMessages.allocateResponse(accepted));
+            case AllocationResult.Accepted accepted -> {
+                call.response().end(allocations.response(accepted));
+                publishLater();
+            }
             case AllocationResult.Refused refused -> reject(call, refused);
+        }
+    }
+
+    private void publishLater() {
+        if (!publishing) {
+            publishing = true;
+            vertx.setTimer(ResourceHandler.COLLECTING.toMillis(), _ -> {
+                publishing = false;
+                resourceHandler.publishAllocations();
+            });
         }
     }
 

@@ -5,7 +5,9 @@ import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.grpc.common.GrpcMessage;
 import io.vertx.grpc.server.GrpcServerRequest;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +32,10 @@ final class ListAndWatchStreams {
     private final Runnable ended;
     private final List<OpenStream> open = new ArrayList<>();
     private volatile int count;
+    /** The newest list is serialised once for all streams. */
+    private DeviceList serialisedList = new DeviceList(-1, List.of());
+
+    private GrpcMessage serialised = GrpcMessage.message("identity", Buffer.buffer());
 
     private static final class OpenStream {
         private final GrpcServerRequest<Empty, ListAndWatchResponse> call;
@@ -89,9 +95,18 @@ final class ListAndWatchStreams {
     private void publish(OpenStream stream, DeviceList list) {
         if (!stream.closed && !stream.ending && !stream.muted && stream.publishedVersion < list.version()) {
             stream.publishedVersion = list.version();
-            ListAndWatchResponse response = DevicePluginMessages.list(list);
-            send(stream, () -> stream.call.response().write(response));
+            GrpcMessage message = serialised(list);
+            send(stream, () -> stream.call.response().writeMessage(message));
         }
+    }
+
+    private GrpcMessage serialised(DeviceList list) {
+        if (list != serialisedList) {
+            serialisedList = list;
+            serialised = GrpcMessage.message(
+                    "identity", Buffer.buffer(DevicePluginMessages.list(list).toByteArray()));
+        }
+        return serialised;
     }
 
     /** Vert.x throws where a stream has failed already, and fails the future where it fails now. */

@@ -14,6 +14,7 @@ import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,8 +24,13 @@ class AllocationHandlerTest {
     private static final PluginSettings HOST_MOUNTS =
             PluginSettings.DEFAULT.with(AllocateSettings.DEFAULT.with(Set.of(DeviceListStrategy.HOST_MOUNTS)));
 
+    private final List<NodeLoopInput> inputs = new ArrayList<>();
+
     private final AllocationHandler handler = new AllocationHandler(
-            new Allocator(HOST_MOUNTS, HostDeviceNodes.NONE), () -> TestGpus.second(0), new DaemonCounters(), _ -> {});
+            new Allocator(HOST_MOUNTS, HostDeviceNodes.NONE),
+            () -> TestGpus.second(0),
+            new DaemonCounters(),
+            inputs::add);
 
     private List<String> nodes() {
         var answer = handler.resource(ResourcePlan.GPU).allocate(List.of(List.of(uuid(0))));
@@ -43,5 +49,49 @@ class AllocationHandlerTest {
         handler.allocator(new Allocator(HOST_MOUNTS, HostDeviceNodes.of(List.of("/dev/nvidiactl"))));
 
         assertThat(nodes()).containsExactly("/dev/nvidiactl", "/dev/nvidia0");
+    }
+
+    @Test
+    void allocationsAreOneInputOfTheLoopAfterTheyWereAnswered() {
+        // Given
+        handler.lists(
+                Map.of(
+                        ResourcePlan.GPU,
+                        new DeviceList(1, List.of(TestGpus.offer(0, true, ""), TestGpus.offer(1, true, "")))),
+                1);
+        var resource = handler.resource(ResourcePlan.GPU);
+        // When two calls were answered, one of them for two containers
+        assertThat(resource.allocate(List.of(List.of(uuid(0))))).isInstanceOf(Accepted.class);
+        assertThat(resource.allocate(List.of(List.of(uuid(0)), List.of(uuid(1)))))
+                .isInstanceOf(Accepted.class);
+        // Then the loop was not woken
+        assertThat(inputs).isEmpty();
+        // When
+        resource.publishAllocations();
+        resource.publishAllocations();
+        // Then
+        assertThat(inputs)
+                .singleElement()
+                .satisfies(input -> assertThat(((NodeLoopInput.DevicesAllocated) input).allocations())
+                        .extracting(NodeLoopInput.DevicesAllocated.Allocation::deviceIds)
+                        .containsExactly(List.of(uuid(0)), List.of(uuid(0)), List.of(uuid(1))));
+    }
+
+    @Test
+    void sameDevicesGetTheSameAllocationInAnyOrder() {
+        // Given
+        handler.lists(
+                Map.of(
+                        ResourcePlan.GPU,
+                        new DeviceList(1, List.of(TestGpus.offer(0, true, ""), TestGpus.offer(1, true, "")))),
+                1);
+        var resource = handler.resource(ResourcePlan.GPU);
+        // When
+        var answers = List.of(
+                resource.allocate(List.of(List.of(uuid(0), uuid(1)))),
+                resource.allocate(List.of(List.of(uuid(1), uuid(0)))));
+        // Then
+        assertThat(((Accepted) answers.getLast()).containers().getFirst())
+                .isSameAs(((Accepted) answers.getFirst()).containers().getFirst());
     }
 }

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.allocation.AllocationResult.RefusalCode;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult.Refused;
 import io.gpufleet.nodedaemon.model.allocation.DeviceInjection.InjectedDevice;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -13,12 +14,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** Precomputed allocations for one device list; an Allocate call only merges them. */
+/**
+ * Precomputed allocations for one device list; an Allocate call only merges them. A merged one is kept: the same devices are
+ * allocated together again and again.
+ */
 public final class AllocationTable {
+    /** All sets of 8 GPUs; of more devices only the first sets are kept. */
+    private static final int MAX_MERGED = 256;
+
     private final boolean failGreaterThanOne;
     private final List<DeviceInjection> injections;
     private final Map<String, Entry> byId = new HashMap<>();
+    private final Map<BitSet, ContainerAllocation> merged = new ConcurrentHashMap<>();
 
     /** A device with its injections, and why it cannot be allocated although it is healthy. */
     private record Entry(int order, OfferedDevice offer, InjectedDevice device, String problem) {}
@@ -99,6 +108,20 @@ public final class AllocationTable {
     }
 
     private ContainerAllocation containerAllocation(List<String> ids) {
+        var devices = new BitSet(byId.size());
+        ids.stream().map(byId::get).mapToInt(Entry::order).forEach(devices::set);
+        ContainerAllocation known = merged.get(devices);
+        if (known != null) {
+            return known;
+        }
+        ContainerAllocation made = merge(ids);
+        if (merged.size() < MAX_MERGED) {
+            merged.put(devices, made);
+        }
+        return made;
+    }
+
+    private ContainerAllocation merge(List<String> ids) {
         var handles = new LinkedHashMap<String, InjectedDevice>();
         ids.stream()
                 .map(byId::get)

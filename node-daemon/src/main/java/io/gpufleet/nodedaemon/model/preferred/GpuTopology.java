@@ -19,9 +19,10 @@ record GpuTopology(List<Gpu> gpus, Map<String, Integer> indexByUuid, GpuAffinity
     }
 
     private static GpuSubsetSearch searchFor(GpuAffinity affinity) {
-        return affinity.size() <= ExactSubsetSearch.MAX_GPUS
-                ? new ExactSubsetSearch(affinity)
-                : new GreedySubsetSearch(affinity);
+        return new RememberedSearch(
+                affinity.size() <= ExactSubsetSearch.MAX_GPUS
+                        ? new ExactSubsetSearch(affinity)
+                        : new GreedySubsetSearch(affinity));
     }
 
     /** Number of GPUs. */
