@@ -43,7 +43,7 @@ final class DeviceSources {
             var nvml = new NvmlSource(
                     NvmlSettings.of(devices.nvmlLibrary(), devices.localDriverRoot())
                             .withDeadline(devices.nvmlDeadline()),
-                    new SysfsPciDevices(Path.of("/sys")));
+                    new SysfsPciDevices(Path.of("/sys"), Path.of("/proc/driver/nvidia")));
             return new ProcessAttributingSource(nvml, new ProcfsProcessOwnerLookup(devices.procDirectory()));
         }
         throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()

@@ -90,7 +90,13 @@ public final class NvmlSource implements DeviceSource {
     /** Whether another session is wanted; none ends while a call is in it, so that a GPU that hangs leaves the others served. */
     private boolean isOutdated(NvmlSession open, DeviceScan.ScanSucceeded scan) {
         Reading<List<String>> bound = context.pci().boundGpuAddresses();
-        if ((!open.driverEvents() && !renewal.isDue(bound, scan)) || !open.isIdle()) {
+        if (!open.driverEvents() && !renewal.isDue(bound, scan)) {
+            return false;
+        }
+        if (!open.isIdle()) {
+            if (renewal.postponed(context.settings().deadline())) {
+                context.reportedFaults().requestRestart("GPUs came or went, and no session begins while a call hangs");
+            }
             return false;
         }
         renewal.attempt(bound, scan);

@@ -42,7 +42,7 @@ final class ReportedFaults {
         }
         events.accept(new DeviceEvent.FaultDetected(gpuUuid, "", fault, FaultOrigin.POLL, message));
         if (kind == FaultCode.Kind.NVML_HUNG && hungCount() == MAX_HUNG_CALLS) {
-            events.accept(new DeviceEvent.RestartRequested(MAX_HUNG_CALLS + " NVML calls hang, last one: " + message));
+            requestRestart(MAX_HUNG_CALLS + " NVML calls hang, last one: " + message);
         }
     }
 
@@ -57,6 +57,11 @@ final class ReportedFaults {
         if (open.remove(new FaultKey(gpuUuid, fault))) {
             events.accept(new DeviceEvent.CauseResolved(gpuUuid, fault, proof));
         }
+    }
+
+    /** Only a new process can continue. */
+    void requestRestart(String reason) {
+        events.accept(new DeviceEvent.RestartRequested(reason));
     }
 
     void requestScan(String reason) {

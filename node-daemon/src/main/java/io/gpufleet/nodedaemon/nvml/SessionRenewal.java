@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
@@ -26,6 +27,8 @@ final class SessionRenewal {
     private Difference attempted = NONE;
     private Duration delay = FIRST_DELAY;
     private long attemptedNanos;
+    private OptionalLong postponedSince = OptionalLong.empty();
+    private boolean postponementReported;
 
     /** Addresses of the GPUs of both sides. */
     private record Difference(Set<PciAddress> kernel, Set<PciAddress> session) {}
@@ -39,6 +42,7 @@ final class SessionRenewal {
         Difference difference = difference(bound, scan);
         if (difference.equals(NONE)) {
             attempted = NONE;
+            notPostponed();
             return false;
         }
         return !difference.equals(attempted) || nanoTime.getAsLong() - attemptedNanos >= delay.toNanos();
@@ -50,6 +54,25 @@ final class SessionRenewal {
         delay = difference.equals(attempted) ? shorter(delay.multipliedBy(2), MAX_DELAY) : FIRST_DELAY;
         attempted = difference;
         attemptedNanos = nanoTime.getAsLong();
+        notPostponed();
+    }
+
+    /**
+     * Notes that an initialisation which is due has to wait for a call in progress; true once, when it has waited that long: a
+     * call of one GPU that never returns must not hide GPUs that came.
+     */
+    boolean postponed(Duration limit) {
+        long now = nanoTime.getAsLong();
+        long since = postponedSince.orElse(now);
+        postponedSince = OptionalLong.of(since);
+        boolean report = !postponementReported && now - since >= limit.toNanos();
+        postponementReported |= report;
+        return report;
+    }
+
+    private void notPostponed() {
+        postponedSince = OptionalLong.empty();
+        postponementReported = false;
     }
 
     /** Without the address of each lost GPU only the numbers can be compared. */

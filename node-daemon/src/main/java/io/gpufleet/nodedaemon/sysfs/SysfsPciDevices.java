@@ -17,9 +17,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** PCI devices in sysfs. */
-public record SysfsPciDevices(Path sysfs) implements PciDevices {
+/**
+ * PCI devices in sysfs.
+ *
+ * @param sysfs {@code /sys}
+ * @param driver what NVIDIA's driver says about its devices, {@code /proc/driver/nvidia}
+ */
+public record SysfsPciDevices(Path sysfs, Path driver) implements PciDevices {
+    private static final Pattern EXCLUDED = Pattern.compile("(?m)^GPU Excluded:\\s*Yes\\s*$");
     private static final Pattern ROOT = Pattern.compile("pci([0-9a-f]{4,8}:[0-9a-f]{2})");
+
+    /** Without a file of the driver. */
+    public SysfsPciDevices(Path sysfs) {
+        this(sysfs, sysfs.resolve("no-driver"));
+    }
 
     /** NUMA node; the kernel writes −1 where the platform names none. */
     @Override
@@ -60,12 +71,15 @@ public record SysfsPciDevices(Path sysfs) implements PciDevices {
         }
     }
 
-    /** A GPU that a virtual machine or another driver has is none of NVML's, nor is a virtual function. */
+    /**
+     * A GPU that a virtual machine or another driver has is none of NVML's, nor is a virtual function or one that the driver's
+     * parameter NVreg_ExcludedGpus names.
+     */
     @Override
     public Reading<List<String>> boundGpuAddresses() {
         return gpuAddresses()
                 .map(all -> all.stream()
-                        .filter(busId -> isBoundToNvidia(directory(busId)))
+                        .filter(busId -> isBoundToNvidia(directory(busId)) && !isExcluded(busId))
                         .toList());
     }
 
@@ -77,6 +91,16 @@ public record SysfsPciDevices(Path sysfs) implements PciDevices {
                     && !Files.exists(device.resolve("physfn"), LinkOption.NOFOLLOW_LINKS);
         } catch (IOException e) {
             // Unbound in between.
+            return false;
+        }
+    }
+
+    private boolean isExcluded(String busId) {
+        try {
+            return EXCLUDED.matcher(Files.readString(
+                            driver.resolve("gpus").resolve(busId).resolve("information")))
+                    .find();
+        } catch (IOException notSaid) {
             return false;
         }
     }

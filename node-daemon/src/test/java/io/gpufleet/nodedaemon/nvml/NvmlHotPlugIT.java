@@ -223,6 +223,35 @@ class NvmlHotPlugIT {
     }
 
     @Test
+    void restartIsRequestedOnceWhereACallThatHangsHidesANewGpu() {
+        // Given
+        source.close();
+        source = new NvmlSource(
+                new NvmlSettings("", nvml.driverRoot(), root, Duration.ofSeconds(3), Duration.ofHours(1)),
+                new SysfsPciDevices(root.resolve("sys")));
+        assertThat(scan().gpus()).hasSize(GPUS);
+        nvml.hang("nvmlDeviceGetUUID", 1);
+        assertThat(source.sample()).hasSize(GPUS);
+        // When
+        nvml.gpus(GPUS + 1);
+        bus.bind(address(GPUS), "nvidia");
+        List<DeviceEvent> restarts = new ArrayList<>();
+        await().until(() -> {
+            source.scan();
+            source.await(Duration.ZERO).stream()
+                    .filter(DeviceEvent.RestartRequested.class::isInstance)
+                    .forEach(restarts::add);
+            return !restarts.isEmpty();
+        });
+        // Then
+        source.scan();
+        assertThat(source.await(Duration.ZERO)).noneMatch(DeviceEvent.RestartRequested.class::isInstance);
+        assertThat(restarts)
+                .containsExactly(new DeviceEvent.RestartRequested(
+                        "GPUs came or went, and no session begins while a call hangs"));
+    }
+
+    @Test
     void callThatReturnsAfterItsSessionUsesNoHandleOfIt() {
         // Given
         nvml.hang("nvmlDeviceGetMemoryInfo_v2", 1);

@@ -55,6 +55,25 @@ class SysfsPciDevicesTest {
     }
 
     @Test
+    void gpuThatTheDriverIsToldToExcludeIsNoneOfNvml() throws IOException {
+        // Given
+        FakePciBus bus = new FakePciBus(sysfs);
+        bus.bind("0000:07:00.0", "nvidia").bind("0000:0f:00.0", "nvidia").bind("0000:17:00.0", "nvidia");
+        information("0000:07:00.0", "No");
+        information("0000:0f:00.0", "Yes");
+        // Then
+        assertThat(new SysfsPciDevices(sysfs, sysfs.resolve("proc")).boundGpuAddresses())
+                .isEqualTo(new Known<>(List.of("0000:07:00.0", "0000:17:00.0")));
+    }
+
+    private void information(String address, String excluded) throws IOException {
+        Files.writeString(
+                Files.createDirectories(sysfs.resolve("proc/gpus").resolve(address))
+                        .resolve("information"),
+                "Model: \t\t NVIDIA H100 80GB HBM3\nDevice Minor: \t 3\nGPU Excluded:\t " + excluded + "\n");
+    }
+
+    @Test
     void onlyGpusOfNvidiasDriverAreBound() throws IOException {
         // Given one GPU each of NVIDIA's driver, of a virtual machine and of no driver, and a virtual function
         FakePciBus bus = new FakePciBus(sysfs);

@@ -5,11 +5,15 @@ import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import java.util.function.Function;
 
-/** How many errors of all NVLinks of a GPU are normal in a minute, as DCGM's health check has them. */
+/** How many errors of all NVLinks of a GPU are normal in a minute: the limits of DCGM's health check. */
 enum NvlinkErrorLimit {
     /** A packet was sent again, or a link was trained again: none is normal. */
     REPLAY_OR_RECOVERY("NVLink replays and recoveries", 0, HealthReadings.Nvlink::errors),
-    /** A packet arrived with an error, which the link corrects: DCGM warns from 100 a second on. */
+    /**
+     * A packet arrived with an error, which the link corrects. DCGM's health check fails from 100 a second on
+     * ({@code DCGM_LIMIT_MAX_NVLINK_CRC_ERROR} in its dcgm_gpu_hardware_limits.h, where the driver's authors are named for it);
+     * ours counts them over a minute.
+     */
     CRC("NVLink CRC errors", 6000, HealthReadings.Nvlink::crcErrors);
 
     private final String what;
