@@ -151,11 +151,16 @@ final class NvmlEventSubscription {
         }
     }
 
-    /** The next set is registered before the old one ends, so that no event is lost. */
+    /** The next set is waited for before the last wait for the old one ends, so that no event is lost and none is late. */
     private void switchTo(NvmlEventSet next) {
-        stop();
+        NvmlEventWaiter ending = waiter;
+        NvmlEventSet old = events;
+        if (ending != null) {
+            ending.close();
+        }
         events = next;
         waiter = next.canReport() ? new NvmlEventWaiter(next, listener, NvmlSettings.EVENT_WAIT_TIMEOUT).start() : null;
+        free(ending, old);
     }
 
     /** Whether a wait never returned, so that a thread is still inside the library. */
@@ -175,6 +180,10 @@ final class NvmlEventSubscription {
         waiter = null;
         events = null;
         registered = Map.of();
+        free(ending, old);
+    }
+
+    private void free(@Nullable NvmlEventWaiter ending, @Nullable NvmlEventSet old) {
         if (old == null || (ending != null && !ended(ending))) {
             return;
         }

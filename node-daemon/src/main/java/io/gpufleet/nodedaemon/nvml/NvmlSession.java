@@ -36,7 +36,7 @@ final class NvmlSession {
     /** Time for which the GPUs that have answered wait for one that has not; it is read by the next poll then. */
     static final Duration STRAGGLER_WAIT = Duration.ofSeconds(2);
 
-    private static final Duration OVERDUE_WAIT = NvmlSettings.EVENT_WAIT_TIMEOUT.multipliedBy(20);
+    private static final Duration OVERDUE_WAIT = NvmlSettings.EVENT_WAIT_TIMEOUT.multipliedBy(2);
 
     private final NvmlInitialisation initialisation;
     private final Nvml nvml;

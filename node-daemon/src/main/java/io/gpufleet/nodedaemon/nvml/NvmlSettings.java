@@ -14,8 +14,8 @@ import java.time.Duration;
  * @param slowReadingMaxAge age up to which a GPM sample or a PCIe throughput is used again
  */
 public record NvmlSettings(String library, Path driverRoot, Path proc, Duration deadline, Duration slowReadingMaxAge) {
-    /** Length of one wait for events; a release waits at most that long. */
-    static final Duration EVENT_WAIT_TIMEOUT = Duration.ofMillis(50);
+    /** Length of one wait for events; a release waits at most that long, and an idle daemon wakes as often. */
+    static final Duration EVENT_WAIT_TIMEOUT = Duration.ofSeconds(1);
 
     /** Returns the same settings with another deadline. */
     public NvmlSettings withDeadline(Duration other) {

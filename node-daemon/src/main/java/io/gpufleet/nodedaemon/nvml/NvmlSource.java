@@ -23,6 +23,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ public final class NvmlSource implements DeviceSource {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSource.class);
 
     private final BlockingQueue<DeviceEvent> events = new LinkedBlockingQueue<>();
+    private volatile Consumer<DeviceEvent> listener = events::add;
     private final NvmlLibraries libraries;
     private final NvmlSession.SessionContext context;
     private final List<CompletableFuture<NvmlInitialisation>> pendingShutdowns = new ArrayList<>();
@@ -45,7 +47,7 @@ public final class NvmlSource implements DeviceSource {
         this.context = new NvmlSession.SessionContext(
                 settings,
                 new NvmlExecutors(settings.deadline()),
-                new ReportedFaults(events::add),
+                new ReportedFaults(event -> listener.accept(event)),
                 new KnownGpus(),
                 new NvLinkBaseline(),
                 new InfoRomReader(System::nanoTime),
@@ -211,6 +213,15 @@ public final class NvmlSource implements DeviceSource {
             case LIBRARY_ABSENT, HELD, FAILED -> "";
         };
         return failure.getMessage() + remedy;
+    }
+
+    /** Spares the way of a fault a thread that would only wait for it. */
+    @Override
+    public boolean deliverTo(Consumer<DeviceEvent> other) {
+        listener = other;
+        events.forEach(other);
+        events.clear();
+        return true;
     }
 
     @Override

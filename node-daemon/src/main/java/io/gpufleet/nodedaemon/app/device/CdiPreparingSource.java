@@ -133,6 +133,11 @@ public final class CdiPreparingSource implements DeviceSource {
     }
 
     @Override
+    public boolean deliverTo(Consumer<DeviceEvent> listener) {
+        return source.deliverTo(listener);
+    }
+
+    @Override
     public List<DeviceEvent> await(Duration atMost) {
         return source.await(atMost);
     }

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Source of devices: NVML, a simulation, a recording. All calls block and come from one thread of {@link DeviceWatch}, except
@@ -19,6 +20,14 @@ public interface DeviceSource extends AutoCloseable {
 
     /** Waits for events, at most that long; returns them in the order in which they were detected. */
     List<DeviceEvent> await(Duration atMost);
+
+    /**
+     * Passes events to the listener as they are detected, on any thread, and returns true; a source that returns false is asked
+     * by {@link #await}.
+     */
+    default boolean deliverTo(Consumer<DeviceEvent> listener) {
+        return false;
+    }
 
     /** Returns how long the wait for events in progress has taken inside the driver; may be called by any thread. */
     default Duration eventWaitInFlight() {

@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -16,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Monitors the devices: one thread scans and polls, another waits for events, so that a slow call never delays a fault.
+ * Monitors the devices: one thread scans and polls, and events come from another, so that a slow call never delays a fault.
  */
 public final class DeviceWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceWatch.class);
@@ -41,8 +42,7 @@ public final class DeviceWatch implements AutoCloseable {
     private final Duration telemetry;
     private final BlockingQueue<Request> requests = new ArrayBlockingQueue<>(16);
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final Thread scanThread;
-    private final Thread eventThread;
+    private final List<Thread> threads = new ArrayList<>();
 
     /** Starts the threads; the first input is a scan. */
     public DeviceWatch(
@@ -56,13 +56,18 @@ public final class DeviceWatch implements AutoCloseable {
         this.telemetry = telemetry;
         this.inbox = inbox;
         this.now = now;
-        this.scanThread = Thread.ofPlatform().name("device-scan").daemon(true).start(() -> runGuarded(this::scanLoop));
-        this.eventThread =
-                Thread.ofPlatform().name("device-events").daemon(true).start(() -> runGuarded(this::eventLoop));
+        if (!source.deliverTo(this::received)) {
+            start("device-events", this::eventLoop);
+        }
+        start("device-scan", this::scanLoop);
     }
 
     private interface BlockingTask {
         void run() throws InterruptedException;
+    }
+
+    private void start(String name, BlockingTask work) {
+        threads.add(Thread.ofPlatform().name(name).daemon(true).start(() -> runGuarded(work)));
     }
 
     private void runGuarded(BlockingTask work) {
@@ -128,23 +133,20 @@ public final class DeviceWatch implements AutoCloseable {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        for (DeviceEvent event : events) {
-            inbox.accept(new NodeLoopInput.DeviceEventReceived(event));
-        }
-        for (DeviceEvent event : events) {
-            // Read the driver's recovery action right after a fault.
-            boolean asked = requests.offer(
-                    switch (event) {
-                        case DeviceEvent.FaultDetected _,
-                                DeviceEvent.CauseResolved _,
-                                DeviceEvent.PollRequested _,
-                                DeviceEvent.RestartRequested _ -> Request.POLL;
-                        case DeviceEvent.RescanRequested _ -> Request.SCAN;
-                    });
-            if (!asked) {
-                return;
-            }
-        }
+        events.forEach(this::received);
+    }
+
+    private void received(DeviceEvent event) {
+        inbox.accept(new NodeLoopInput.DeviceEventReceived(event));
+        // Reads the driver's recovery action right after a fault; a full queue holds such a request already.
+        boolean _ = requests.offer(
+                switch (event) {
+                    case DeviceEvent.FaultDetected _,
+                            DeviceEvent.CauseResolved _,
+                            DeviceEvent.PollRequested _,
+                            DeviceEvent.RestartRequested _ -> Request.POLL;
+                    case DeviceEvent.RescanRequested _ -> Request.SCAN;
+                });
     }
 
     /** Polls the devices soon, because another source detected a fault. */
@@ -159,8 +161,7 @@ public final class DeviceWatch implements AutoCloseable {
     @Override
     public void close() {
         closing.countDown();
-        scanThread.interrupt();
-        eventThread.interrupt();
+        threads.forEach(Thread::interrupt);
         source.close();
     }
 }

@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * A device source that adds the owner to every process. A process that ended since the driver listed it is left out, because
@@ -29,6 +30,11 @@ public final class ProcessAttributingSource implements DeviceSource {
     @Override
     public DeviceScan scan() {
         return source.scan();
+    }
+
+    @Override
+    public boolean deliverTo(Consumer<DeviceEvent> listener) {
+        return source.deliverTo(listener);
     }
 
     @Override

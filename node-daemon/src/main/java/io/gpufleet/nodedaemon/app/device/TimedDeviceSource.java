@@ -7,6 +7,7 @@ import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -54,6 +55,11 @@ public final class TimedDeviceSource implements DeviceSource {
             inFlightSince = OptionalLong.empty();
             counters.deviceCall(call, nanos.getAsLong() - start);
         }
+    }
+
+    @Override
+    public boolean deliverTo(Consumer<DeviceEvent> listener) {
+        return source.deliverTo(listener);
     }
 
     @Override

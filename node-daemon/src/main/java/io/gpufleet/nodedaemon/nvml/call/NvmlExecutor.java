@@ -14,7 +14,7 @@ import java.util.concurrent.TimeoutException;
 /** Makes the calls about one GPU, one after another. */
 final class NvmlExecutor {
     /** A thread that has nothing to do ends: polls are far apart. */
-    private static final Duration IDLE_THREAD = Duration.ofSeconds(2);
+    private static final Duration IDLE_THREAD = Duration.ofMillis(200);
 
     private final Duration deadline;
     private final ThreadPoolExecutor executor;
