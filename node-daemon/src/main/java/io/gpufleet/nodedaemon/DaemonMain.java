@@ -17,6 +17,7 @@ import io.gpufleet.nodedaemon.app.device.DeviceWatch;
 import io.gpufleet.nodedaemon.app.device.TimedDeviceSource;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
+import io.gpufleet.nodedaemon.deviceplugin.PluginWarmUp;
 import io.gpufleet.nodedaemon.hold.HoldFiles;
 import io.gpufleet.nodedaemon.host.HostInfoReader;
 import io.gpufleet.nodedaemon.http.OpsServer;
@@ -66,6 +67,11 @@ final class DaemonMain implements AutoCloseable {
     /** Creating clients of Kafka takes a second of processor time; the kubelet's first list is sent before. */
     private static final Duration KAFKA_START_DELAY = Duration.ofMillis(500);
 
+    /** For so long the page and the probes wait for the kubelet's first list, which not every node gets. */
+    private static final Duration HTTP_START_DELAY = Duration.ofMillis(300);
+
+    private static final Duration BLOCKED_THREAD_CHECK = Duration.ofSeconds(5);
+
     private final DaemonCounters counters = new DaemonCounters();
     private final StateFile stateFile;
     private final EventPublisher publisher;
@@ -81,16 +87,25 @@ final class DaemonMain implements AutoCloseable {
     private final OpsServer opsServer;
     private final LongSupplier kernelLogOverruns;
     private final IgnoreVerdictsFile ignoreVerdictsFile;
+    private final ForgetFile forgetFile;
     private final ProcessExit exit = new ProcessExit();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
+        BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
+        settingsWatcher = settingsWatcher(config, environment, inbox);
+        ignoreVerdictsFile = new IgnoreVerdictsFile(
+                config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new NodeLoopInput.VerdictsIgnored(ignored)));
+        forgetFile = new ForgetFile(
+                config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
+        // One that was written while no daemon ran is applied by the first inputs.
+        forgetFile.check();
         DeviceSource source = DeviceSources.open(config.devices(), node);
         timedSource = new TimedDeviceSource(source, counters, System::nanoTime);
+        preparingSource = DeviceSources.preparingSource(timedSource, config, settingsWatcher.selector(), inbox::add);
+        // Opening NVML takes longest, so its threads begin before all that is not needed for it.
+        deviceWatch = deviceWatch(config, inbox);
         HostInfo host = HostInfoReader.read(config.state().bootIdFile(), source.name(), VERSION);
-        BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
-        var vertx =
-                VertxInstance.open(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
         Path stateDirectory = config.state().stateDirectory();
         long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
         var settings = kafkaSettings(config, host);
@@ -98,18 +113,14 @@ final class DaemonMain implements AutoCloseable {
         publisher = new EventPublisher(
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         publisher.connectAfter(KAFKA_START_DELAY);
-        verdictConsumer =
-                new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));
-        ignoreVerdictsFile = new IgnoreVerdictsFile(
-                config.kafka().ignoreVerdictsFile(), ignored -> inbox.add(new NodeLoopInput.VerdictsIgnored(ignored)));
-        ForgetFile _ = forgetFile(config, inbox);
-        settingsWatcher = settingsWatcher(config, environment, inbox);
+        verdictConsumer = verdictConsumer(config, settings, inbox);
         var allocator =
                 DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
         var allocationHandler = new AllocationHandler(allocator, DaemonMain::now, counters, inbox::add);
-        devicePlugins = devicePlugins(vertx, config, epoch, allocationHandler, inbox);
+        devicePlugins = devicePlugins(vertx(1), config, epoch, allocationHandler, inbox);
         companionWatch = companionWatch(config, allocationHandler, inbox);
-        podResources = podResources(vertx, config);
+        Vertx reporting = vertx(2);
+        podResources = podResources(reporting, config);
         loop = new NodeLoop(
                 new NodeLoop.Dependencies(
                         host,
@@ -122,7 +133,45 @@ final class DaemonMain implements AutoCloseable {
                                 new RestartRateLimit(config.state().runDirectory()), stateFile, publisher, exit)),
                 inbox,
                 DaemonMain::now);
-        var metrics = new DaemonMetrics(
+        boolean _ = devicePlugins.awaitFirstList(HTTP_START_DELAY);
+        kernelLogOverruns = followKernelLog(config, host, inbox);
+        opsServer =
+                OpsServer.open(reporting, config.http().host(), config.http().port(), responses(metrics(node)));
+        new PluginWarmUp(reporting, config.state().runDirectory(), DaemonMain::now).run(allocationHandler);
+        reporting.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
+        exit.prepare(source.name());
+        logStart(config, epoch, opsServer.port());
+    }
+
+    /** One for the kubelet and one for reports, so that a page or a list of pods that is read delays no answer to it. */
+    private static Vertx vertx(int workers) {
+        return VertxInstance.open(new VertxOptions()
+                .setEventLoopPoolSize(1)
+                .setWorkerPoolSize(workers)
+                .setBlockedThreadCheckInterval(BLOCKED_THREAD_CHECK.toMillis()));
+    }
+
+    private DeviceWatch deviceWatch(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {
+        var holds = new HoldFiles(config.state().runDirectory(), GPU_DEVICE_PREFIX, () -> {
+            ignoreVerdictsFile.check();
+            forgetFile.check();
+            settingsWatcher.poll();
+        });
+        return new DeviceWatch(
+                preparingSource, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
+    }
+
+    private VerdictConsumer verdictConsumer(
+            DaemonConfig config, KafkaSettings settings, BlockingQueue<NodeLoopInput> inbox) {
+        var consumer = new VerdictConsumer(settings, overlay -> inbox.add(new NodeLoopInput.OverlayChanged(overlay)));
+        if (!config.pluginConfig().directory().isEmpty()) {
+            consumer.alsoFollowLabel(settingsWatcher::labelChanged);
+        }
+        return consumer;
+    }
+
+    private DaemonMetrics metrics(String node) {
+        return new DaemonMetrics(
                 node,
                 counters,
                 loop,
@@ -131,25 +180,6 @@ final class DaemonMain implements AutoCloseable {
                 ignoreVerdictsFile,
                 devicePlugins,
                 this::kernelLogOverruns);
-        opsServer = OpsServer.open(vertx, config.http().host(), config.http().port(), responses(metrics));
-        preparingSource = DeviceSources.preparingSource(timedSource, config, settingsWatcher.selector(), inbox::add);
-        var holds = new HoldFiles(config.state().runDirectory(), GPU_DEVICE_PREFIX);
-        deviceWatch = new DeviceWatch(
-                preparingSource, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
-        kernelLogOverruns = followKernelLog(config, host, inbox);
-        vertx.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
-        ignoreVerdictsFile.start();
-        settingsWatcher.start();
-        exit.prepare(source.name());
-        logStart(config, epoch, opsServer.port());
-    }
-
-    /** One that was written while no daemon ran is applied by the first inputs. */
-    private static ForgetFile forgetFile(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {
-        var file = new ForgetFile(
-                config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
-        file.start();
-        return file;
     }
 
     private static void logStart(DaemonConfig config, long epoch, int httpPort) {
@@ -193,9 +223,6 @@ final class DaemonMain implements AutoCloseable {
                 new NvidiaEnvironment(environment),
                 selector -> applySettings(selector, inbox));
         inbox.add(new NodeLoopInput.SettingsChanged(settings.selector()));
-        if (!config.pluginConfig().directory().isEmpty()) {
-            verdictConsumer.alsoFollowLabel(settings::labelChanged);
-        }
         return settings;
     }
 

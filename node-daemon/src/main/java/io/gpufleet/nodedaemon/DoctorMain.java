@@ -114,8 +114,9 @@ final class DoctorMain {
     }
 
     private List<DoctorFinding> settings() {
-        try (var watcher = new SettingsWatcher(
-                DeviceSources.settingsSources(config), new NvidiaEnvironment(environment), _ -> {})) {
+        try {
+            var watcher = new SettingsWatcher(
+                    DeviceSources.settingsSources(config), new NvidiaEnvironment(environment), _ -> {});
             var findings = new ArrayList<DoctorFinding>();
             findings.add(DoctorFinding.ok(
                     "settings",

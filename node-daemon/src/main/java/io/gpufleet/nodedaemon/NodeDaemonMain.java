@@ -7,6 +7,7 @@ import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.nodedaemon.cli.CommandLine;
 import io.gpufleet.nodedaemon.cli.ManualRenderer;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
+import io.gpufleet.nodedaemon.nvml.binding.NvmlLoader;
 
 /** The node-daemon's commands: {@code run}, the default, and those for operators. */
 public final class NodeDaemonMain {
@@ -30,12 +31,21 @@ public final class NodeDaemonMain {
             return;
         }
         switch (line.command()) {
-            case RUN ->
+            case RUN -> {
+                prepareNativeCalls();
                 Program.run(
                         "node-daemon", new String[0], System.getenv(), DaemonConfig.SETTINGS, NodeDaemonMain::start);
+            }
             case PROBE -> System.exit(ProbeMain.probe(System.getenv(), line.has("--json")));
             case DOCTOR -> System.exit(DoctorMain.examine(System.getenv(), line.has("--json")));
             case RECORD -> System.exit(RecordMain.record(System.getenv(), line));
+        }
+    }
+
+    /** On another thread, while this one reads the settings; simulated GPUs need no native code. */
+    private static void prepareNativeCalls() {
+        if (System.getenv().getOrDefault("GPUFLEET_DEVICES", "nvml").equals("nvml")) {
+            Thread.ofPlatform().name("native-calls").daemon(true).start(NvmlLoader::prepare);
         }
     }
 

@@ -48,10 +48,9 @@ final class ProbeMain {
             case DeviceScan.ScanFailed _ -> List.of();
         };
         var sources = DeviceSources.settingsSources(configured(environment));
-        try (var settings = new SettingsWatcher(sources, new NvidiaEnvironment(environment), _ -> {})) {
-            var selected = settings.selector().select(gpus);
-            return new ProbeReport(scan, samples, ResourcePlan.of(gpus, selected.settings()), selected.origin());
-        }
+        var settings = new SettingsWatcher(sources, new NvidiaEnvironment(environment), _ -> {});
+        var selected = settings.selector().select(gpus);
+        return new ProbeReport(scan, samples, ResourcePlan.of(gpus, selected.settings()), selected.origin());
     }
 
     /** Opens the devices of the environment; no other setting is required. */

@@ -51,8 +51,9 @@ final class DevicePluginEndpoint implements AutoCloseable {
             DaemonCounters counters,
             LongSupplier nanos) {}
 
-    /** Creates an endpoint; it is idle until {@link #socketObserved}. */
-    DevicePluginEndpoint(DevicePluginContext shared, String resource, ResourceHandler resourceHandler) {
+    /** Creates an endpoint; it is idle until {@link #socketObserved}. Each stream that got its first list is reported. */
+    DevicePluginEndpoint(
+            DevicePluginContext shared, String resource, ResourceHandler resourceHandler, Runnable listSent) {
         this.pluginContext = shared;
         this.vertx = shared.vertx();
         this.context = vertx.getOrCreateContext();
@@ -63,7 +64,10 @@ final class DevicePluginEndpoint implements AutoCloseable {
                 context,
                 ListAndWatchStreams.TEARDOWN_LIMIT,
                 resourceHandler::list,
-                () -> handle(new Event.StreamOpened()),
+                () -> {
+                    listSent.run();
+                    handle(new Event.StreamOpened());
+                },
                 () -> handle(new Event.StreamEnded()));
         var server = new DevicePluginServer(vertx, resourceHandler, streams);
         this.socket = new PluginSocket(server, shared.socketPaths(), resource);

@@ -9,10 +9,13 @@ import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,7 @@ public final class DevicePluginEndpoints implements DevicePublisher, AutoCloseab
     private final AllocationHandler allocationHandler;
     private final Map<String, DevicePluginEndpoint> endpoints = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
+    private final CountDownLatch firstStream = new CountDownLatch(1);
     private long checkTimer = -1;
     /** Accessed only by the thread that watches the directory. */
     private boolean foreignPluginChanged;
@@ -103,7 +107,8 @@ public final class DevicePluginEndpoints implements DevicePublisher, AutoCloseab
         if (endpoints.isEmpty()) {
             pluginContext.socketPaths().removeStaleSockets();
         }
-        var endpoint = new DevicePluginEndpoint(pluginContext, resource, allocationHandler.resource(resource));
+        var endpoint = new DevicePluginEndpoint(
+                pluginContext, resource, allocationHandler.resource(resource), firstStream::countDown);
         endpoints.put(resource, endpoint);
         endpoint.socketObserved(pluginContext.directory().readKubeletSocket());
     }
@@ -120,6 +125,11 @@ public final class DevicePluginEndpoints implements DevicePublisher, AutoCloseab
         if (names.contains(CHECKPOINT)) {
             settings.checkpointChanged().run();
         }
+    }
+
+    /** Waits until the kubelet has its first list; whether it came in that time. */
+    public boolean awaitFirstList(Duration atMost) throws InterruptedException {
+        return firstStream.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Number of open streams. */

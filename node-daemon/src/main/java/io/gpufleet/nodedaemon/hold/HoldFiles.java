@@ -36,6 +36,7 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
     private final Path hold;
     private final Path released;
     private final OpenGpuFiles openGpuFiles;
+    private final Runnable otherFiles;
     private @Nullable DirectoryWatch watch;
     private volatile String fileVersion = "";
     private @Nullable HoldRequest lastRequest;
@@ -45,9 +46,12 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
      * Uses a directory, which is created where it does not exist.
      *
      * @param gpuNodes prefix of the paths that must be closed before the GPUs count as released
+     * @param otherFiles looks at other files of the node: called after each change in the directory and once a second, on the
+     *     thread that watches
      */
-    public HoldFiles(Path directory, String gpuNodes) {
+    public HoldFiles(Path directory, String gpuNodes, Runnable otherFiles) {
         this.directory = directory;
+        this.otherFiles = otherFiles;
         this.hold = directory.resolve(HOLD);
         this.released = directory.resolve("released");
         this.openGpuFiles = new OpenGpuFiles(gpuNodes);
@@ -69,6 +73,7 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
             fileVersion = now;
             changed.run();
         }
+        otherFiles.run();
     }
 
     private String fileVersion() {

@@ -9,8 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,16 +18,13 @@ import org.slf4j.LoggerFactory;
  * previous ones stay in force. The label's value is saved in the file {@code selected-config}, so that device ids do not
  * change at a start until Kafka responds.
  */
-public final class SettingsWatcher implements AutoCloseable {
+public final class SettingsWatcher {
     private static final Logger LOG = LoggerFactory.getLogger(SettingsWatcher.class);
-    private static final long POLL_SECONDS = 2;
 
     private final SettingsSources sources;
     private final SettingsReader reader;
     private final Consumer<SettingsSelector> changed;
     private final Path labelFile;
-    private final CountDownLatch closed = new CountDownLatch(1);
-    private final Thread thread;
     private ConfigFileContents contents = new ConfigFileContents("", Map.of());
     private List<IgnoredSetting> ignoredSettings = List.of();
     private SettingsSelector selector;
@@ -44,10 +39,9 @@ public final class SettingsWatcher implements AutoCloseable {
         this.labelFile = sources.stateDirectory().resolve("selected-config");
         this.label = storedLabel();
         this.selector = initialSelector();
-        this.thread = Thread.ofPlatform().name("settings").daemon(true).unstarted(this::run);
     }
 
-    /** The current settings; before {@link #start} those of the start. */
+    /** The current settings; before the first {@link #poll} those of the start. */
     public SettingsSelector selector() {
         return selector;
     }
@@ -57,11 +51,6 @@ public final class SettingsWatcher implements AutoCloseable {
         return ignoredSettings.stream()
                 .map(setting -> setting.where() + ": " + setting.why())
                 .toList();
-    }
-
-    /** Starts watching the files. */
-    public void start() {
-        thread.start();
     }
 
     private SettingsSelector initialSelector() {
@@ -78,18 +67,8 @@ public final class SettingsWatcher implements AutoCloseable {
         }
     }
 
-    private void run() {
-        try {
-            while (!closed.await(POLL_SECONDS, TimeUnit.SECONDS)) {
-                poll();
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** Reads the files once. */
-    synchronized void poll() {
+    /** Reads the files once; publishes the settings if they changed. */
+    public synchronized void poll() {
         try {
             var now = ConfigFileContents.read(reader.file(), sources.directory());
             if (!now.equals(contents)) {
@@ -161,10 +140,5 @@ public final class SettingsWatcher implements AutoCloseable {
                     .log(
                             "configuration of the Node's label cannot be saved; a restart without Kafka would not know it");
         }
-    }
-
-    @Override
-    public void close() {
-        closed.countDown();
     }
 }

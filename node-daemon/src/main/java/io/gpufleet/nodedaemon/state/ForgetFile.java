@@ -1,6 +1,5 @@
 package io.gpufleet.nodedaemon.state;
 
-import io.gpufleet.kit.files.DirectoryWatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -9,7 +8,6 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,26 +15,20 @@ import org.slf4j.LoggerFactory;
  * A file {@code forget} by which an operator removes GPUs from those that the node should have: UUIDs or serial numbers,
  * separated by white space. It is deleted once it was applied.
  */
-public final class ForgetFile implements AutoCloseable {
+public final class ForgetFile {
     private static final Logger LOG = LoggerFactory.getLogger(ForgetFile.class);
 
     private final Path file;
     private final Consumer<Set<String>> forgotten;
-    private @Nullable DirectoryWatch watch;
 
-    /** Reads a file of the run directory; {@link #start} applies one that exists, and watches for others. */
+    /** Reads a file of the run directory. */
     public ForgetFile(Path runDirectory, Consumer<Set<String>> forgotten) {
         this.file = runDirectory.resolve("forget");
         this.forgotten = forgotten;
     }
 
-    /** Starts applying the file whenever it is written. */
-    public void start() {
-        check();
-        watch = new DirectoryWatch(file.toAbsolutePath().resolveSibling(""), _ -> check());
-    }
-
-    private synchronized void check() {
+    /** Applies the file, if it exists. */
+    public synchronized void check() {
         try {
             Set<String> names = Files.readString(file)
                     .lines()
@@ -56,14 +48,6 @@ public final class ForgetFile implements AutoCloseable {
                     .addKeyValue("file", file)
                     .addKeyValue("error", unreadable.toString())
                     .log("GPUs to forget cannot be read, or the file not deleted");
-        }
-    }
-
-    @Override
-    public void close() {
-        DirectoryWatch watching = watch;
-        if (watching != null) {
-            watching.close();
         }
     }
 }

@@ -24,13 +24,14 @@ class HoldFilesTest {
     @TempDir
     private Path directory;
 
+    private final AtomicInteger looks = new AtomicInteger();
     private Path run;
     private HoldFiles files;
 
     @BeforeEach
     void open() {
         run = directory.resolve("run");
-        files = new HoldFiles(run, directory.resolve("nvidia").toString());
+        files = new HoldFiles(run, directory.resolve("nvidia").toString(), looks::incrementAndGet);
     }
 
     @AfterEach
@@ -79,6 +80,13 @@ class HoldFilesTest {
 
         Files.delete(run.resolve("hold"));
         await().until(() -> changes.get() > before);
+    }
+
+    @Test
+    void otherFilesAreLookedAtWithoutAChangeToo() {
+        files.onChange(() -> {});
+
+        await().until(() -> looks.get() >= 2);
     }
 
     @Test

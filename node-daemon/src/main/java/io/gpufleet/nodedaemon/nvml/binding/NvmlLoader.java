@@ -39,6 +39,11 @@ public final class NvmlLoader {
      */
     public record LoadedLibrary(NvmlLibrary library, String name, boolean unloadable) {}
 
+    /** Prepares jnr-ffi for the first library, which takes long; loads none of the driver. */
+    public static void prepare() {
+        LibraryLoader.create(DynamicLinker.class).library("c").library("dl").load();
+    }
+
     /** Loads a library; throws {@link UnsatisfiedLinkError} where the linker rejects the file. */
     public static synchronized LoadedLibrary load(String absolutePath) {
         int opening = OPENINGS.merge(absolutePath, 1, Integer::sum);

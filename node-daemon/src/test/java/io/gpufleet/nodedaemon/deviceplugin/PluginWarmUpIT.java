@@ -1,0 +1,71 @@
+package io.gpufleet.nodedaemon.deviceplugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.nodedaemon.app.AllocationHandler;
+import io.gpufleet.nodedaemon.app.NodeLoopInput;
+import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
+import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
+import io.gpufleet.nodedaemon.model.device.TestGpus;
+import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PluginWarmUpIT {
+    private final Queue<NodeLoopInput> inputs = new ConcurrentLinkedQueue<>();
+    private final AllocationHandler handler = new AllocationHandler(
+            new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.NONE),
+            () -> TestGpus.second(0),
+            new DaemonCounters(),
+            inputs::add);
+
+    private Vertx vertx;
+    private Path directory;
+
+    @BeforeEach
+    void open() throws IOException {
+        vertx = Vertx.vertx();
+        // The path of a socket has at most 107 bytes.
+        directory = Files.createTempDirectory("w");
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        vertx.close().await();
+        Files.delete(directory);
+    }
+
+    @Test
+    void callsAreAnsweredAndLeaveNothingBehind() {
+        // Given
+        handler.lists(Map.of(ResourcePlan.GPU, new DeviceList(1, List.of(TestGpus.offer(0, true, "")))), 1);
+        // When
+        int answered = new PluginWarmUp(vertx, directory, () -> TestGpus.second(0))
+                .run(handler)
+                .await();
+        // Then
+        assertThat(answered).isEqualTo(90);
+        assertThat(directory).isEmptyDirectory();
+        assertThat(inputs).as("allocations that are published").isEmpty();
+    }
+
+    @Test
+    void nothingIsCalledWithoutDevices() {
+        assertThat(new PluginWarmUp(vertx, directory, () -> TestGpus.second(0))
+                        .run(handler)
+                        .await())
+                .isZero();
+    }
+}
