@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Mutable settings: file, NVIDIA's variables and our own variables overwrite each other in this order. */
 final class PluginSettingsBuilder {
@@ -55,20 +56,18 @@ final class PluginSettingsBuilder {
     void ignoredXids(List<String> values) {
         boolean all = values.contains("all") || values.contains("xids");
         xidOverrides = new XidOverrides(
-                all,
-                xidOverrides.allEnforced(),
-                all ? Set.of() : SettingValueParser.xids(values),
-                xidOverrides.enforced());
+                all, xidOverrides.allEnforced(), all ? Set.of() : codes(values), xidOverrides.enforced());
     }
 
     /** XIDs that always withdraw the device: {@code all} or numbers. */
     void enforcedXids(List<String> values) {
         boolean all = values.contains("all");
         xidOverrides = new XidOverrides(
-                xidOverrides.allIgnored(),
-                all,
-                xidOverrides.ignored(),
-                all ? Set.of() : SettingValueParser.xids(values));
+                xidOverrides.allIgnored(), all, xidOverrides.ignored(), all ? Set.of() : codes(values));
+    }
+
+    private static Set<Integer> codes(List<String> numbers) {
+        return numbers.stream().map(Integer::valueOf).collect(Collectors.toSet());
     }
 
     /** Builds the settings; throws {@link IllegalArgumentException} for contradictions. */

@@ -64,9 +64,6 @@ final class SettingsReader {
         YamlSection root = YamlSection.of(path(SELECT), contents.textOf(SELECT));
         for (YamlSection section : root.sections("rules")) {
             var rule = new SelectRule();
-            section.text("node", value -> rule.node = value);
-            section.text("model", value -> rule.model = value);
-            section.text("gpus", value -> rule.gpus = SettingValueParser.count(value));
             if (!section.has("config")) {
                 throw section.missing("config", "name a file of the same directory");
             }
@@ -76,7 +73,7 @@ final class SettingsReader {
                                 () -> new IllegalArgumentException("it takes a file of the same directory; available: "
                                         + contents.filesByName().keySet()));
             });
-            ignored.addAll(section.unknown());
+            PluginKeys.RULE.read(section, rule, ignored::add);
             // Files for other nodes are not parsed, so their errors do not matter here.
             if (SettingsSelector.globMatches(rule.node, sources.node())) {
                 rules.add(new Rule(
@@ -87,10 +84,11 @@ final class SettingsReader {
         return rules;
     }
 
-    private static final class SelectRule {
-        private String node = "*";
-        private String model = "";
-        private int gpus;
+    /** A rule as it is read. */
+    static final class SelectRule {
+        String node = "*";
+        String model = "";
+        int gpus;
         private String file = "";
     }
 

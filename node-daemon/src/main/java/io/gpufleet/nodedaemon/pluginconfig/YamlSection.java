@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.pluginconfig;
 
 import java.io.StringReader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -99,10 +100,18 @@ final class YamlSection {
         value(key).ifPresent(node -> read(node, pathOf(key), () -> reader.accept(list(node, pathOf(key)))));
     }
 
+    /** Splits at commas, without empty values. */
+    static List<String> list(String values) {
+        return Arrays.stream(values.split(",", -1))
+                .map(String::strip)
+                .filter(value -> !value.isEmpty())
+                .toList();
+    }
+
     private List<String> list(Node node, String name) {
         return node instanceof SequenceNode sequence
                 ? sequence.getValue().stream().map(item -> scalar(item, name)).toList()
-                : SettingValueParser.list(scalar(node, name));
+                : list(scalar(node, name));
     }
 
     /** Whether the value is a list. */
