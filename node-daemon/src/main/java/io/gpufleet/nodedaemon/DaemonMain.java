@@ -136,7 +136,7 @@ final class DaemonMain implements AutoCloseable {
         boolean _ = devicePlugins.awaitFirstList(HTTP_START_DELAY);
         kernelLogOverruns = followKernelLog(config, host, inbox);
         opsServer =
-                OpsServer.open(reporting, config.http().host(), config.http().port(), responses(metrics(node)));
+                OpsServer.open(reporting, config.http().host(), config.http().port(), responses(config, environment));
         new PluginWarmUp(reporting, config.state().runDirectory(), DaemonMain::now).run(allocationHandler);
         reporting.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
         exit.prepare(source.name());
@@ -291,11 +291,17 @@ final class DaemonMain implements AutoCloseable {
         return new Moment(Clock.systemUTC().instant(), System.nanoTime());
     }
 
-    private OpsServer.OpsResponses responses(DaemonMetrics metrics) {
+    private OpsServer.OpsResponses responses(DaemonConfig config, Map<String, String> environment) {
+        DaemonMetrics metrics = metrics(config.kafka().node());
         return new OpsServer.OpsResponses(
                 () -> livenessChecks().livenessFailures(),
                 () -> livenessChecks().readinessFailures(),
-                metrics::text);
+                metrics::text,
+                new DaemonReports(
+                        environment,
+                        config,
+                        loop::status,
+                        () -> livenessChecks().readinessFailures()));
     }
 
     private LivenessChecks livenessChecks() {

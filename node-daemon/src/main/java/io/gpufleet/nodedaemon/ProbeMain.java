@@ -1,28 +1,14 @@
 package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.kit.config.Environment;
 import io.gpufleet.nodedaemon.app.device.DeviceSource;
-import io.gpufleet.nodedaemon.cli.ProbeReport;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
-import io.gpufleet.nodedaemon.model.device.GpuSample;
-import io.gpufleet.nodedaemon.model.device.KnownGpu;
-import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
-import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** The command {@code probe}: prints one scan and sample of the devices. Needs neither Kafka nor a kubelet. */
 final class ProbeMain {
-    private static final int EXIT_OK = 0;
-    private static final int EXIT_SCAN_FAILED = 1;
     private static final int EXIT_INVALID_CONFIGURATION = 2;
-
-    private static final Map<String, String> PLACEHOLDERS =
-            Map.of("GPUFLEET_CLUSTER", "none", "GPUFLEET_KAFKA", "none:9092", "GPUFLEET_NODE", "probe");
 
     private ProbeMain() {}
 
@@ -30,39 +16,18 @@ final class ProbeMain {
     static int probe(Map<String, String> environment, boolean json) {
         try (DeviceSource source = open(environment)) {
             DeviceScan scan = source.scan();
-            var report = report(environment, scan, source.sample());
+            var report = NodeProbe.report(environment, scan, source.sample());
             System.out.print(json ? report.json() : report.table());
-            return scan instanceof DeviceScan.ScanSucceeded ? EXIT_OK : EXIT_SCAN_FAILED;
+            return NodeProbe.status(scan);
         } catch (ConfigurationException invalid) {
             System.err.println("node-daemon probe: " + invalid.getMessage());
             return EXIT_INVALID_CONFIGURATION;
         }
     }
 
-    private static ProbeReport report(Map<String, String> environment, DeviceScan scan, List<GpuSample> samples) {
-        List<KnownGpu> gpus = switch (scan) {
-            case DeviceScan.ScanSucceeded succeeded ->
-                succeeded.gpus().stream()
-                        .map(gpu -> new KnownGpu(gpu, new KnownGpu.Presence.Answering()))
-                        .toList();
-            case DeviceScan.ScanFailed _ -> List.of();
-        };
-        var sources = DeviceSources.settingsSources(configured(environment));
-        var settings = new SettingsWatcher(sources, new NvidiaEnvironment(environment), _ -> {});
-        var selected = settings.selector().select(gpus);
-        return new ProbeReport(scan, samples, ResourcePlan.of(gpus, selected.settings()), selected.origin());
-    }
-
     /** Opens the devices of the environment; no other setting is required. */
     static DeviceSource open(Map<String, String> environment) {
-        DaemonConfig config = configured(environment);
+        DaemonConfig config = NodeProbe.configured(environment);
         return DeviceSources.open(config.devices(), config.kafka().node());
-    }
-
-    /** Reads the daemon's settings, with placeholders for those that only a daemon requires. */
-    static DaemonConfig configured(Map<String, String> environment) {
-        var values = new HashMap<>(PLACEHOLDERS);
-        values.putAll(environment);
-        return DaemonConfig.from(Environment.read(values, DaemonConfig.SETTINGS));
     }
 }

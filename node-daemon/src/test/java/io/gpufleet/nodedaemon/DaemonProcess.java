@@ -78,6 +78,10 @@ final class DaemonProcess implements AutoCloseable {
         process.kill();
     }
 
+    int port() {
+        return process.httpPort();
+    }
+
     long pid() {
         return process.pid();
     }

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** {@code /livez}, {@code /readyz} and {@code /metrics}: served without a router. */
+/** {@code /livez}, {@code /readyz}, {@code /metrics} and the reports: served without a router. */
 public final class OpsServer implements AutoCloseable {
     private final HttpServer server;
 
@@ -26,19 +26,22 @@ public final class OpsServer implements AutoCloseable {
      * @param livenessFailures reasons to restart the process; empty if it is alive
      * @param readinessFailures reasons why it is not ready; empty if it is
      * @param metrics the metrics page
+     * @param reports reports for operators of the same machine
      */
     public record OpsResponses(
             Supplier<List<String>> livenessFailures,
             Supplier<List<String>> readinessFailures,
-            Supplier<String> metrics) {}
+            Supplier<String> metrics,
+            OperatorReports reports) {}
 
     /** Starts the server; port 0 chooses a free port. Blocks, so do not call it on an event loop. */
     public static OpsServer open(Vertx vertx, String host, int port, OpsResponses responses)
             throws InterruptedException {
+        var reports = new ReportRoute(vertx, responses.reports());
         try {
             // After an upgrade to HTTP/2 a response of several frames arrives corrupted.
             return new OpsServer(vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
-                    .requestHandler(request -> respond(request, responses))
+                    .requestHandler(request -> respond(request, responses, reports))
                     .listen(port, host)
                     .toCompletionStage()
                     .toCompletableFuture()
@@ -58,7 +61,7 @@ public final class OpsServer implements AutoCloseable {
         return server.actualPort();
     }
 
-    private static void respond(HttpServerRequest request, OpsResponses responses) {
+    private static void respond(HttpServerRequest request, OpsResponses responses, ReportRoute reports) {
         switch (request.path()) {
             // The path of dcgm-exporter's probes.
             case "/livez", "/health" ->
@@ -69,11 +72,13 @@ public final class OpsServer implements AutoCloseable {
                 request.response()
                         .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
                         .end(responses.metrics().get());
+            case "/doctor" -> reports.respond(request, "doctor");
+            case "/probe" -> reports.respond(request, "probe");
             case null, default ->
                 request.response()
                         .setStatusCode(404)
                         .putHeader("content-type", "text/plain; charset=utf-8")
-                        .end("paths: /livez, /readyz, /metrics\n");
+                        .end("paths: /livez, /readyz, /metrics; from the same machine /doctor, /probe\n");
         }
     }
 

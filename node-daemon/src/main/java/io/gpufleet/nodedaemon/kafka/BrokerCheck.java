@@ -40,6 +40,11 @@ public final class BrokerCheck {
     private final Topics topics;
     private final String node;
 
+    /** Creates a check for one node; the file with properties of Kafka's clients may be empty. */
+    public BrokerCheck(String bootstrap, String clientProperties, String topicPrefix, String node) {
+        this(KafkaSettings.clients(bootstrap, clientProperties), topicPrefix, node);
+    }
+
     /** Creates a check for one node. */
     public BrokerCheck(KafkaClients clients, String topicPrefix, String node) {
         this.clients = clients;

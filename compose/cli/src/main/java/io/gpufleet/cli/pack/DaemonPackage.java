@@ -85,6 +85,10 @@ public final class DaemonPackage {
                 home.resolve("runtime").toString());
         List<String> jars = jars();
         Files.copy(tree.resolve("node-daemon/jvm.args"), home.resolve("jvm.args"));
+        Files.copy(
+                tree.resolve("node-daemon/src/main/package/ask-daemon"),
+                home.resolve("bin/ask-daemon"),
+                StandardCopyOption.COPY_ATTRIBUTES);
         Files.writeString(executable(), startScript(jars));
         Files.setPosixFilePermissions(executable(), PosixFilePermissions.fromString("rwxr-xr-x"));
         log.accept("training run for the AOT cache");
@@ -153,6 +157,16 @@ public final class DaemonPackage {
             #!/bin/sh
             # The node-daemon; JAVA_FLAGS has further flags for its virtual machine.
             home=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
+            case "${1:-}" in
+              doctor | probe)
+                # A daemon that runs here reports itself; 75: none does.
+                if command -v bash >/dev/null; then
+                  bash "$home/bin/ask-daemon" "$@"
+                  status=$?
+                  [ "$status" -eq 75 ] || exit "$status"
+                fi
+                ;;
+            esac
             classes=
             for jar in %s; do
               classes="$classes${classes:+:}$home/lib/$jar"
