@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Message;
+import io.gpufleet.allocation.app.DaemonSilence;
 import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
@@ -12,13 +13,17 @@ import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
+import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 
@@ -29,12 +34,13 @@ public final class AllocationProjection implements Projection<NodeLedger> {
             EventType.HOLDINGS_CHANGED,
             1,
             Set.of(Topic.ALLOCATION, Topic.VERDICTS, Topic.INVENTORY, Topic.SIGNALS),
-            Set.of(),
+            Set.of(Topic.TELEMETRY),
             Set.of(Topic.USAGE));
     /** Intervals are in whole seconds of the node's clock; nobody waits for them. */
     private static final Duration LINGER = Duration.ofMillis(50);
 
     private final String cluster;
+    private final DaemonSilence silence = new DaemonSilence();
 
     /** The ledger of a cluster, whose name is part of every interval id. */
     public AllocationProjection(String cluster) {
@@ -63,14 +69,65 @@ public final class AllocationProjection implements Projection<NodeLedger> {
 
     @Override
     public Effects<NodeLedger> on(States<NodeLedger> states, Inbound input, Instant now) {
-        List<LedgerFact> facts = LedgerFactMapper.of(input);
         String node = input.key();
         NodeLedger before = states.get(node).orElse(NodeLedger.EMPTY);
+        if (input instanceof Inbound.Heartbeat heartbeat) {
+            return heard(node, before, heartbeat.appendedAt(), now);
+        }
+        if (input instanceof Inbound.Event event && event.envelope().source() instanceof EventSource.Node) {
+            silence.heard(node, event.appendedAt());
+        }
+        List<LedgerFact> facts = new ArrayList<>(LedgerFactMapper.of(input));
+        if (facts.stream().anyMatch(LedgerFact.MachineGone.class::isInstance)) {
+            silence.lastWord(node).ifPresent(at -> facts.addFirst(new LedgerFact.DaemonHeard(at)));
+        }
+        return fold(node, before, facts, input, now);
+    }
+
+    private Effects<NodeLedger> fold(
+            String node, NodeLedger before, List<LedgerFact> facts, Inbound input, Instant now) {
         LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
         List<Outbound.Event> outputs = update.published().stream()
                 .map(entry -> usage(node, entry, now).causedBy(input))
                 .toList();
         return update.next().equals(before) ? Effects.publish(outputs) : Effects.state(node, update.next(), outputs);
+    }
+
+    /** Heartbeats are remembered here and recorded now and then, so that a restart knows the last word roughly. */
+    private Effects<NodeLedger> heard(String node, NodeLedger before, Instant at, Instant now) {
+        silence.heard(node, at);
+        return !before.open().isEmpty() && silence.shouldRecord(before.clock().heardAt(), at)
+                ? facts(node, before, List.of(new LedgerFact.DaemonHeard(at)), now)
+                : Effects.none();
+    }
+
+    private Effects<NodeLedger> facts(String node, NodeLedger before, List<LedgerFact> facts, Instant now) {
+        LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
+        return Effects.state(
+                node,
+                update.next(),
+                update.published().stream()
+                        .map(entry -> usage(node, entry, now))
+                        .toList());
+    }
+
+    @Override
+    public void restarted(States<NodeLedger> states, Instant now) {
+        List<String> holding = new ArrayList<>();
+        states.forEach((node, ledger) -> {
+            if (!ledger.open().isEmpty()) {
+                holding.add(node);
+            }
+        });
+        silence.restarted(holding, now);
+    }
+
+    @Override
+    public Collection<String> due(States<NodeLedger> states, Progress progress, Instant now) {
+        return silence.silent(
+                node -> progress.caughtUpFor(Topic.TELEMETRY, node, now),
+                node -> states.get(node).map(ledger -> !ledger.open().isEmpty()).orElse(false),
+                now);
     }
 
     @Override
@@ -84,13 +141,22 @@ public final class AllocationProjection implements Projection<NodeLedger> {
         NodeLedger before = states.get(node).orElse(NodeLedger.EMPTY);
         Instant goneSince = before.goneSince();
         if (goneSince == null || wakeAt(before).isAfter(now)) {
-            return Effects.none();
+            return silent(node, before, now);
         }
         LedgerUpdate last = LedgerReducer.fold(
                 cluster, node, before, new LedgerFact.MachineGone(goneSince, IntervalEndReason.NODE_LOST));
         return Effects.forget(
                 node,
                 last.published().stream().map(entry -> usage(node, entry, now)).toList());
+    }
+
+    /** What a silent daemon held ends at its last word. */
+    private Effects<NodeLedger> silent(String node, NodeLedger before, Instant now) {
+        Instant last = silence.lastWord(node).orElse(before.clock().heardAt());
+        if (before.open().isEmpty() || last.plus(DaemonSilence.TOLERATED).isAfter(now)) {
+            return Effects.none();
+        }
+        return facts(node, before, List.of(new LedgerFact.DaemonSilent(last)), now);
     }
 
     private static Outbound.Event usage(String node, UsageEntry entry, Instant now) {

@@ -41,6 +41,7 @@ final class LedgerFactMapper {
                 given.topic() == Topic.VERDICTS
                         ? List.of(new LedgerFact.TrustChanged(Map.of(), given.appendedAt()))
                         : List.of();
+            // The projection remembers it: a fact for every heartbeat would be a write for every heartbeat.
             case Inbound.Heartbeat _ -> List.of();
         };
     }

@@ -38,6 +38,7 @@ final class LedgerMapper {
                 .setBootId(ledger.bootId())
                 .setLastSnapshot(time(ledger.clock().lastSnapshot()))
                 .setClockAheadMs(ledger.clock().aheadMillis())
+                .setHeardAt(time(ledger.clock().heardAt()))
                 .putAllMigParents(ledger.gpus().migParents());
         ledger.open().values().forEach(open -> state.addOpen(open(open)));
         ledger.pending().forEach(pending -> state.addPending(pending(pending)));
@@ -91,7 +92,7 @@ final class LedgerMapper {
                 state.getUntrustedList().stream()
                         .collect(Collectors.toMap(
                                 UntrustedDevice::getDeviceUuid, device -> time(device.getSince()), (one, two) -> one)),
-                new NodeClock(time(state.getLastSnapshot()), state.getClockAheadMs()),
+                new NodeClock(time(state.getLastSnapshot()), state.getClockAheadMs(), time(state.getHeardAt())),
                 new ClosedUsage(
                         state.getClosedList().stream()
                                 .map(closed -> closed(closed, state.getAdjustmentsOrDefault(closed.getIntervalId(), 0)))
@@ -160,7 +161,10 @@ final class LedgerMapper {
     private static UsageInterval.Builder intervalOf(Holding holding) {
         Holder holder = holding.holder();
         HeldDevice device = holding.device();
+        boolean whole = device.migProfile().isEmpty();
         return UsageInterval.newBuilder()
+                .setSlices(whole ? 0 : device.fraction().numerator())
+                .setSlicesOf(whole ? 0 : device.fraction().denominator() / device.shareOf())
                 .setDeviceUuid(device.slot().deviceUuid())
                 .setReplica(device.slot().replica())
                 .setDeviceId(device.id())

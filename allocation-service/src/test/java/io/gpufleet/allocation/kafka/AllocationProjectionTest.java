@@ -175,8 +175,8 @@ class AllocationProjectionTest {
         var departed = NodeDeparted.newBuilder().setBootId("boot-1").build();
         assertThat(projection
                         .on(states, event(Topic.INVENTORY, EventType.NODE_DEPARTED, 1, departed), at(1))
-                        .isEmpty())
-                .isTrue();
+                        .outputs())
+                .isEmpty();
         assertThat(projection
                         .on(states, new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(1)), at(1))
                         .isEmpty())

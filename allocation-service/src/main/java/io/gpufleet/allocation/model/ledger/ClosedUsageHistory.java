@@ -141,7 +141,7 @@ final class ClosedUsageHistory {
     private ClosedUsageInterval adjusted(
             ClosedUsageInterval interval, Instant end, boolean estimated, IntervalEndReason reason) {
         long difference =
-                GpuTime.millis(interval.to(), end, interval.holding().device().shareOf());
+                GpuTime.millis(interval.to(), end, interval.holding().device().fraction());
         ClosedUsageInterval next = interval.withEnd(end, estimated, reason);
         if (difference == 0) {
             return new ClosedUsageInterval(
@@ -202,8 +202,11 @@ final class ClosedUsageHistory {
         return rest;
     }
 
+    /** Forgets what closed long ago; what a silent daemon held is kept longer, since it may hold it still. */
     void forgetBefore(Instant now) {
-        intervals.removeIf(interval -> interval.to().plus(RETENTION).isBefore(now));
+        intervals.removeIf(interval -> interval.to()
+                .plus(interval.reason() == IntervalEndReason.NODE_LOST ? NodeLedger.FORGET_AFTER : RETENTION)
+                .isBefore(now));
         while (intervals.size() > MAX_INTERVALS) {
             intervals.removeFirst();
         }

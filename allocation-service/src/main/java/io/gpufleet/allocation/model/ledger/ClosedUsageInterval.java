@@ -21,7 +21,7 @@ public record ClosedUsageInterval(
         int adjustments) {
     /** Milli-GPU-seconds. */
     public long gpuMillis() {
-        return GpuTime.millis(from, to, holding.device().shareOf());
+        return GpuTime.millis(from, to, holding.device().fraction());
     }
 
     /** The same interval with another end, one adjustment later. */

@@ -6,9 +6,9 @@ import java.time.Instant;
 public final class GpuTime {
     private GpuTime() {}
 
-    /** Milli-GPU-seconds from one second of the node's clock to another, for one share of a device. */
-    public static long millis(Instant from, Instant to, int shareOf) {
-        return Math.floorDiv(to.getEpochSecond() * 1000, shareOf)
-                - Math.floorDiv(from.getEpochSecond() * 1000, shareOf);
+    /** Milli-GPU-seconds from one second of the node's clock to another, for a device that is a part of a GPU. */
+    public static long millis(Instant from, Instant to, GpuFraction fraction) {
+        return Math.floorDiv(to.getEpochSecond() * 1000 * fraction.numerator(), fraction.denominator())
+                - Math.floorDiv(from.getEpochSecond() * 1000 * fraction.numerator(), fraction.denominator());
     }
 }

@@ -19,4 +19,9 @@ public record HeldDevice(String id, DeviceSlot slot, String shortModel, int shar
     public boolean countsLike(HeldDevice other) {
         return shortModel.equals(other.shortModel) && shareOf == other.shareOf && migProfile.equals(other.migProfile);
     }
+
+    /** Part of a GPU that this is. */
+    public GpuFraction fraction() {
+        return GpuFraction.of(shortModel, migProfile, shareOf);
+    }
 }

@@ -45,6 +45,12 @@ public sealed interface LedgerFact {
     /** The daemon of the node sent an event; it is still there. */
     record DaemonHeard(Instant appendedAt) implements LedgerFact {}
 
+    /**
+     * The daemon has been silent for long, and its last word is that of {@code lastWord}, an append time: what is held ends
+     * there, estimated. What follows is not known, and not billed, until the daemon proves it.
+     */
+    record DaemonSilent(Instant lastWord) implements LedgerFact {}
+
     /** The Node object exists. */
     record NodeObserved() implements LedgerFact {}
 

@@ -50,9 +50,16 @@ final class MutableNodeLedger {
             case LedgerFact.TrustChanged trust -> trustChanged(trust);
             case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> gpus = announced;
             case LedgerFact.DaemonHeard(Instant appendedAt) -> {
+                if (!open.isEmpty()) {
+                    clock = clock.heard(appendedAt);
+                }
                 if (goneSince != null && goneSince.isBefore(appendedAt)) {
                     goneSince = appendedAt;
                 }
+            }
+            case LedgerFact.DaemonSilent(Instant lastWord) -> {
+                clock = clock.heard(lastWord);
+                closeAll(lastWord(lastWord), IntervalEndReason.NODE_LOST);
             }
             case LedgerFact.NodeObserved _ -> goneSince = null;
             case LedgerFact.MachineGone(Instant appendedAt, IntervalEndReason reason) ->
@@ -63,11 +70,18 @@ final class MutableNodeLedger {
     }
 
     private void machineGone(Instant appendedAt, IntervalEndReason reason) {
-        closeAll(clock.at(appendedAt), reason);
+        closeAll(lastWord(appendedAt), reason);
         // A replaced machine has a successor; of a node that was never known nothing needs to be forgotten.
         if (reason == IntervalEndReason.NODE_LOST && known && goneSince == null) {
             goneSince = appendedAt;
         }
+    }
+
+    /** Until when the daemon vouched for what is held, by the node's clock; its objects may outlive it for days. */
+    private Instant lastWord(Instant appendedAt) {
+        Instant heard = clock.heardAt();
+        boolean known = !heard.equals(Instant.EPOCH);
+        return max(clock.at(known && heard.isBefore(appendedAt) ? heard : appendedAt), clock.lastSnapshot());
     }
 
     private void allocated(LedgerFact.Allocated fact) {
@@ -80,7 +94,7 @@ final class MutableNodeLedger {
 
     private void snapshot(LedgerFact.HoldingsSnapshot fact) {
         newBoot(fact.bootId(), fact.at());
-        clock = new NodeClock(fact.at(), fact.clockAheadMillis());
+        clock = clock.snapshot(fact.at(), fact.clockAheadMillis()).heard(fact.appendedAt());
         Map<DeviceSlot, Holding> held = held(fact);
         Map<DeviceSlot, Instant> ends = new HashMap<>();
         for (OpenUsageInterval interval : List.copyOf(open.values())) {

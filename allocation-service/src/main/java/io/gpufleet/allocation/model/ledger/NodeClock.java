@@ -7,13 +7,25 @@ import java.time.Instant;
  *
  * @param lastSnapshot time of the newest snapshot by the node's clock; the epoch before the first
  * @param aheadMillis how far the node's clock was ahead of the log's
+ * @param heardAt append time of the last word of its daemon, heartbeats included, as far as it was recorded; the epoch
+ *     before the first
  */
-public record NodeClock(Instant lastSnapshot, long aheadMillis) {
+public record NodeClock(Instant lastSnapshot, long aheadMillis, Instant heardAt) {
     /** Clock of a node without snapshots. */
-    public static final NodeClock UNKNOWN = new NodeClock(Instant.EPOCH, 0);
+    public static final NodeClock UNKNOWN = new NodeClock(Instant.EPOCH, 0, Instant.EPOCH);
 
     /** Converts an append time of the log. */
     Instant at(Instant appendTime) {
         return appendTime.plusMillis(aheadMillis);
+    }
+
+    /** The clock after a word of the daemon; an older one changes nothing. */
+    NodeClock heard(Instant appendTime) {
+        return appendTime.isAfter(heardAt) ? new NodeClock(lastSnapshot, aheadMillis, appendTime) : this;
+    }
+
+    /** The clock after a snapshot. */
+    NodeClock snapshot(Instant at, long ahead) {
+        return new NodeClock(at, ahead, heardAt);
     }
 }

@@ -14,18 +14,44 @@ class NodeLedgerMachineTest {
     private final TestNodeLedger node = new TestNodeLedger();
 
     @Test
-    @DisplayName("case 7: lost node ends its intervals with estimated end")
-    void lostNodeEndsItsIntervalsWithEstimatedEnd() {
+    @DisplayName("case 7: lost node ends its intervals at the last word of its daemon, estimated")
+    void lostNodeEndsItsIntervalsAtTheLastWordOfItsDaemon() {
         // Given
         node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
-        // When
-        node.fold(new LedgerFact.MachineGone(at(400), IntervalEndReason.NODE_LOST));
+        node.fold(new LedgerFact.DaemonHeard(at(400)));
+        // When its object is deleted on Monday
+        node.fold(new LedgerFact.MachineGone(at(200_000), IntervalEndReason.NODE_LOST));
         // Then
         assertThat(node.closed()).singleElement().satisfies(closed -> {
             assertThat(closed.endEstimated()).isTrue();
             assertThat(closed.reason()).isEqualTo(IntervalEndReason.NODE_LOST);
             assertThat(closed.gpuMillis()).isEqualTo(400_000);
         });
+    }
+
+    @Test
+    @DisplayName("case 7: silent daemon ends its intervals although nobody deletes the node")
+    void silentDaemonEndsItsIntervals() {
+        // Given
+        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0")));
+        // When
+        node.fold(new LedgerFact.DaemonSilent(at(400)));
+        // Then
+        assertThat(node.millisByPod()).isEqualTo(Map.of("a", 400_000L));
+        assertThat(node.ledger().open()).isEmpty();
+    }
+
+    @Test
+    @DisplayName("case 7: daemon that was cut off for days proves what it held")
+    void daemonThatWasCutOffForDaysProvesWhatItHeld() {
+        // Given
+        node.fold(node.allocated(0, "g0"), node.held(1, holding("a", "u1", "g0"), holding("b", "u2", "g1")));
+        node.fold(new LedgerFact.DaemonSilent(at(400)));
+        // When one pod ended meanwhile, and the other is still there
+        node.fold(podFinished("a", "u1", 100_000), node.held(200_000, holding("b", "u2", "g1")));
+        node.fold(podFinished("b", "u2", 200_100), node.held(200_101));
+        // Then
+        assertThat(node.millisByPod()).isEqualTo(Map.of("a", 100_000_000L, "b", 200_099_000L));
     }
 
     @Test

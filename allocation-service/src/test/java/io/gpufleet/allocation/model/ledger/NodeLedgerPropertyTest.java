@@ -143,10 +143,11 @@ class NodeLedgerPropertyTest {
     @Property(tries = 200)
     void splitIntervalsOfAShareAddUpToTheWhole(
             @ForAll @IntRange(min = 1, max = 48) int shareOf,
+            @ForAll @IntRange(min = 1, max = 7) int slices,
             @ForAll @IntRange(min = 0, max = 1000) int cut,
             @ForAll @IntRange(min = 0, max = 1000) int rest) {
-        long whole = GpuTime.millis(at(0), at(cut + rest), shareOf);
-        assertThat(GpuTime.millis(at(0), at(cut), shareOf) + GpuTime.millis(at(cut), at(cut + rest), shareOf))
-                .isEqualTo(whole);
+        GpuFraction part = GpuFraction.of("A100", slices + "g.5gb", shareOf);
+        assertThat(GpuTime.millis(at(0), at(cut), part) + GpuTime.millis(at(cut), at(cut + rest), part))
+                .isEqualTo(GpuTime.millis(at(0), at(cut + rest), part));
     }
 }
