@@ -1,0 +1,93 @@
+package io.gpufleet.runtime.kubernetes;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.kit.web.Authorizer;
+import io.gpufleet.runtime.kubernetes.Reviews.User;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Authenticates tokens by TokenReview and authorizes users by SubjectAccessReview. Answers are remembered for 30 s, refusals
+ * for 10 s, failures not at all.
+ */
+public final class ReviewAuthorizer implements Authorizer {
+    private static final int MAX_ENTRIES = 10_000;
+    private static final Duration POSITIVE = Duration.ofSeconds(30);
+    private static final Duration NEGATIVE = Duration.ofSeconds(10);
+
+    private record Access(User user, AccessRequest request) {}
+
+    private final Reviews reviews;
+    /** By hash: a token that is not kept cannot be read from a dump of the memory. */
+    private final ExpiringCache<String, Optional<User>> users;
+
+    private final ExpiringCache<Access, Boolean> decisions;
+
+    /** Reviews through the client, which the caller closes; {@code nanos} is monotonic. */
+    public ReviewAuthorizer(KubernetesClient client, LongSupplier nanos) {
+        this(new KubernetesReviews(client), nanos);
+    }
+
+    ReviewAuthorizer(Reviews reviews, LongSupplier nanos) {
+        this.reviews = reviews;
+        this.users = new ExpiringCache<>(MAX_ENTRIES, nanos);
+        this.decisions = new ExpiringCache<>(MAX_ENTRIES, nanos);
+    }
+
+    @Override
+    public AccessResult authorize(String token, AccessRequest request) {
+        try {
+            Optional<User> user = user(token);
+            if (user.isEmpty()) {
+                return new AccessResult.Unauthenticated();
+            }
+            return allowed(new Access(user.get(), request))
+                    ? new AccessResult.Allowed(user.get().name())
+                    : new AccessResult.Forbidden(user.get().name(), denial(request));
+        } catch (KubernetesClientException failed) {
+            String text = String.valueOf(failed.getMessage());
+            return new AccessResult.Unavailable(text.lines().findFirst().orElse(text));
+        }
+    }
+
+    private Optional<User> user(String token) {
+        String key = hash(token);
+        return users.get(key).orElseGet(() -> {
+            Optional<User> user = reviews.user(token);
+            users.put(key, user, user.isPresent() ? POSITIVE : NEGATIVE);
+            return user;
+        });
+    }
+
+    private boolean allowed(Access access) {
+        Supplier<Boolean> review = () -> {
+            boolean allowed = reviews.allowed(access.user(), access.request());
+            decisions.put(access, allowed, allowed ? POSITIVE : NEGATIVE);
+            return allowed;
+        };
+        return decisions.get(access).orElseGet(review);
+    }
+
+    private static String denial(AccessRequest request) {
+        String resource = request.group().isEmpty() ? request.resource() : request.resource() + "." + request.group();
+        return "not allowed to " + request.verb() + " " + resource
+                + (request.name().isEmpty() ? "" : "/" + request.name())
+                + (request.namespace().isEmpty() ? "" : " in " + request.namespace());
+    }
+
+    private static String hash(String token) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(UTF_8)));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JDK has SHA-256", impossible);
+        }
+    }
+}
