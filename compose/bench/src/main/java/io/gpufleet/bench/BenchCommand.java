@@ -5,6 +5,7 @@ import io.gpufleet.bench.fleet.FleetBenchmark;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
+import io.gpufleet.bench.projection.ReadsBenchmark;
 import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.pack.AotCaches;
 import io.gpufleet.cli.pack.DaemonPackage;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Parameters;
 /** The command {@code gpufleet bench}. */
 @Command(name = "bench", description = "Run a benchmark by name.", mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "NAME", description = "fleet, fold or daemon")
+    @Parameters(paramLabel = "NAME", description = "fleet, fold, reads or daemon")
     private String name = "";
 
     @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
@@ -30,7 +31,7 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--faults", description = "number of faults to measure [${DEFAULT-VALUE}]")
     private int faults = 100;
 
-    @Option(names = "--nodes", description = "fold: number of nodes, each with 8 GPUs [${DEFAULT-VALUE}]")
+    @Option(names = "--nodes", description = "fold, reads: number of nodes, each with 8 GPUs [${DEFAULT-VALUE}]")
     private int nodes = 100_000;
 
     @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
@@ -62,6 +63,7 @@ final class BenchCommand implements Callable<Integer> {
         List<Benchmark> all = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
                 new ProjectionBenchmark(tree, nodes, events),
+                new ReadsBenchmark(tree, nodes),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
         Benchmark benchmark = all.stream()
                 .filter(each -> each.name().equals(name))

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -101,6 +102,11 @@ final class ServiceUnderLoad implements AutoCloseable {
     /** Resident memory now. */
     double residentMebibytes() {
         return Processes.residentBytes(handle.pid()).orElse(0) / 1048576.0;
+    }
+
+    /** Port of REST, probes and metrics. */
+    int httpPort() {
+        return Objects.requireNonNull(process.ports().get("http"));
     }
 
     /** Number of events applied; none while the HTTP server is not there yet. */

@@ -49,10 +49,10 @@ public final class OpenApiContract {
         return operations;
     }
 
-    /** Methods and paths of a router, in the form of the document. */
+    /** Methods and paths of a router, in the form of the document; what handles every method is no operation. */
     public static Set<String> routes(Router router) {
         var routes = new TreeSet<String>();
-        router.getRoutes().forEach(route -> {
+        router.getRoutes().stream().filter(route -> route.methods() != null).forEach(route -> {
             for (HttpMethod method : route.methods()) {
                 routes.add(operation(method.name(), route.getName().replaceAll(":(\\w+)", "{$1}")));
             }

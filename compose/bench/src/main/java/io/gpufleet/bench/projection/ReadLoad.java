@@ -1,0 +1,93 @@
+package io.gpufleet.bench.projection;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+/** Clients that query one inventory-service in turn, and a probe beside them. */
+final class ReadLoad {
+    /** The dearest pages, the rarest matches, the census and the scrape. */
+    private static final List<String> PATHS = List.of(
+            "/v1/nodes?limit=1000",
+            "/v1/devices?limit=1000&model=H100",
+            "/v1/nodes?health=lost",
+            "/v1/summary",
+            "/v1/models",
+            "/metrics");
+
+    private static final long PROBE_INTERVAL_MILLIS = 50;
+
+    private final int port;
+    private final Map<String, List<Double>> latencies = new TreeMap<>();
+    private final Semaphore never = new Semaphore(0);
+
+    ReadLoad(int port) {
+        this.port = port;
+        PATHS.forEach(path -> latencies.put(path, new CopyOnWriteArrayList<>()));
+    }
+
+    /** Milliseconds of each query, by path. */
+    Map<String, List<Double>> latencies() {
+        return latencies;
+    }
+
+    /** Milliseconds of each probe for a while, beside so many clients. */
+    List<Double> probe(Duration time, int clients) throws InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        List<Thread> threads = IntStream.range(0, clients)
+                .mapToObj(client -> Thread.ofVirtual().start(() -> query(client, end)))
+                .toList();
+        List<Double> probes = new ArrayList<>();
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            while (System.nanoTime() < end) {
+                probes.add(get(http, "/livez"));
+                var _ = never.tryAcquire(PROBE_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        return probes;
+    }
+
+    private void query(int client, long end) {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            for (int i = client; System.nanoTime() < end; i++) {
+                String path = PATHS.get(i % PATHS.size());
+                latencies.getOrDefault(path, new ArrayList<>()).add(get(http, path));
+            }
+        }
+    }
+
+    private double get(HttpClient http, String path) {
+        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .version(HttpClient.Version.HTTP_1_1)
+                .timeout(Duration.ofSeconds(30))
+                .build();
+        long begun = System.nanoTime();
+        try {
+            int status =
+                    http.send(request, HttpResponse.BodyHandlers.ofByteArray()).statusCode();
+            if (status != 200) {
+                throw new IllegalStateException(path + " answered " + status);
+            }
+        } catch (IOException failed) {
+            throw new IllegalStateException(path + " was not answered", failed);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupted);
+        }
+        return (System.nanoTime() - begun) / 1e6;
+    }
+}
