@@ -10,7 +10,6 @@ import io.gpufleet.inventory.app.NodeTimers;
 import io.gpufleet.inventory.app.RetryTimer;
 import io.gpufleet.inventory.app.SignalSink;
 import io.gpufleet.inventory.config.InventoryConfig;
-import io.gpufleet.inventory.grpc.InventoryGrpc;
 import io.gpufleet.inventory.grpc.InventoryGrpcServer;
 import io.gpufleet.inventory.http.InventoryMetrics;
 import io.gpufleet.inventory.http.InventoryRoutes;
@@ -29,6 +28,7 @@ import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
@@ -38,6 +38,7 @@ import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
@@ -48,6 +49,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -112,7 +114,12 @@ public final class InventoryMain {
                 "signals", EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.NODES, incarnation, clock));
         ProjectionEngine<NodeState> engine = startEngine(actor(client, new SignalSender(sender, clock)));
         engine.writerIncarnation().thenAccept(incarnation::complete);
-        return serve(vertx, engine);
+        return serve(
+                vertx,
+                engine,
+                config.reads() == InventoryConfig.Reads.KUBERNETES
+                        ? new ReviewAuthorizer(client, System::nanoTime)
+                        : Authorizer.everybody());
     }
 
     private KubernetesActor actor(KubernetesClient client, SignalSink signals) {
@@ -123,7 +130,13 @@ public final class InventoryMain {
         return new KubernetesActor(
                 view::fleet,
                 new ServerSideLabelWriter(client),
-                writer -> new LabelReconciler(view::fleet, writer, signals, workers, timer, settings, differences),
+                writer -> new LabelReconciler(
+                        view::fleet,
+                        writer,
+                        signals,
+                        new LabelReconciler.Scheduling(workers, timer),
+                        settings,
+                        differences),
                 signals,
                 listeners -> NodeWatch.open(client, listeners));
     }
@@ -141,7 +154,7 @@ public final class InventoryMain {
                         line -> Program.fail(NAME, line)));
     }
 
-    private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine) {
+    private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine, Authorizer authorizer) {
         var metrics =
                 new InventoryMetrics(view::summary, differences::nodes, () -> engine.role() == ReplicaRole.ACTIVE);
         ProjectionMetrics.register(metrics.registry(), engine);
@@ -150,15 +163,20 @@ public final class InventoryMain {
         var workers = shutdown.add(
                 "queries",
                 RequestWorkers.open(vertx, "queries", Runtime.getRuntime().availableProcessors(), WAITING_REQUESTS));
-        new InventoryRoutes(view, workers, node -> NodeLabels.labels(node, config.labels())).mount(router);
+        new InventoryRoutes(view, workers, authorizer, node -> NodeLabels.labels(node, config.labels())).mount(router);
         var listen = config.listen();
         var http = shutdown.add(
                 "http", BoundHttpServer.open(vertx, router, listen.host(), listen.httpPort(), "GPUFLEET_HTTP_PORT"));
-        var service = new InventoryGrpc(view::indexed, NodeViewMapper::wire, workers);
+        BooleanSupplier ready = () -> engine.readinessFailures().isEmpty();
         var grpc = shutdown.add(
                 "grpc",
                 InventoryGrpcServer.open(
-                        vertx, service, () -> engine.readinessFailures().isEmpty(), listen.host(), listen.grpcPort()));
+                        vertx,
+                        view::indexed,
+                        NodeViewMapper::wire,
+                        workers,
+                        new InventoryGrpcServer.Access(authorizer, ready),
+                        new InventoryGrpcServer.Listen(listen.host(), listen.grpcPort())));
         LOG.atInfo()
                 .addKeyValue("http", http.port())
                 .addKeyValue("grpc", grpc.port())

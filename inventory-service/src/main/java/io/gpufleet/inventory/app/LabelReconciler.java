@@ -38,6 +38,9 @@ public final class LabelReconciler implements NodeListener {
     public record ReconcilerSettings(
             Set<LabelGroup> groups, LabelMode mode, Duration initialBackoff, Duration conflictRetryInterval) {}
 
+    /** Runs the blocking writes, and the retries after their waits. */
+    public record Scheduling(Executor workers, RetryTimer timer) {}
+
     /** Progress for one node; guarded by the reconciler, except while its write is in flight. */
     private static final class ReconcileState {
         private boolean inFlight;
@@ -49,8 +52,7 @@ public final class LabelReconciler implements NodeListener {
     private final Supplier<Fleet> fleet;
     private final LabelWriter writer;
     private final SignalSink signals;
-    private final Executor workers;
-    private final RetryTimer timer;
+    private final Scheduling scheduling;
     private final ReconcilerSettings settings;
     private final LabelDifferences differences;
 
@@ -61,22 +63,19 @@ public final class LabelReconciler implements NodeListener {
     /**
      * A reconciler of every Node that is observed from now on.
      *
-     * @param workers runs the blocking writes
      * @param differences what would be written in mode observe
      */
     public LabelReconciler(
             Supplier<Fleet> fleet,
             LabelWriter writer,
             SignalSink signals,
-            Executor workers,
-            RetryTimer timer,
+            Scheduling scheduling,
             ReconcilerSettings settings,
             LabelDifferences differences) {
         this.fleet = fleet;
         this.writer = writer;
         this.signals = signals;
-        this.workers = workers;
-        this.timer = timer;
+        this.scheduling = scheduling;
         this.settings = settings;
         this.differences = differences;
     }
@@ -113,7 +112,7 @@ public final class LabelReconciler implements NodeListener {
         state.requeued = true;
         if (!state.inFlight) {
             state.inFlight = true;
-            workers.execute(() -> process(node, state));
+            scheduling.workers().execute(() -> process(node, state));
         }
     }
 
@@ -219,7 +218,7 @@ public final class LabelReconciler implements NodeListener {
 
     /** Runs the change after the wait, once no write of the node is in flight, and reconciles the node. */
     private void retryAfter(Duration wait, String node, Runnable change, ReconcileState state) {
-        timer.schedule(wait, () -> {
+        scheduling.timer().schedule(wait, () -> {
             synchronized (this) {
                 if (state.inFlight) {
                     retryAfter(settings.initialBackoff(), node, change, state);

@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** Maps the model to the JSON of {@code openapi.yaml}; unknown fields are absent. */
@@ -80,15 +82,16 @@ final class InventoryJson {
         this.labels = labels;
     }
 
-    JsonObject node(NodeState node) {
+    /** A node, with the holders that the predicate shows. */
+    JsonObject node(NodeState node, Predicate<Holder> shown) {
         var json = new JsonObject()
                 .put("name", node.name())
                 .put("revision", node.revision())
                 .put("verdict", node.verdicts().node())
-                .put("labels", new JsonObject(Map.copyOf(labels.apply(node))))
+                .put("labels", sorted(labels.apply(node)))
                 .put("labelConflicts", new JsonArray(node.object().labelConflicts()))
-                .put("devices", array(node.gpus().stream().map(gpu -> device(new Fleet.GpuLocation(node, gpu)))))
-                .put("holders", array(node.holders().stream().map(InventoryJson::holder)));
+                .put("devices", array(node.gpus().stream().map(gpu -> device(new Fleet.GpuLocation(node, gpu), shown))))
+                .put("holders", array(node.holders().stream().map(holder -> holder(holder, shown))));
         putUnlessEmpty(json, "uid", node.object().uid());
         if (node.presence() != null) {
             json.put("presence", node.presence().stateName())
@@ -118,9 +121,7 @@ final class InventoryJson {
         putUnlessEmpty(json, "machine", announcement.system().machine());
         putUnlessEmpty(json, "installerState", announcement.companions().installerState());
         if (!announcement.companions().mpsStates().isEmpty()) {
-            json.put(
-                    "mpsStates",
-                    new JsonObject(Map.copyOf(announcement.companions().mpsStates())));
+            json.put("mpsStates", sorted(announcement.companions().mpsStates()));
         }
         Instant knownSince = announcement.daemon().gpusKnownSince();
         if (knownSince != null) {
@@ -128,7 +129,8 @@ final class InventoryJson {
         }
     }
 
-    JsonObject device(Fleet.GpuLocation location) {
+    /** A GPU, with the holders that the predicate shows. */
+    JsonObject device(Fleet.GpuLocation location, Predicate<Holder> shown) {
         Gpu gpu = location.gpu();
         NodeState node = location.node();
         var json = new JsonObject()
@@ -149,7 +151,7 @@ final class InventoryJson {
                         "holders",
                         array(node.holders().stream()
                                 .filter(holder -> holder.holds(gpu))
-                                .map(InventoryJson::holder)));
+                                .map(holder -> holder(holder, shown))));
         putUnlessEmpty(json, "verdict", node.verdicts().devices().getOrDefault(gpu.uuid(), ""));
         putUnlessEmpty(json, "shortModel", gpu.product().shortModel());
         putUnlessEmpty(json, "serial", gpu.id().serial());
@@ -205,19 +207,21 @@ final class InventoryJson {
         return json;
     }
 
-    private static JsonObject holder(Holder holder) {
-        return new JsonObject()
-                .put("namespace", holder.namespace())
-                .put("pod", holder.pod())
-                .put("container", holder.container())
-                .put("deviceIds", new JsonArray(holder.deviceIds()));
+    /** A holder in a namespace that the user may not see is only known to exist. */
+    private static JsonObject holder(Holder holder, Predicate<Holder> shown) {
+        var json = new JsonObject().put("deviceIds", new JsonArray(holder.deviceIds()));
+        return shown.test(holder)
+                ? json.put("namespace", holder.namespace())
+                        .put("pod", holder.pod())
+                        .put("container", holder.container())
+                : json.put("masked", true);
     }
 
     JsonObject summary(FleetSummary summary, List<String> suspected) {
         return new JsonObject()
                 .put("nodes", summary.nodes())
-                .put("presence", new JsonObject(Map.copyOf(summary.presence())))
-                .put("devices", new JsonObject(Map.copyOf(summary.devices())))
+                .put("presence", sorted(summary.presence()))
+                .put("devices", sorted(summary.devices()))
                 .put("heldDevices", summary.heldDevices())
                 .put("models", models(summary))
                 .put("busFault", !suspected.isEmpty())
@@ -238,6 +242,11 @@ final class InventoryJson {
         var array = new JsonArray();
         objects.forEach(array::add);
         return array;
+    }
+
+    /** Sorted, so that equal bodies of all replicas have one entity tag. */
+    private static JsonObject sorted(Map<String, ?> map) {
+        return new JsonObject(new TreeMap<>(map));
     }
 
     private static void putUnlessEmpty(JsonObject json, String key, String value) {

@@ -1,9 +1,10 @@
 package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.app.FleetView;
-import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetQuery;
+import io.gpufleet.kit.web.Authorizer;
+import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
@@ -21,14 +22,31 @@ import java.util.function.Supplier;
 
 /** Serves {@code /v1/…} from the committed fleet of this replica, on worker threads. */
 public final class InventoryRoutes {
+    /** Status and detail of a response without a body. */
+    private record Refusal(int status, String detail) {}
+
+    /** For what always has a body. */
+    private static final Refusal ALWAYS = new Refusal(404, "");
+
     private final FleetView view;
     private final RequestWorkers workers;
+    private final Authorizer authorizer;
     private final InventoryJson inventoryJson;
 
-    /** Serves the newest fleet of the view; {@code labels} computes the labels of a node. */
-    public InventoryRoutes(FleetView view, RequestWorkers workers, Function<NodeState, Map<String, String>> labels) {
+    /**
+     * Serves the newest fleet of the view.
+     *
+     * @param authorizer decides who may read what
+     * @param labels computes the labels of a node
+     */
+    public InventoryRoutes(
+            FleetView view,
+            RequestWorkers workers,
+            Authorizer authorizer,
+            Function<NodeState, Map<String, String>> labels) {
         this.view = view;
         this.workers = workers;
+        this.authorizer = authorizer;
         this.inventoryJson = new InventoryJson(labels);
     }
 
@@ -36,20 +54,24 @@ public final class InventoryRoutes {
     public void mount(Router router) {
         OpenApiDocument.mount(router);
         ProblemDetails.mount(router);
-        router.get("/v1/summary").handler(context -> unpaged(context, "", this::summary));
-        router.get("/v1/models").handler(context -> unpaged(context, "", this::models));
+        ReadAccess.mount(router, authorizer, workers);
+        router.get("/v1/summary").handler(context -> unpaged(context, ALWAYS, this::summary));
+        router.get("/v1/models").handler(context -> unpaged(context, ALWAYS, this::models));
         router.get("/v1/nodes").handler(this::nodes);
         router.get("/v1/nodes/:node")
                 .handler(context -> unpaged(
                         context,
-                        "no node '" + parameter(context, "node") + "' was announced by a daemon",
-                        () -> node(parameter(context, "node"))));
+                        new Refusal(404, "no node '" + parameter(context, "node") + "' was announced by a daemon"),
+                        () -> node(parameter(context, "node"), reader(context))));
         router.get("/v1/devices").handler(this::devices);
         router.get("/v1/devices/:uuid")
                 .handler(context -> unpaged(
                         context,
-                        "no GPU and no MIG instance '" + parameter(context, "uuid") + "' was announced by a daemon",
-                        () -> device(parameter(context, "uuid"))));
+                        new Refusal(
+                                404,
+                                "no GPU and no MIG instance '" + parameter(context, "uuid")
+                                        + "' was announced by a daemon"),
+                        () -> device(parameter(context, "uuid"), reader(context))));
     }
 
     private Optional<JsonObject> summary() {
@@ -60,53 +82,74 @@ public final class InventoryRoutes {
         return Optional.of(new JsonObject().put("items", inventoryJson.models(view.summary())));
     }
 
-    private Optional<JsonObject> node(String name) {
+    private Optional<JsonObject> node(String name, Reader reader) {
         return view.fleet()
                 .node(name)
                 .filter(node -> node.announcement() != null)
-                .map(inventoryJson::node);
+                .map(node -> inventoryJson.node(node, reader::sees));
     }
 
-    private Optional<JsonObject> device(String uuid) {
-        return view.fleet().device(uuid).map(inventoryJson::device);
+    private Optional<JsonObject> device(String uuid, Reader reader) {
+        return view.fleet().device(uuid).map(location -> inventoryJson.device(location, reader::sees));
     }
 
     private void nodes(RoutingContext context) {
+        Reader reader = reader(context);
         PageParameters.of(context, InventoryJson.NODE_FIELDS)
-                .ifPresent(page -> respond(context, "", () -> {
-                    var found = page.query().nodes(view.indexed(), page.after(), page.size());
-                    return Optional.of(
-                            JsonPage.encode(found, inventoryJson::node, page.fields(), (Function<NodeState, String>)
-                                    FleetQuery::position));
+                .ifPresent(parameters -> page(context, reader, parameters, () -> {
+                    var page = parameters.query().nodes(view.indexed(), parameters.after(), parameters.size());
+                    return JsonPage.encode(
+                            page,
+                            node -> inventoryJson.node(node, reader::sees),
+                            parameters.fields(),
+                            FleetQuery::position);
                 }));
     }
 
     private void devices(RoutingContext context) {
+        Reader reader = reader(context);
         PageParameters.of(context, InventoryJson.DEVICE_FIELDS)
-                .ifPresent(page -> respond(context, "", () -> {
-                    var found = page.query().devices(view.indexed(), page.after(), page.size());
-                    return Optional.of(JsonPage.encode(
-                            found, inventoryJson::device, page.fields(), (Function<Fleet.GpuLocation, String>)
-                                    FleetQuery::position));
+                .ifPresent(parameters -> page(context, reader, parameters, () -> {
+                    var page = parameters.query().devices(view.indexed(), parameters.after(), parameters.size());
+                    return JsonPage.encode(
+                            page,
+                            location -> inventoryJson.device(location, reader::sees),
+                            parameters.fields(),
+                            FleetQuery::position);
                 }));
+    }
+
+    /** A filter by a namespace that the user may not see would tell where its pods run. */
+    private void page(RoutingContext context, Reader reader, PageParameters parameters, Supplier<String> json) {
+        String namespace = parameters.query().namespace();
+        respond(
+                context,
+                new Refusal(403, "not allowed to list pods in " + namespace),
+                () -> namespace.isEmpty() || reader.sees(namespace) ? Optional.of(json.get()) : Optional.empty());
+    }
+
+    private Reader reader(RoutingContext context) {
+        return new Reader(
+                authorizer, BearerAuthorization.token(context.request().getHeader("authorization")));
     }
 
     private static String parameter(RoutingContext context, String name) {
         return Objects.requireNonNull(context.pathParam(name));
     }
 
-    private void unpaged(RoutingContext context, String absent, Supplier<Optional<JsonObject>> json) {
+    private void unpaged(RoutingContext context, Refusal absent, Supplier<Optional<JsonObject>> json) {
         if (QueryParameters.accept(context, Set.of())) {
             respond(context, absent, () -> json.get().map(JsonObject::encode));
         }
     }
 
-    /** Responds with what a worker makes; with status 404 and {@code absent} where that is nothing. */
-    private void respond(RoutingContext context, String absent, Supplier<Optional<String>> json) {
+    /** Responds with what a worker makes, or with the refusal where that is nothing. */
+    private void respond(RoutingContext context, Refusal absent, Supplier<Optional<String>> json) {
         var preferences = JsonResponse.Preferences.of(context);
         workers.run(() -> json.get().map(body -> JsonResponse.of(body, preferences)))
                 .onSuccess(response -> response.ifPresentOrElse(
-                        it -> it.send(context), () -> ProblemDetails.respond(context, 404, absent)))
+                        it -> it.send(context),
+                        () -> ProblemDetails.respond(context, absent.status(), absent.detail())))
                 .onFailure(failed -> failed(context, failed));
     }
 

@@ -64,7 +64,13 @@ class KubernetesActorTest {
     private LabelReconciler reconciler(LabelWriter writer, Executor workers) {
         var settings = new LabelReconciler.ReconcilerSettings(
                 Set.of(LabelGroup.GPU_TYPE), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
-        return new LabelReconciler(() -> fleet, writer, signals, workers, timer, settings, new LabelDifferences());
+        return new LabelReconciler(
+                () -> fleet,
+                writer,
+                signals,
+                new LabelReconciler.Scheduling(workers, timer),
+                settings,
+                new LabelDifferences());
     }
 
     private LabelWriter.ApplyResult write(String node, String uid, LabelSet labels) {

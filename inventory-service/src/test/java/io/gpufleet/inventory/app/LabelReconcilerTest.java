@@ -86,7 +86,8 @@ class LabelReconcilerTest {
     private LabelReconciler reconciler(Duration conflictRetryInterval) {
         var settings = new LabelReconciler.ReconcilerSettings(
                 GROUPS, LabelMode.WRITE, Duration.ofMillis(1), conflictRetryInterval);
-        return new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings, differences);
+        return new LabelReconciler(
+                () -> fleet, api, signals, new LabelReconciler.Scheduling(Runnable::run, timer), settings, differences);
     }
 
     @AfterEach
@@ -189,7 +190,8 @@ class LabelReconcilerTest {
         // Given
         var settings = new LabelReconciler.ReconcilerSettings(
                 GROUPS, LabelMode.OBSERVE, Duration.ofMillis(1), Duration.ofMinutes(1));
-        var observing = new LabelReconciler(() -> fleet, api, signals, Runnable::run, timer, settings, differences);
+        var observing = new LabelReconciler(
+                () -> fleet, api, signals, new LabelReconciler.Scheduling(Runnable::run, timer), settings, differences);
         // When
         observing.onChanged(api.object());
         // Then
@@ -223,7 +225,8 @@ class LabelReconcilerTest {
         var settings = new LabelReconciler.ReconcilerSettings(
                 GROUPS, LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            var busy = new LabelReconciler(() -> fleet, slow, signals, threads, timer, settings, differences);
+            var busy = new LabelReconciler(
+                    () -> fleet, slow, signals, new LabelReconciler.Scheduling(threads, timer), settings, differences);
             busy.onChanged(api.object());
             entered.await();
             busy.enqueue("n1");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,11 +32,24 @@ class InventoryConfigTest {
         assertThat(config(Map.of("GPUFLEET_LABELS", "none")).labels()).isEmpty();
     }
 
+    @Test
+    void readsAreOpenToTheSameMachineOnly() {
+        assertThat(config(Map.of()).reads()).isEqualTo(InventoryConfig.Reads.KUBERNETES);
+        for (String host : List.of("127.0.0.1", "127.1.2.3", "::1", "localhost")) {
+            assertThat(config(Map.of("GPUFLEET_HTTP_HOST", host)).reads()).isEqualTo(InventoryConfig.Reads.OFF);
+            assertThat(config(Map.of("GPUFLEET_HTTP_HOST", host, "GPUFLEET_READS", "kubernetes"))
+                            .reads())
+                    .isEqualTo(InventoryConfig.Reads.KUBERNETES);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "GPUFLEET_LABELS | gfd,tpu | none, or some of gfd,",
+                "GPUFLEET_READS | off | kubernetes, since GPUFLEET_HTTP_HOST is no loopback address",
+                "GPUFLEET_READS | open | kubernetes, off or auto",
                 "GPUFLEET_LABELS_MODE | dry-run | observe or write",
                 "GPUFLEET_HTTP_PORT | 80800 | a whole number from 0 to 65535",
                 "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",

@@ -1,16 +1,20 @@
 package io.gpufleet.inventory.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.Message;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.TestNodes;
 import io.gpufleet.inventory.model.query.IndexedFleet;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.proto.inventory.v1.GetNodeRequest;
 import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcClient;
 import io.gpufleet.proto.inventory.v1.ListNodesRequest;
+import io.gpufleet.proto.inventory.v1.ListNodesResponse;
 import io.gpufleet.proto.inventory.v1.NodeView;
+import io.gpufleet.proto.inventory.v1.ViewedHolder;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
@@ -25,6 +29,7 @@ import io.vertx.grpc.health.v1.HealthCheckResponse;
 import io.vertx.grpc.reflection.v1.ServerReflectionRequest;
 import io.vertx.grpc.reflection.v1.ServerReflectionResponse;
 import io.vertx.grpc.reflection.v1.ServiceResponse;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -44,6 +49,7 @@ class InventoryGrpcServerIT {
     private final Vertx vertx = Vertx.vertx();
     private final AtomicBoolean ready = new AtomicBoolean(true);
     private final RequestWorkers workers = RequestWorkers.open(vertx, "queries", 1, 9);
+    private volatile Authorizer authorizer = Authorizer.everybody();
     private volatile IndexedFleet fleet = IndexedFleet.EMPTY;
     private volatile int verdictLength;
     private InventoryGrpcServer server;
@@ -60,14 +66,17 @@ class InventoryGrpcServerIT {
 
     @BeforeEach
     void open() {
-        var inventory = new InventoryGrpc(
+        server = InventoryGrpcServer.open(
+                vertx,
                 () -> fleet,
                 node -> NodeView.newBuilder()
                         .setNode(node.name())
                         .setNodeVerdict("x".repeat(verdictLength))
+                        .addHolders(ViewedHolder.newBuilder().setPod("pod-1").addDeviceIds("GPU-1"))
                         .build(),
-                workers);
-        server = InventoryGrpcServer.open(vertx, inventory, ready::get, "127.0.0.1", 0);
+                workers,
+                new InventoryGrpcServer.Access(authorizer, ready::get),
+                new InventoryGrpcServer.Listen("127.0.0.1", 0));
         client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(4 << 20));
     }
 
@@ -132,5 +141,43 @@ class InventoryGrpcServerIT {
                         .getNode()
                         .getNode())
                 .isEqualTo("n4");
+    }
+
+    @Test
+    void callNeedsATokenAndHoldersAreNamedToWhoMayListAllPods() throws Exception {
+        // Given
+        fleet = TestNodes.indexed(TestNodes.node("n1", TestNodes.announcement(TestNodes.a100(0))));
+        authorizer = (token, request) -> switch (token) {
+            case "root" -> new Authorizer.AccessResult.Allowed(token);
+            case "ann" ->
+                request.resource().equals("nodes")
+                        ? new Authorizer.AccessResult.Allowed(token)
+                        : new Authorizer.AccessResult.Forbidden(token, "not allowed");
+            default -> new Authorizer.AccessResult.Unauthenticated();
+        };
+        server.close();
+        open();
+        // When, then
+        assertThat(list("root").getNodes(0).getHolders(0).getPod()).isEqualTo("pod-1");
+        assertThat(list("ann").getNodes(0).getHolders(0))
+                .isEqualTo(ViewedHolder.newBuilder().addDeviceIds("GPU-1").build());
+        for (String token : List.of("", "unknown")) {
+            assertThatThrownBy(() -> list(token)).hasMessageContaining("UNAUTHENTICATED");
+        }
+        var health = HealthCheckRequest.newBuilder().setService("").build();
+        assertThat(call(CHECK, health).getStatus()).isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+    }
+
+    private ListNodesResponse list(String token) throws Exception {
+        ServiceMethod<ListNodesResponse, ListNodesRequest> method = method(
+                "io.gpufleet.inventory.v1.InventoryService", "ListNodes", ListNodesResponse.getDefaultInstance());
+        return get(client.request(SocketAddress.inetSocketAddress(server.port(), "127.0.0.1"), method)
+                .compose(call -> {
+                    if (!token.isEmpty()) {
+                        call.headers().set("authorization", "Bearer " + token);
+                    }
+                    return call.send(ListNodesRequest.getDefaultInstance());
+                })
+                .compose(response -> response.last()));
     }
 }

@@ -18,6 +18,7 @@ import io.gpufleet.inventory.model.Gpu;
 import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.Verdicts;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
@@ -66,7 +67,8 @@ class InventoryRoutesIT {
         view.commit(NODES, List.of());
         view.suspect(List.of("n3"));
         workers = RequestWorkers.open(VERTX, "queries", 2, 9);
-        new InventoryRoutes(view, workers, node -> Map.of("gpu-type", node.name())).mount(router);
+        new InventoryRoutes(view, workers, Authorizer.everybody(), node -> Map.of("gpu-type", node.name()))
+                .mount(router);
         server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
         contract = OpenApiContract.of(send("GET", "/openapi.yaml").body());
     }
