@@ -62,7 +62,7 @@ public final class InventoryGrpc extends InventoryServiceGrpcService {
                 return response.setNextPageToken(PageToken.of(next)).build();
             }
             response.addNodes(wire);
-            next = FleetQuery.position(node);
+            next = node.name();
         }
         return found.more() ? response.setNextPageToken(PageToken.of(next)).build() : response.build();
     }

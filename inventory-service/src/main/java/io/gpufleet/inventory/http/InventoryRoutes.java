@@ -95,20 +95,22 @@ public final class InventoryRoutes {
 
     private void nodes(RoutingContext context) {
         Reader reader = reader(context);
-        PageParameters.of(context, InventoryJson.NODE_FIELDS)
+        PageParameters.ofNodes(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
-                    var page = parameters.query().nodes(view.indexed(), parameters.after(), parameters.size());
+                    var page = parameters
+                            .query()
+                            .nodes(view.indexed(), parameters.order(), parameters.after(), parameters.size());
                     return JsonPage.encode(
                             page,
                             node -> inventoryJson.node(node, reader::sees),
                             parameters.fields(),
-                            FleetQuery::position);
+                            parameters.order()::position);
                 }));
     }
 
     private void devices(RoutingContext context) {
         Reader reader = reader(context);
-        PageParameters.of(context, InventoryJson.DEVICE_FIELDS)
+        PageParameters.ofDevices(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
                     var page = parameters.query().devices(view.indexed(), parameters.after(), parameters.size());
                     return JsonPage.encode(

@@ -2,6 +2,7 @@ package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.app.PageToken;
 import io.gpufleet.inventory.model.query.FleetQuery;
+import io.gpufleet.inventory.model.query.NodeOrder;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
 import io.vertx.ext.web.RoutingContext;
@@ -16,42 +17,68 @@ import java.util.TreeSet;
 /**
  * Parameters of a request for a page.
  *
+ * @param order of nodes; devices are listed by node and UUID
  * @param fields of each item; empty for all
  * @param after where the page begins
  */
-record PageParameters(FleetQuery query, Set<String> fields, String after, int size) {
-    private static final Set<String> KNOWN =
+record PageParameters(FleetQuery query, NodeOrder order, Set<String> fields, String after, int size) {
+    private static final Set<String> OF_DEVICES =
             Set.of("model", "node", "health", "presence", "namespace", "fields", "limit", "token");
+
+    private static final Set<String> OF_NODES = with(OF_DEVICES, "sort");
     /** A filter for another value would match nothing, and look like an empty fleet. */
     private static final Set<String> HEALTH = new LinkedHashSet<>(Arrays.asList(
             "healthy", "suspect", "unhealthy", "recovering", "quarantined", "retired", "lost", "unknown"));
 
     private static final Set<String> PRESENCE = new LinkedHashSet<>(Arrays.asList("present", "departed", "lost"));
 
-    /** The parameters; empty where they are invalid, and the request has been answered with status 400. */
-    static Optional<PageParameters> of(RoutingContext context, Set<String> knownFields) {
-        if (!QueryParameters.accept(context, KNOWN)
-                || !oneOf(context, "health", HEALTH)
-                || !oneOf(context, "presence", PRESENCE)) {
+    /** The parameters of a list of nodes; empty where they are invalid, and the request has been answered. */
+    static Optional<PageParameters> ofNodes(RoutingContext context) {
+        return QueryParameters.accept(context, OF_NODES) ? of(context, InventoryJson.NODE_FIELDS) : Optional.empty();
+    }
+
+    /** The parameters of a list of devices; empty where they are invalid, and the request has been answered. */
+    static Optional<PageParameters> ofDevices(RoutingContext context) {
+        return QueryParameters.accept(context, OF_DEVICES)
+                ? of(context, InventoryJson.DEVICE_FIELDS)
+                : Optional.empty();
+    }
+
+    private static Optional<PageParameters> of(RoutingContext context, Set<String> knownFields) {
+        if (!oneOf(context, "health", HEALTH) || !oneOf(context, "presence", PRESENCE)) {
             return Optional.empty();
         }
         String limit = QueryParameters.get(context, "limit");
         Optional<Integer> size = size(limit);
-        Optional<String> after = PageToken.position(QueryParameters.get(context, "token"));
-        Set<String> fields = fields(QueryParameters.get(context, "fields"));
         if (size.isEmpty()) {
             return invalid(context, "limit='" + limit + "' is invalid: must be 1 to " + FleetQuery.Page.MAX_SIZE);
         }
-        if (after.isEmpty()) {
-            return invalid(context, "invalid token: use 'next' of the previous page");
-        }
+        Set<String> fields = fields(QueryParameters.get(context, "fields"));
         if (!knownFields.containsAll(fields)) {
             return invalid(
                     context,
                     "fields='" + QueryParameters.get(context, "fields") + "' is invalid: must be some of "
                             + String.join(",", new TreeSet<>(knownFields)));
         }
-        return Optional.of(new PageParameters(query(context), fields, after.get(), size.get()));
+        Optional<NodeOrder> order = NodeOrder.parse(QueryParameters.get(context, "sort"));
+        if (order.isEmpty()) {
+            return invalid(
+                    context,
+                    "sort='" + QueryParameters.get(context, "sort")
+                            + "' is invalid: must be name, presenceSince or announcedAt, descending with a leading -");
+        }
+        Optional<String> after = PageToken.position(QueryParameters.get(context, "token"));
+        if (after.isEmpty()
+                || knownFields == InventoryJson.NODE_FIELDS && !order.get().accepts(after.get())) {
+            return invalid(context, "invalid token: use 'next' of the previous page, with the same sort");
+        }
+        return Optional.of(new PageParameters(query(context), order.get(), fields, after.get(), size.get()));
+    }
+
+    private static Set<String> with(Set<String> names, String other) {
+        var all = new TreeSet<>(names);
+        all.add(other);
+        return all;
     }
 
     private static FleetQuery query(RoutingContext context) {

@@ -113,6 +113,9 @@ class InventoryRoutesIT {
         "GET, /v1/nodes?presence=here, 400",
         "GET, /v1/nodes?fields=name&health=Lost&presence=PRESENT&namespace=ns, 200",
         "GET, /v1/devices?fields=name, 400",
+        "GET, /v1/devices?sort=name, 400",
+        "GET, /v1/nodes?sort=size, 400",
+        "GET, /v1/nodes?sort=-name&token=bjE, 400",
         "GET, /v1/nodes?modle=A100, 400",
         "GET, /v1/summary?x=1, 400",
         "GET, /v2, 404",
@@ -147,6 +150,8 @@ class InventoryRoutesIT {
         "/v1/nodes?namespace=ns, n1",
         "/v1/nodes?presence=present&model=H100, n2 n3",
         "/v1/nodes?presence=lost, ''",
+        "/v1/nodes?sort=-name, n3 n2 n1",
+        "/v1/nodes?sort=presenceSince&model=H100, n2 n3",
     })
     void nodesAreFiltered(String path, String names) throws Exception {
         assertThat(field(path, "name")).isEqualTo(names);
@@ -171,12 +176,12 @@ class InventoryRoutesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/v1/nodes", "/v1/devices"})
+    @ValueSource(strings = {"/v1/nodes?", "/v1/nodes?sort=-announcedAt&", "/v1/devices?"})
     void pagesTogetherAreTheWholeList(String path) throws Exception {
         var paged = new ArrayList<JsonNode>();
         String token = "";
         do {
-            JsonNode page = body(path + "?limit=1&token=" + token);
+            JsonNode page = body(path + "limit=1&token=" + token);
             page.get("items").forEach(paged::add);
             token = page.path("next").asText("");
         } while (!token.isEmpty());
@@ -205,7 +210,7 @@ class InventoryRoutesIT {
     void badRequestNamesTheParameterAndTheKnownOnes() throws Exception {
         assertThat(body("/v1/nodes?modle=A100").get("detail").asText())
                 .isEqualTo(
-                        "unknown query parameter 'modle'; known: fields, health, limit, model, namespace, node, presence, token");
+                        "unknown query parameter 'modle'; known: fields, health, limit, model, namespace, node, presence, sort, token");
     }
 
     @Test

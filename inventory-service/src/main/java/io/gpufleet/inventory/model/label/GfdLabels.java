@@ -66,7 +66,11 @@ final class GfdLabels {
         Gpu gpu = majority.stream().filter(it -> !it.migEnabled()).findFirst().orElse(majority.getFirst());
         Gpu.Sharing sharing =
                 gpu.migEnabled() ? new Gpu.Sharing(Gpu.Sharing.SharingStrategy.NONE, 0) : sharing(gpu.sharing());
-        labels.put(GPU + ".product", product(gpu.model(), sharing, renamed(gpu.resource())))
+        boolean renamed = renamed(gpu.resource());
+        labels.put(
+                        GPU + ".product",
+                        product(LabelValue.sanitised(gpu.model()), sharing, renamed),
+                        product(gpu.model(), sharing, renamed))
                 .put(GPU + ".count", majority.size())
                 .put(GPU + ".replicas", sharing.replicas())
                 .put(GPU + ".sharing-strategy", strategy(sharing));
@@ -84,7 +88,7 @@ final class GfdLabels {
 
     /** Product name with the suffix of a shared device. */
     static String product(String model, Gpu.Sharing sharing, boolean renamed) {
-        return LabelValue.sanitised(model) + (sharing.shared() && !renamed ? "-SHARED" : "");
+        return model + (sharing.shared() && !renamed ? "-SHARED" : "");
     }
 
     /** Whether shared devices are advertised as a resource of another name. */

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * Desired labels of a Node; an empty set removes all labels that this service owns.
  *
  * @param labels valid label values by key
- * @param annotations full text of the shortened label values, by the key of the label
+ * @param annotations full text of the shortened and altered label values, by the key of the label
  */
 public record LabelSet(Map<String, String> labels, Map<String, String> annotations) {
     /** No labels. */
@@ -30,7 +30,7 @@ public record LabelSet(Map<String, String> labels, Map<String, String> annotatio
         return new LabelSet(otherLabels, otherAnnotations);
     }
 
-    /** Collects labels; makes each value valid and annotates the full text of a shortened one. */
+    /** Collects labels; makes each value valid and annotates the full text of a shortened or altered one. */
     static final class Builder {
         private static final Pattern VALID_KEY =
                 Pattern.compile("([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
@@ -40,14 +40,19 @@ public record LabelSet(Map<String, String> labels, Map<String, String> annotatio
 
         /** An invalid key, made from a text of the node, is omitted: the API server would reject the whole set. */
         Builder put(String key, String text) {
+            return put(key, text, text);
+        }
+
+        /** Puts a text that was made of {@code full}. */
+        Builder put(String key, String text, String full) {
             if (!VALID_KEY.matcher(key).matches()) {
                 return this;
             }
             String value = LabelValue.valid(text);
             labels.put(key, value);
             annotations.remove(key);
-            if (LabelValue.sanitised(text).length() > LabelValue.MAX) {
-                annotations.put(key, text);
+            if (!value.equals(LabelValue.dashed(full))) {
+                annotations.put(key, full);
             }
             return this;
         }

@@ -21,6 +21,11 @@ public final class LabelValue {
         return SPACES.matcher(kept).replaceAll("-");
     }
 
+    /** The text with dashes for its blanks: a value that differs from this has lost more than blanks. */
+    static String dashed(String text) {
+        return text.strip().replaceAll("\\s+", "-");
+    }
+
     /** A valid value for a text; one that is too long is cut and ends with a hash of the full text. */
     public static String valid(String text) {
         String clean = trimmed(sanitised(text));

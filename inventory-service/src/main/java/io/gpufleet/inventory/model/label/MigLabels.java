@@ -55,8 +55,12 @@ final class MigLabels {
         Gpu gpu = group.getFirst().gpu();
         Gpu.MigInstance instance = group.getFirst().instance();
         Gpu.Sharing sharing = GfdLabels.sharing(gpu.sharing());
+        boolean renamed = GfdLabels.renamed(instance.resource());
         String product = LabelValue.sanitised(gpu.model()) + "-MIG-" + LabelValue.sanitised(instance.profile());
-        labels.put(resource + ".product", GfdLabels.product(product, sharing, GfdLabels.renamed(instance.resource())))
+        labels.put(
+                        resource + ".product",
+                        GfdLabels.product(product, sharing, renamed),
+                        GfdLabels.product(gpu.model() + "-MIG-" + instance.profile(), sharing, renamed))
                 .put(resource + ".count", group.size())
                 .put(resource + ".replicas", sharing.replicas())
                 .put(resource + ".sharing-strategy", GfdLabels.strategy(sharing))

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 
 /**
@@ -47,26 +48,48 @@ public record FleetQuery(String model, String node, String health, String presen
         return new FleetQuery(model, "", "", "", "");
     }
 
-    /** Where a page continues after a node. */
-    public static String position(NodeState node) {
-        return node.name();
-    }
-
     /** Where a page continues after a GPU. */
     public static String position(Fleet.GpuLocation location) {
         return location.node().name() + "/" + location.gpu().uuid();
     }
 
-    /** Announced nodes with a matching GPU, by name, after a {@link #position(NodeState)}. */
+    /** Announced nodes with a matching GPU, in an order, after a position of that order. */
+    public Page<NodeState> nodes(IndexedFleet indexed, NodeOrder order, String after, int size) {
+        return order.equals(NodeOrder.BY_NAME) ? nodes(indexed, after, size) : sorted(indexed, order, after, size);
+    }
+
+    /** Announced nodes with a matching GPU, by name, after a name. */
     public Page<NodeState> nodes(IndexedFleet indexed, String after, int size) {
         var matches = new ArrayList<NodeState>();
         forEachCandidate(indexed, after, candidate -> {
-            if (candidate.announcement() != null && acceptsNode(candidate) && acceptsAnyGpu(candidate)) {
+            if (accepts(candidate)) {
                 matches.add(candidate);
             }
             return matches.size() <= size;
         });
         return Page.of(matches, size);
+    }
+
+    /** Reads every candidate, and keeps as many as the page has. */
+    private Page<NodeState> sorted(IndexedFleet indexed, NodeOrder order, String after, int size) {
+        var first = new TreeMap<String, NodeState>(order.comparator());
+        forEachCandidate(indexed, "", candidate -> {
+            if (accepts(candidate)) {
+                String position = order.position(candidate);
+                if (after.isEmpty() || order.comparator().compare(position, after) > 0) {
+                    first.put(position, candidate);
+                }
+                if (first.size() > size + 1) {
+                    first.pollLastEntry();
+                }
+            }
+            return true;
+        });
+        return Page.of(List.copyOf(first.values()), size);
+    }
+
+    private boolean accepts(NodeState candidate) {
+        return candidate.announcement() != null && acceptsNode(candidate) && acceptsAnyGpu(candidate);
     }
 
     /**

@@ -243,4 +243,15 @@ class NodeLabelsTest {
                 .isEqualTo(Map.of(
                         "gpufleet.io/models", "NVIDIA-A100-SXM4-40GB_NVIDIA-H100-80GB-HBM3_Tesla-V100-SXM2-16GB"));
     }
+
+    @Test
+    void alteredLabelValueIsAnnotatedInFull() {
+        var mig = migGpu(0, "1g.10gb+me", 1);
+
+        LabelSet labels = NodeLabels.of(node("n1", announcement(Announcement.MigStrategy.MIXED, mig)), ALL)
+                .orElseThrow();
+
+        assertThat(labels.annotations())
+                .isEqualTo(Map.of("nvidia.com/mig-1g.10gb.me.product", "NVIDIA A100-SXM4-40GB-MIG-1g.10gb+me"));
+    }
 }
