@@ -2,21 +2,16 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.fault.XidSubcode.RepairNeed;
 import io.gpufleet.xid.ImmediateAction;
-import io.gpufleet.xid.Xid;
-import io.gpufleet.xid.XidCatalogue;
+import io.gpufleet.xid.Withdrawals;
 import java.util.Set;
-import java.util.stream.Collectors;
 
-/** Maps the actions of the XID catalogue to local decisions. */
+/** Maps XIDs to local decisions, by the table that is generated from the policy of the health-service. */
 public final class XidPolicy {
     private XidPolicy() {}
 
     /** Returns the XIDs after which a GPU is unusable before a reset, a reboot or a repair. */
     public static Set<Integer> withdrawing() {
-        return XidCatalogue.standard().all().stream()
-                .filter(xid -> need(xid.immediate()) == RepairNeed.REPAIR)
-                .map(Xid::code)
-                .collect(Collectors.toSet());
+        return Withdrawals.standard().xids();
     }
 
     /** Returns the repair need of a catalogue action. */
