@@ -3,6 +3,7 @@ package io.gpufleet.health;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.Backlog;
 import io.gpufleet.health.app.CurrentLease;
+import io.gpufleet.health.app.CurrentPolicy;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.PatchTimings;
@@ -56,6 +57,9 @@ public final class HealthMain {
     /** An applied taint that is missing in two reads this far apart was removed manually. */
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
+    /** How often the policy file is read again. */
+    private static final Duration POLICY_RELOAD = Duration.ofSeconds(10);
+
     private HealthMain() {}
 
     /** Runs until SIGTERM. */
@@ -72,7 +76,7 @@ public final class HealthMain {
         HealthConfig config = HealthConfig.of(environment);
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
-        var machine = new HealthMachine(PolicyFile.load(config.policy()), config.maxActionAge());
+        CurrentPolicy policy = policy(config);
         Protection protection = PoolsFile.load(config.mode(), config.pools());
         TopicCheck.run(bus);
 
@@ -105,7 +109,7 @@ public final class HealthMain {
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
-                        new HealthProjection(machine, protection, backlog),
+                        new HealthProjection(policy, protection, backlog),
                         new ReconcilerActor(reconciler),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
@@ -113,19 +117,40 @@ public final class HealthMain {
 
         ProjectionMetrics.register(metrics.registry(), engine);
 
-        Vertx vertx = VertxInstance.open();
-        shutdown.add(
-                "Vert.x",
-                () -> vertx.close().toCompletionStage().toCompletableFuture().get());
+        Vertx vertx = vertx(shutdown);
         Router router = Router.router(vertx);
         OpsRoutes.mount(
                 router,
                 () -> engine.failure().stream().toList(),
-                ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures),
+                ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems),
                 metrics::scrape);
         new HealthRoutes(store, reconciler::outcome, signals, new KubernetesAuthorizer(client), engine::refusedAsStale)
                 .mount(router);
+        reload(vertx, policy, config);
         listen(vertx, router, config.http(), shutdown);
+    }
+
+    private static Vertx vertx(Shutdown shutdown) {
+        Vertx vertx = VertxInstance.open();
+        shutdown.add(
+                "Vert.x",
+                () -> vertx.close().toCompletionStage().toCompletableFuture().get());
+        return vertx;
+    }
+
+    private static CurrentPolicy policy(HealthConfig config) {
+        return new CurrentPolicy(
+                PolicyFile.text(config.policy()),
+                text -> new HealthMachine(PolicyFile.parse(config.policy(), text), config.maxActionAge()));
+    }
+
+    private static void reload(Vertx vertx, CurrentPolicy policy, HealthConfig config) {
+        vertx.setPeriodic(
+                POLICY_RELOAD.toMillis(),
+                _ -> vertx.executeBlocking(() -> {
+                    policy.reload(() -> PolicyFile.text(config.policy()));
+                    return true;
+                }));
     }
 
     private static void listen(Vertx vertx, Router router, HealthConfig.Http http, Shutdown shutdown) {

@@ -46,7 +46,10 @@ public record HealthConfig(
                 Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
                 Setting.optional(
                         "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
-                Setting.optional("GPUFLEET_POLICY", "nvidia", "policy pack: nvidia, or the path of a YAML file"),
+                Setting.optional(
+                        "GPUFLEET_POLICY",
+                        "nvidia",
+                        "policy pack: nvidia, conservative, aggressive, or the path of a YAML file, read again every 10s"),
                 Setting.optional(
                         "GPUFLEET_MODE",
                         "observe",

@@ -4,23 +4,21 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.policy.BootLimit;
+import io.gpufleet.health.model.policy.Escalation;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.Threshold;
+import io.gpufleet.health.model.policy.Timing;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.xid.ImmediateAction;
 import io.gpufleet.xid.XidCatalogue;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -28,30 +26,39 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
-import org.yaml.snakeyaml.error.YAMLException;
 
 /**
  * Reads a policy pack from YAML. A mistake is reported with its place and the allowed values.
  *
  * <pre>
  * policy            name of the pack
+ * extends           name of a bundled pack, of which every rule applies that this one does not have
  * recoveryDwell     ISO 8601 duration, default PT0S
- * bootLimit         {boots: number, within: ISO 8601 duration}, default 2 in P7D
+ * escalation        {steps: [{action, attempts: number}], within: ISO 8601 duration}, default in nvidia.yaml
  * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
  * xids, sxids       number: rule, in place of the immediate action's rule
  * kinds             fault-kind: rule, one for each kind of fault
  * recoveryActions   recovery-action: rule, applies when it is the more severe one
  *
- * rule              {class: fault-class, recommendedAction: action, default none, grace: ISO 8601 duration, default PT0S}
+ * rule              {class: fault-class, recommendedAction: action, default none, and when it acts:
+ *                   grace, bootGrace, coalesce, recoveryDwell, probation: ISO 8601 durations, default PT0S
+ *                   threshold: {count: number, of: number, within: ISO 8601 duration}}
  * </pre>
  */
 public final class PolicyFile {
-    private static final int MAX_BYTES = 256 * 1024;
     private static final Set<String> KEYS = Set.of(
-            "policy", "recoveryDwell", "bootLimit", "immediateActions", "kinds", "recoveryActions", "xids", "sxids");
+            "policy",
+            "extends",
+            "recoveryDwell",
+            "escalation",
+            "immediateActions",
+            "kinds",
+            "recoveryActions",
+            "xids",
+            "sxids");
+
+    static final Set<String> RULE_KEYS = Set.of(
+            "class", "recommendedAction", "grace", "bootGrace", "threshold", "coalesce", "recoveryDwell", "probation");
 
     private final String source;
     private final Map<?, ?> root;
@@ -63,41 +70,22 @@ public final class PolicyFile {
 
     /** Loads a bundled pack by name, or a file by path. */
     public static HealthPolicy load(String nameOrPath) {
-        try (InputStream pack =
-                PolicyFile.class.getResourceAsStream("/io/gpufleet/health/policy/" + nameOrPath + ".yaml")) {
-            if (pack != null) {
-                return parse(nameOrPath, new String(pack.readAllBytes(), StandardCharsets.UTF_8));
-            }
-            Path file = Path.of(nameOrPath);
-            if (!Files.isRegularFile(file)) {
-                throw new ConfigurationException(
-                        "GPUFLEET_POLICY='" + nameOrPath + "' is neither a pack (nvidia) nor a file; name one of them");
-            }
-            return parse(nameOrPath, Files.readString(file));
-        } catch (IOException unreadable) {
-            throw new ConfigurationException(
-                    "GPUFLEET_POLICY='" + nameOrPath + "' cannot be read: " + unreadable.getMessage());
-        }
+        return parse(nameOrPath, PolicySource.read(nameOrPath));
+    }
+
+    /** Text of a bundled pack by name, or of a file by path. */
+    public static String text(String nameOrPath) {
+        return PolicySource.read(nameOrPath);
     }
 
     /** Parses a policy; mistakes are reported with the name of the source. */
-    static HealthPolicy parse(String source, String text) {
-        if (text.length() > MAX_BYTES) {
-            throw new ConfigurationException(
-                    "policy " + source + " is longer than " + MAX_BYTES / 1024 + " KiB; shorten it");
-        }
+    public static HealthPolicy parse(String source, String text) {
+        Map<?, ?> root = PolicySource.merged(source, text);
         try {
-            Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
-            if (document instanceof Map<?, ?> map) {
-                return new PolicyFile(source, map).policy();
-            }
-        } catch (YAMLException malformed) {
-            String line = String.valueOf(malformed.getMessage()).replaceAll("\\s+", " ");
-            throw new ConfigurationException("policy " + source + " is not YAML: " + line);
+            return new PolicyFile(source, root).policy();
         } catch (IllegalArgumentException incomplete) {
             throw new ConfigurationException("policy " + source + ": " + incomplete.getMessage());
         }
-        throw new ConfigurationException("policy " + source + " is not a YAML mapping; see policy/nvidia.yaml");
     }
 
     private HealthPolicy policy() {
@@ -106,6 +94,9 @@ public final class PolicyFile {
                 throw invalid(String.valueOf(key), "one of " + joinSorted(KEYS));
             }
         });
+        if (!(root.get("policy") instanceof String name) || name.isBlank()) {
+            throw invalid("policy", "the name of this pack");
+        }
         Map<ImmediateAction, FaultRule> immediate =
                 rules("immediateActions", ImmediateAction.class, ImmediateAction::name);
         Arrays.stream(ImmediateAction.values())
@@ -117,17 +108,17 @@ public final class PolicyFile {
         XidCatalogue.standard().all().forEach(xid -> {
             FaultCode code = FaultCode.xid(xid.code());
             FaultRule rule = Objects.requireNonNull(immediate.get(xid.immediate()));
-            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction(), rule.grace()));
+            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction(), rule.timing()));
         });
         codes.putAll(numberedRules("xids", FaultKind.XID));
         codes.putAll(numberedRules("sxids", FaultKind.SXID));
         return new HealthPolicy(
-                String.valueOf(root.get("policy")),
+                name,
                 codes,
                 rules("kinds", FaultKind.class, kind -> FaultCode.of(kind).slug()),
                 rules("recoveryActions", RecoveryAction.class, PolicyFile::kebabCase),
                 duration("recoveryDwell", root.get("recoveryDwell"), Duration.ZERO),
-                bootLimit());
+                escalation());
     }
 
     private <E extends Enum<E>> Map<E, FaultRule> rules(String key, Class<E> type, Function<E, String> name) {
@@ -161,9 +152,11 @@ public final class PolicyFile {
 
     private FaultRule rule(String place, String name, @Nullable Object value) {
         Map<?, ?> fields = mapping(place, value);
+        // The driver requests a recovery action when it is needed.
+        Set<String> keys = place.startsWith("recoveryActions.") ? Set.of("class", "recommendedAction") : RULE_KEYS;
         fields.keySet().forEach(field -> {
-            if (!Set.of("class", "recommendedAction", "grace").contains(String.valueOf(field))) {
-                throw invalid(place + "." + field, "class, recommendedAction and grace");
+            if (!keys.contains(String.valueOf(field))) {
+                throw invalid(place + "." + field, joinSorted(keys));
             }
         });
         return new FaultRule(
@@ -176,7 +169,34 @@ public final class PolicyFile {
                                 RecommendedAction.values(),
                                 RecommendedAction::slug)
                         : RecommendedAction.NONE,
-                duration(place + ".grace", fields.get("grace"), Duration.ZERO));
+                timing(place, fields));
+    }
+
+    private Timing timing(String place, Map<?, ?> fields) {
+        try {
+            return new Timing(
+                    duration(place + ".grace", fields.get("grace"), Duration.ZERO),
+                    duration(place + ".bootGrace", fields.get("bootGrace"), Duration.ZERO),
+                    threshold(place + ".threshold", fields.get("threshold")),
+                    duration(place + ".coalesce", fields.get("coalesce"), Duration.ZERO),
+                    duration(place + ".recoveryDwell", fields.get("recoveryDwell"), Duration.ZERO),
+                    duration(place + ".probation", fields.get("probation"), Duration.ZERO));
+        } catch (IllegalArgumentException unusable) {
+            throw new ConfigurationException("policy " + source + ": " + place + ": " + unusable.getMessage());
+        }
+    }
+
+    private Threshold threshold(String place, @Nullable Object value) {
+        if (value == null) {
+            return Threshold.FIRST;
+        }
+        Map<?, ?> fields = mapping(place, value);
+        if (!fields.keySet().equals(Set.of("count", "of", "within"))
+                || !(fields.get("count") instanceof Integer count)
+                || !(fields.get("of") instanceof Integer of)) {
+            throw invalid(place + "=" + fields, "count and of, whole numbers, and within, an ISO 8601 duration");
+        }
+        return new Threshold(count, of, duration(place + ".within", fields.get("within"), Duration.ZERO));
     }
 
     private <E> E constant(String place, @Nullable Object value, E[] values, Function<E, String> name) {
@@ -188,15 +208,32 @@ public final class PolicyFile {
                         "one of " + Arrays.stream(values).map(name).collect(Collectors.joining(", "))));
     }
 
-    private BootLimit bootLimit() {
-        if (!root.containsKey("bootLimit")) {
-            return BootLimit.DEFAULT;
+    private Escalation escalation() {
+        if (!root.containsKey("escalation")) {
+            return Escalation.DEFAULT;
         }
-        Map<?, ?> fields = mapping("bootLimit", root.get("bootLimit"));
-        if (!fields.keySet().equals(Set.of("boots", "within")) || !(fields.get("boots") instanceof Integer boots)) {
-            throw invalid("bootLimit=" + fields, "boots, a whole number, and within, an ISO 8601 duration");
+        Map<?, ?> fields = mapping("escalation", root.get("escalation"));
+        if (!fields.keySet().equals(Set.of("steps", "within")) || !(fields.get("steps") instanceof List<?> steps)) {
+            throw invalid("escalation", "steps, a list, and within, an ISO 8601 duration");
         }
-        return new BootLimit(boots, duration("bootLimit.within", fields.get("within"), BootLimit.DEFAULT.within()));
+        return new Escalation(
+                steps.stream().map(this::step).toList(),
+                duration("escalation.within", fields.get("within"), Escalation.DEFAULT.within()));
+    }
+
+    private Escalation.Step step(@Nullable Object value) {
+        Map<?, ?> fields = mapping("escalation.steps", value);
+        Object number = fields.containsKey("attempts") ? fields.get("attempts") : Integer.valueOf(1);
+        if (!Set.of("action", "attempts").containsAll(fields.keySet()) || !(number instanceof Integer attempts)) {
+            throw invalid("escalation.steps=" + fields, "action, and attempts, a whole number");
+        }
+        return new Escalation.Step(
+                constant(
+                        "escalation.steps.action",
+                        fields.get("action"),
+                        RecommendedAction.values(),
+                        RecommendedAction::slug),
+                attempts);
     }
 
     private Duration duration(String place, @Nullable Object value, Duration otherwise) {

@@ -13,6 +13,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -23,7 +24,7 @@ import java.util.Optional;
  * state, trusted, since, reason, recommendedAction
  * faults        [fault, since, observations, recoveryAction, event, actedUpon]
  * devices       [uuid, model, state, trusted, heldBack, since, reason, recommendedAction, locallyHealthy, listed,
- *                bootsThatEndedFaults, faults, note?]
+ *                serial, attempts {action: count}, faults, note?]
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * quarantine?   note
  * override?     {target, by, since}
@@ -98,7 +99,8 @@ final class ExplanationJson {
                 .put("recommendedAction", health.recommendedAction().slug())
                 .put("locallyHealthy", device.locallyHealthy())
                 .put("listed", device.listed())
-                .put("bootsThatEndedFaults", device.recurrence().boots())
+                .put("serial", device.identity().serial())
+                .put("attempts", attempts(device))
                 .put("faults", faults(device.episodes().values()));
         if (health instanceof DeviceHealth.Quarantined quarantined) {
             json.put("note", quarantined.note());
@@ -109,6 +111,15 @@ final class ExplanationJson {
         return json;
     }
 
+    private static JsonObject attempts(Device device) {
+        var attempts = new JsonObject();
+        device.history().attempts().entrySet().stream()
+                .sorted(Map.Entry.comparingByKey())
+                .forEach(made ->
+                        attempts.put(made.getKey().slug(), made.getValue().count()));
+        return attempts;
+    }
+
     private static JsonArray faults(Collection<Episode> episodes) {
         var faults = new JsonArray();
         episodes.forEach(episode -> faults.add(new JsonObject()
@@ -117,8 +128,16 @@ final class ExplanationJson {
                 .put("observations", episode.observations())
                 .put("recoveryAction", episode.action().name().toLowerCase(Locale.ROOT))
                 .put("event", episode.eventId())
-                .put("actedUpon", episode.acts())));
+                .put("actedUpon", episode.acts() && !episode.restraint().any())
+                .put("waitsFor", waitsFor(episode))));
         return faults;
+    }
+
+    private static String waitsFor(Episode episode) {
+        if (episode.restraint().grace()) {
+            return "end of grace";
+        }
+        return episode.restraint().threshold() ? "threshold" : "";
     }
 
     private static JsonObject desired(DesiredNode desired, String outcome) {

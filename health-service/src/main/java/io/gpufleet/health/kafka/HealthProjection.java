@@ -9,7 +9,7 @@ import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.OperatorHolds;
+import io.gpufleet.health.model.RememberedDevices;
 import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Footprint;
@@ -33,6 +33,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** Projection of the input topics onto node states: what {@link HealthMachine} decides, as states and records. */
 public final class HealthProjection implements Projection<NodeState> {
@@ -47,27 +49,33 @@ public final class HealthProjection implements Projection<NodeState> {
     /** So many held back nodes are looked at again at once, four times a second. */
     private static final int MAX_DUE = 1_000;
 
-    private final HealthMachine machine;
+    private final Supplier<HealthMachine> policy;
+    /** The machine of the last decision, and the nodes that are to be looked at again since it was replaced. */
+    private HealthMachine machine;
+
+    private final SequencedSet<String> toReview = new LinkedHashSet<>();
     private final Protection protection;
     private final FleetUsage usage;
     private final Backlog backlog;
-    private final OperatorHolds byHand = new OperatorHolds();
+    private final RememberedDevices byHand = new RememberedDevices();
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 
     /** Projection that tells nobody about its backlog. */
     public HealthProjection(HealthMachine machine, Protection protection) {
-        this(machine, protection, new Backlog());
+        this(() -> machine, protection, new Backlog());
     }
 
     /**
      * Projection by the decisions of a machine, as far as the protection lets them be carried out.
      *
+     * @param policy the one in force, which may be replaced at any time
      * @param backlog told when a term begins and when its backlog is read
      */
-    public HealthProjection(HealthMachine machine, Protection protection, Backlog backlog) {
+    public HealthProjection(Supplier<HealthMachine> policy, Protection protection, Backlog backlog) {
         this.backlog = backlog;
-        this.machine = machine;
+        this.policy = policy;
+        this.machine = policy.get();
         this.protection = protection;
         this.usage = new FleetUsage(protection);
     }
@@ -77,6 +85,7 @@ public final class HealthProjection implements Projection<NodeState> {
         backlog.begin();
         usage.clear();
         heldBack.clear();
+        toReview.clear();
         byHand.clear();
         Instant opened = BrakeReset.newest(states.get(BrakeReset.FLEET))
                 .map(ManualOverride::since)
@@ -109,7 +118,25 @@ public final class HealthProjection implements Projection<NodeState> {
             backlog.read(node -> SPEC.inputs().stream()
                     .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive()));
         }
-        return heldBack.stream().limit(MAX_DUE).toList();
+        review(states);
+        List<String> due = Stream.concat(toReview.stream(), heldBack.stream())
+                .limit(MAX_DUE)
+                .toList();
+        due.forEach(toReview::remove);
+        return due;
+    }
+
+    /** Every node is decided about again after the policy was replaced. */
+    private void review(States<NodeState> states) {
+        HealthMachine newest = policy.get();
+        if (newest != machine) {
+            machine = newest;
+            states.forEach((node, _) -> {
+                if (!node.equals(BrakeReset.FLEET)) {
+                    toReview.add(node);
+                }
+            });
+        }
     }
 
     @Override
@@ -185,13 +212,7 @@ public final class HealthProjection implements Projection<NodeState> {
                                 decide(former.get(), new HealthSignal.DeviceLeft(metadata, device.uuid()), now),
                                 now,
                                 event))
-                        .then(effects(
-                                decide(
-                                        here,
-                                        new HealthSignal.DeviceArrived(metadata, device.uuid(), known.health()),
-                                        now),
-                                now,
-                                event));
+                        .then(effects(decide(here, new HealthSignal.DeviceArrived(metadata, known), now), now, event));
             }
         }
         return effects;

@@ -6,6 +6,7 @@ import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.NodeReference;
+import io.gpufleet.health.model.device.Device;
 import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.Fault;
@@ -53,7 +54,8 @@ final class SignalMapper {
                         incarnation(in, announced.getBootId()),
                         announced.getGpusList().stream()
                                 .map(SignalMapper::announcedDevice)
-                                .toList()));
+                                .toList(),
+                        knowledge(announced)));
             case OperatorCommand command -> command(metadata, command);
             case KubernetesFact fact -> fact(metadata, fact);
             case Message _ -> Optional.empty();
@@ -100,10 +102,30 @@ final class SignalMapper {
                 device(fault), TextLimits.name(fault.getModel()), EnumMapping.code(fault), EnumMapping.report(fault));
     }
 
+    /** Older daemons do not tell the state of the driver: it responds. */
+    private static HealthSignal.DaemonKnowledge knowledge(NodeAnnounced announced) {
+        boolean responds = switch (announced.getDriverState()) {
+            case DRIVER_STATE_READY, DRIVER_STATE_UNSPECIFIED, UNRECOGNIZED -> true;
+            case DRIVER_STATE_LIBRARY_ABSENT,
+                    DRIVER_STATE_NOT_LOADED,
+                    DRIVER_STATE_VERSION_MISMATCH,
+                    DRIVER_STATE_HELD,
+                    DRIVER_STATE_FAILED -> false;
+        };
+        return new HealthSignal.DaemonKnowledge(
+                announced.hasGpusKnownSince()
+                        ? TimestampMapping.fromWire(announced.getGpusKnownSince())
+                        : Instant.EPOCH,
+                responds);
+    }
+
     private static HealthSignal.AnnouncedDevice announcedDevice(Gpu gpu) {
         return new HealthSignal.AnnouncedDevice(
                 TextLimits.name(gpu.getUuid()),
-                TextLimits.name(gpu.getModel()),
+                new Device.Identity(
+                        TextLimits.name(gpu.getModel()),
+                        TextLimits.name(gpu.getSerial()),
+                        TextLimits.name(gpu.getPciBusId())),
                 gpu.getLocalHealth() == LocalHealth.LOCAL_HEALTH_LOST);
     }
 

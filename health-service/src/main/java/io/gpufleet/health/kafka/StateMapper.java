@@ -10,15 +10,9 @@ import io.gpufleet.health.model.device.Cause;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
-import io.gpufleet.health.model.device.Recurrence;
-import io.gpufleet.health.model.fault.Episode;
-import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
-import io.gpufleet.health.model.fault.FaultReport;
-import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.fault.Withdrawal;
+import io.gpufleet.health.model.fault.Faults;
+import io.gpufleet.health.model.fault.History;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
-import io.gpufleet.proto.health.v1.EpisodeState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.Override;
 import java.time.Instant;
@@ -34,7 +28,8 @@ final class StateMapper {
         var wire = NodeHealthState.newBuilder()
                 .setBootId(state.boot().id())
                 .setBootEpoch(state.boot().epoch())
-                .setMostDevices(state.boot().devices())
+                .setMostDevices(state.boot().gpus().count())
+                .setDaemonForgot(state.boot().gpus().daemonForgot())
                 .setNodeUid(state.node().uid())
                 .setState(EnumMapping.toWire(state.health().state()))
                 .setWithdrawsEveryDevice(state.health().withdrawsEveryDevice())
@@ -43,8 +38,16 @@ final class StateMapper {
                 .setRecommendedAction(EnumMapping.toWire(state.health().recommendedAction()))
                 .setVerdictRevision(state.revision())
                 .setCauseRevision(state.revisions().cause());
+        if (state.boot().began().isAfter(Instant.EPOCH)) {
+            wire.setBootBegan(TimestampMapping.toWire(state.boot().began()));
+        }
+        if (state.boot().gpus().knownSince().isAfter(Instant.EPOCH)) {
+            wire.setGpusKnownSince(TimestampMapping.toWire(state.boot().gpus().knownSince()));
+        }
+        wire.addAllSeen(FaultsMapper.seen(state.faults()));
+        wire.addAllAttempts(FaultsMapper.attempts(state.faults().history()));
         state.devices().values().forEach(device -> wire.addDevices(toWire(device)));
-        state.episodes().values().forEach(episode -> wire.addNodeEpisodes(toWire(episode)));
+        state.episodes().values().forEach(episode -> wire.addNodeEpisodes(FaultsMapper.toWire(episode)));
         state.heldBack()
                 .forEach((device, heldBack) -> wire.addHeldBack(io.gpufleet.proto.health.v1.HeldBack.newBuilder()
                         .setDeviceUuid(device)
@@ -90,9 +93,21 @@ final class StateMapper {
                         wire.hasUsable()
                                 ? new NodeReference.Placement(wire.getLabelsMap(), wire.getUsable())
                                 : NodeReference.Placement.UNKNOWN),
-                new NodeState.Boot(wire.getBootId(), wire.getBootEpoch(), wire.getMostDevices()),
+                new NodeState.Boot(
+                        wire.getBootId(),
+                        wire.getBootEpoch(),
+                        wire.hasBootBegan() ? TimestampMapping.fromWire(wire.getBootBegan()) : Instant.EPOCH,
+                        new NodeState.LearnedGpus(
+                                wire.getMostDevices(),
+                                wire.hasGpusKnownSince()
+                                        ? TimestampMapping.fromWire(wire.getGpusKnownSince())
+                                        : Instant.EPOCH,
+                                wire.getDaemonForgot())),
                 devices,
-                episodes(wire.getNodeEpisodesList()),
+                new Faults(
+                        FaultsMapper.episodes(wire.getNodeEpisodesList()),
+                        FaultsMapper.seen(wire.getSeenList()),
+                        new History(FaultsMapper.attempts(wire.getAttemptsList()), Instant.EPOCH)),
                 health,
                 new NodeState.Manual(
                         health.state() == HealthState.QUARANTINED
@@ -138,12 +153,14 @@ final class StateMapper {
                                     DeviceHealth.Recovering _,
                                     DeviceHealth.Lost _ -> "";
                         });
-        device.episodes().values().forEach(episode -> wire.addEpisodes(toWire(episode)));
-        Recurrence recurrence = device.recurrence();
-        if (!recurrence.equals(Recurrence.NONE)) {
-            wire.setRecurrenceBoots(recurrence.boots())
-                    .setRecurrenceLast(TimestampMapping.toWire(recurrence.last()))
-                    .setRecurrenceBootId(recurrence.bootId());
+        device.episodes().values().forEach(episode -> wire.addEpisodes(FaultsMapper.toWire(episode)));
+        wire.setSerial(device.identity().serial())
+                .setPciBusId(device.identity().slot())
+                .setLearned(device.presence().learned())
+                .addAllSeen(FaultsMapper.seen(device.faults()))
+                .addAllAttempts(FaultsMapper.attempts(device.history()));
+        if (device.history().recovered().isAfter(Instant.EPOCH)) {
+            wire.setRecovered(TimestampMapping.toWire(device.history().recovered()));
         }
         return wire.build();
     }
@@ -151,18 +168,17 @@ final class StateMapper {
     private static Device toModel(DeviceHealthState wire) {
         return new Device(
                 wire.getDeviceUuid(),
-                wire.getModel(),
-                wire.getListed(),
-                wire.getLost(),
-                wire.getLocallyHealthy(),
-                episodes(wire.getEpisodesList()),
-                health(wire),
-                wire.hasRecurrenceLast()
-                        ? new Recurrence(
-                                wire.getRecurrenceBoots(),
-                                TimestampMapping.fromWire(wire.getRecurrenceLast()),
-                                wire.getRecurrenceBootId())
-                        : Recurrence.NONE);
+                new Device.Identity(wire.getModel(), wire.getSerial(), wire.getPciBusId()),
+                new Device.Presence(
+                        wire.getListed(),
+                        wire.getLost(),
+                        wire.getLocallyHealthy(),
+                        wire.hasLearned() ? wire.getLearned() : wire.getListed()),
+                new Faults(
+                        FaultsMapper.episodes(wire.getEpisodesList()),
+                        FaultsMapper.seen(wire.getSeenList()),
+                        FaultsMapper.history(wire)),
+                health(wire));
     }
 
     private static DeviceHealth health(DeviceHealthState wire) {
@@ -178,51 +194,5 @@ final class StateMapper {
             case RETIRED -> new DeviceHealth.Retired(since, wire.getNote());
             case LOST -> new DeviceHealth.Lost(since);
         };
-    }
-
-    private static EpisodeState toWire(Episode episode) {
-        return EpisodeState.newBuilder()
-                .setKind(EnumMapping.toWire(episode.code().kind()))
-                .setXid(
-                        episode.code().kind() == FaultKind.RECOVERY_ACTION
-                                ? 0
-                                : episode.code().number())
-                .setRecoveryAction(EnumMapping.toWire(episode.action()))
-                .setWithdraws(episode.withdrawnByNode())
-                .setWithdrawalRule(
-                        EnumMapping.toWire(episode.report().withdrawal().rule()))
-                .setSubcode(episode.report().subcode())
-                .setSince(TimestampMapping.toWire(episode.since()))
-                .setObservations(episode.observations())
-                .setBootId(episode.bootId())
-                .setEventId(episode.eventId())
-                .setActs(episode.acts())
-                .setInGrace(episode.inGrace())
-                .build();
-    }
-
-    private static SequencedMap<FaultCode, Episode> episodes(List<EpisodeState> wire) {
-        var episodes = new TreeMap<FaultCode, Episode>();
-        wire.forEach(open -> {
-            RecoveryAction action = EnumMapping.action(EnumMapping.recognized(open.getRecoveryAction()));
-            FaultCode code = EnumMapping.code(EnumMapping.recognized(open.getKind()), open.getXid(), action);
-            episodes.put(
-                    code,
-                    new Episode(
-                            code,
-                            new FaultReport(
-                                    action,
-                                    new Withdrawal(
-                                            open.getWithdraws(),
-                                            EnumMapping.rule(EnumMapping.recognized(open.getWithdrawalRule()))),
-                                    open.getSubcode()),
-                            TimestampMapping.fromWire(open.getSince()),
-                            open.getObservations(),
-                            open.getBootId(),
-                            open.getEventId(),
-                            open.getActs(),
-                            open.getInGrace()));
-        });
-        return episodes;
     }
 }

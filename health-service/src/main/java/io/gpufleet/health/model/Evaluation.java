@@ -11,6 +11,8 @@ import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.device.Transitions;
 import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.Restraint;
+import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -71,8 +73,10 @@ final class Evaluation {
 
     private void endGraces(String uuid, Collection<Episode> open, Instant now) {
         open.stream()
-                .filter(episode -> episode.inGrace() && !now.isBefore(evaluator.graceEnd(episode)))
-                .forEach(episode -> emit(new HealthEvent.EpisodeUpdated(uuid, episode.afterGrace())));
+                .filter(episode -> episode.inGrace() && !now.isBefore(evaluator.graceEnd(state, episode)))
+                .forEach(episode -> emit(new HealthEvent.EpisodeUpdated(
+                        uuid,
+                        episode.with(new Restraint(false, episode.restraint().threshold())))));
     }
 
     /** Records a decision that changes nothing. */
@@ -90,13 +94,14 @@ final class Evaluation {
     }
 
     /** Moves devices and node to the health that follows from the state so far. */
-    void applyTransitions(Duration dwell) {
+    void applyTransitions(HealthPolicy policy) {
         if (isSettled()) {
             return;
         }
-        List.copyOf(state.devices().sequencedValues()).forEach(device -> transition(device, dwell));
+        List.copyOf(state.devices().sequencedValues()).forEach(device -> transition(device, policy));
         List.copyOf(state.devices().sequencedValues()).stream()
                 .filter(Device::forgettable)
+                .filter(device -> device.history().expired(policy.escalation().within(), at()))
                 .forEach(device -> emit(new HealthEvent.DeviceForgotten(device.uuid())));
         NodeHealth health = evaluator.nodeHealth(state, at());
         if (!health.equalsIgnoringSince(state.health())) {
@@ -114,6 +119,7 @@ final class Evaluation {
         for (Device device : state.devices().values()) {
             if (!(device.health() instanceof DeviceHealth.Healthy)
                     || device.lost()
+                    || !device.listed()
                     || !device.locallyHealthy()
                     || !device.episodes().isEmpty()
                     || device.forgettable()) {
@@ -124,8 +130,8 @@ final class Evaluation {
     }
 
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
-    DecisionResult finish(DecisionContext context, Duration dwell, Instant now, Allowance allowance) {
-        applyTransitions(dwell);
+    DecisionResult finish(DecisionContext context, HealthPolicy policy, Instant now, Allowance allowance) {
+        applyTransitions(policy);
         clearOverride(now);
         var heldBack = HeldBackDecisions.of(before, state, allowance, at());
         if (!heldBack.equals(state.heldBack())) {
@@ -165,11 +171,16 @@ final class Evaluation {
         return effects;
     }
 
-    private void transition(Device device, Duration dwell) {
+    private void transition(Device device, HealthPolicy policy) {
         TargetHealth target = evaluator.targetHealth(state, device);
         DeviceHealth health = device.health();
+        Duration dwell = policy.recoveryDwell(health.reason());
         DeviceHealth next = Transitions.next(health, target, dwell, at());
         while (!next.equals(health)) {
+            if (health instanceof DeviceHealth.Recovering && next instanceof DeviceHealth.Healthy) {
+                emit(new HealthEvent.HistoryChanged(
+                        device.uuid(), device.history().trustedAgain(at())));
+            }
             health = next;
             emit(new HealthEvent.DeviceHealthChanged(device.uuid(), health));
             next = Transitions.next(health, target, dwell, at());

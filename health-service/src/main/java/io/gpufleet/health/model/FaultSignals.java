@@ -8,16 +8,19 @@ import io.gpufleet.health.model.HealthSignal.FaultsOpen;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.device.Device;
-import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.Restraint;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.Timing;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -36,6 +39,10 @@ final class FaultSignals {
 
     DecisionContext observed(FaultObserved fault) {
         reportedAgain(fault.device(), fault.code());
+        if (isRepetition(fault)) {
+            return DecisionContext.NONE;
+        }
+        seen(fault);
         FaultRule rule = policy.rule(fault.code(), fault.fault().report());
         var context = new DecisionContext(fault.message(), rule.name(), fault.holders());
         Optional<Episode> before = episode(fault.device(), fault.code());
@@ -65,6 +72,7 @@ final class FaultSignals {
         Optional<Episode> open = episode(cleared.device(), cleared.code());
         if (isOfCurrentBoot(cleared)) {
             open.ifPresent(episode -> {
+                countReset(cleared.device(), episode);
                 end(cleared.device(), episode);
                 offeredAgain(cleared.device(), episode);
             });
@@ -161,17 +169,17 @@ final class FaultSignals {
                 .ifPresent(episode -> end(uuid, episode));
         if (evaluation.state() != before) {
             // So that no reason of the former boot is kept.
-            evaluation.applyTransitions(policy.recoveryDwell());
+            evaluation.applyTransitions(policy);
         }
     }
 
-    /** Another device is in its place: ends the faults of former boots. */
+    /** Another device is in its place: ends the faults of former boots; its history follows it to another node. */
     void replaced(Device device) {
         device.episodes().values().stream()
                 .filter(episode ->
                         !episode.bootId().equals(evaluation.state().boot().id()))
                 .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
-        forgetHistory(device);
+        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
     }
 
     /** Ends every fault of a device and what is remembered of it: an operator says that it is repaired. */
@@ -183,29 +191,87 @@ final class FaultSignals {
     }
 
     private void forgetHistory(Device device) {
-        if (device.lost()) {
-            evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.model(), device.listed(), false));
-        }
-        if (!device.recurrence().equals(Recurrence.NONE)) {
-            evaluation.emit(new HealthEvent.RecurrenceChanged(device.uuid(), Recurrence.NONE));
+        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
+        evaluation.emit(new HealthEvent.FaultsForgotten(device.uuid()));
+    }
+
+    /** A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. */
+    void countBoot() {
+        for (Device device : evaluation.state().devices().values()) {
+            evaluation.evaluator().recommendedFor(device).ifPresent(action -> {
+                if (action.compareTo(RecommendedAction.REBOOT) <= 0) {
+                    attempted(device, RecommendedAction.REBOOT);
+                } else if (action == RecommendedAction.POWER_CYCLE) {
+                    attempted(device, RecommendedAction.POWER_CYCLE);
+                }
+            });
         }
     }
 
-    /** A boot that ends a fault is counted. */
+    private void attempted(Device device, RecommendedAction action) {
+        evaluation.emit(new HealthEvent.HistoryChanged(
+                device.uuid(),
+                device.history().attempted(action, policy.escalation().within(), evaluation.at())));
+    }
+
+    /** The effect of a reset is that the fault ends without a boot. */
+    private void countReset(String uuid, Episode ended) {
+        if (!uuid.isEmpty()
+                && ended.acts()
+                && policy.rule(ended).faultClass().withdraws()
+                && ended.bootId().equals(evaluation.state().boot().id())) {
+            evaluation
+                    .state()
+                    .device(uuid)
+                    .filter(device -> policy.recommendedAction(ended, device.history()) == RecommendedAction.RESET_GPU)
+                    .ifPresent(device -> attempted(device, RecommendedAction.RESET_GPU));
+        }
+    }
+
     private void end(String uuid, Episode episode) {
         evaluation.emit(new HealthEvent.EpisodeEnded(uuid, episode.code()));
-        boolean byBoot = !episode.bootId().equals(evaluation.state().boot().id());
-        evaluation
-                .state()
-                .device(uuid)
-                .filter(_ -> byBoot)
-                .map(Device::recurrence)
-                .ifPresent(before -> {
-                    Recurrence after = before.ended(episode.bootId(), policy.bootLimit(), evaluation.at());
-                    if (!after.equals(before)) {
-                        evaluation.emit(new HealthEvent.RecurrenceChanged(uuid, after));
-                    }
-                });
+    }
+
+    /** True for a report that says nothing new within the time in which the rule counts one. */
+    private boolean isRepetition(FaultObserved fault) {
+        Duration coalesce = policy.timing(fault.code()).coalesce();
+        List<Instant> times = evaluation.state().seen(fault.device(), fault.code());
+        return !coalesce.isZero()
+                && !times.isEmpty()
+                && evaluation.at().isBefore(times.getLast().plus(coalesce))
+                && episode(fault.device(), fault.code())
+                        .filter(open -> open.report().equals(fault.fault().report()))
+                        .isPresent();
+    }
+
+    private void seen(FaultObserved fault) {
+        if (policy.countsObservations(fault.code()) && evaluation.withinDeviceLimit(fault.device())) {
+            List<Instant> before = evaluation.state().seen(fault.device(), fault.code());
+            List<Instant> after = policy.timing(fault.code()).threshold().with(before, evaluation.at());
+            if (!after.equals(before)) {
+                evaluation.emit(new HealthEvent.FaultSeen(fault.device(), fault.code(), after));
+            }
+        }
+    }
+
+    /** What holds off a fault that is reported now; it is lifted by time or by further observations only. */
+    private Restraint restraint(String uuid, FaultCode code, Optional<Episode> before) {
+        Timing timing = policy.timing(code);
+        NodeState state = evaluation.state();
+        Instant at = evaluation.at();
+        boolean onProbation = state.device(uuid)
+                .filter(device -> at.isBefore(device.history().recovered().plus(timing.probation())))
+                .isPresent();
+        if (onProbation) {
+            return Restraint.NONE;
+        }
+        boolean booting =
+                !timing.bootGrace().isZero() && at.isBefore(state.boot().began().plus(timing.bootGrace()));
+        boolean grace = before.map(Episode::inGrace).orElse(!timing.grace().isZero() || booting);
+        boolean threshold = before.map(open -> open.restraint().threshold()).orElse(true)
+                && !timing.threshold().isFirst()
+                && !timing.threshold().reached(state.seen(uuid, code));
+        return new Restraint(grace, threshold);
     }
 
     private void resetLocalHealth() {
@@ -266,8 +332,7 @@ final class FaultSignals {
                 signal.incarnation().id(),
                 before.map(Episode::eventId).orElse(signal.metadata().eventId()),
                 acts(before) || acts,
-                before.map(Episode::inGrace)
-                        .orElseGet(() -> !policy.grace(fault.code()).isZero()));
+                restraint(fault.device(), fault.code(), before));
         if (!before.equals(Optional.of(after))) {
             evaluation.emit(new HealthEvent.EpisodeUpdated(fault.device(), after));
         }
@@ -279,8 +344,8 @@ final class FaultSignals {
                 .state()
                 .device(uuid)
                 .filter(device -> !model.isEmpty() && !device.model().equals(model))
-                .ifPresent(device -> evaluation.emit(
-                        new HealthEvent.DeviceUpdated(device.uuid(), model, device.listed(), device.lost())));
+                .ifPresent(device -> evaluation.emit(new HealthEvent.DeviceUpdated(
+                        device.uuid(), new Device.Identity(model, "", ""), device.listed(), device.lost())));
     }
 
     /** One fault of one device, or of the node. */

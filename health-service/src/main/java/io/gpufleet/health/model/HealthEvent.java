@@ -1,10 +1,12 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
-import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.History;
 import java.time.Instant;
+import java.util.List;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +27,11 @@ public sealed interface HealthEvent {
     /** The Node object is deleted; newest sign of the node. */
     record NodeGone(Instant since) implements HealthEvent {}
 
-    /** State of a device in the newest announcement; an empty model is unknown. */
-    record DeviceUpdated(String uuid, String model, boolean listed, boolean lost) implements HealthEvent {}
+    /** State of a device in the newest announcement; empty texts are unknown. */
+    record DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) implements HealthEvent {}
+
+    /** The node is not expected to have the device any more: another one is in its place, or an operator cleared it. */
+    record DeviceUnlearned(String uuid) implements HealthEvent {}
 
     /** The daemon's local health of a device. */
     record HealthReported(String uuid, boolean healthy) implements HealthEvent {}
@@ -37,8 +42,19 @@ public sealed interface HealthEvent {
     /** A fault ended. */
     record EpisodeEnded(String uuid, FaultCode code) implements HealthEvent {}
 
-    /** A boot ended faults of a device, or they are forgotten. */
-    record RecurrenceChanged(String uuid, Recurrence recurrence) implements HealthEvent {}
+    /** A fault of which observations count was observed at these times; of the node itself when the UUID is empty. */
+    record FaultSeen(String uuid, FaultCode code, List<Instant> times) implements HealthEvent {
+        /** Copies the list. */
+        public FaultSeen {
+            times = List.copyOf(times);
+        }
+    }
+
+    /** What was tried to repair a device changed; of the node itself when the UUID is empty. */
+    record HistoryChanged(String uuid, History history) implements HealthEvent {}
+
+    /** What is remembered of former faults of a device is forgotten. */
+    record FaultsForgotten(String uuid) implements HealthEvent {}
 
     /** A device made a transition. */
     record DeviceHealthChanged(String uuid, DeviceHealth health) implements HealthEvent {}

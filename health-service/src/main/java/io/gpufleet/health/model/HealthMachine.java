@@ -59,7 +59,7 @@ public final class HealthMachine {
         DecisionContext context = signal instanceof DaemonSignal reported
                 ? reported(evaluation, reported)
                 : dispatch(evaluation, signal, DecisionContext.NONE);
-        return evaluation.finish(context, policy.recoveryDwell(), now, allowance);
+        return evaluation.finish(context, policy, now, allowance);
     }
 
     /** When time alone changes this state next; {@link Instant#MAX} for never. */
@@ -67,10 +67,11 @@ public final class HealthMachine {
         Stream<Instant> recovered = state.devices().values().stream()
                 .map(Device::health)
                 .filter(DeviceHealth.Recovering.class::isInstance)
-                .map(health -> health.since().plus(policy.recoveryDwell()));
+                .map(health -> health.since().plus(policy.recoveryDwell(health.reason())));
         Stream<Instant> overrideEnd = Optional.ofNullable(state.override()).stream()
                 .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
-        Stream<Instant> graces = state.allEpisodes().filter(Episode::inGrace).map(evaluator::graceEnd);
+        Stream<Instant> graces =
+                state.allEpisodes().filter(Episode::inGrace).map(episode -> evaluator.graceEnd(state, episode));
         return Stream.of(recovered, overrideEnd, graces, state.forgettableAt().stream())
                 .flatMap(times -> times)
                 .min(Comparator.naturalOrder())
@@ -128,8 +129,14 @@ public final class HealthMachine {
     }
 
     private DecisionContext beginBoot(Evaluation evaluation, DaemonIncarnation reporting) {
-        int devices = reporting.newMachine() ? 0 : evaluation.state().boot().devices();
-        evaluation.emit(new HealthEvent.BootChanged(new NodeState.Boot(reporting.id(), reporting.epoch(), devices)));
+        NodeState.LearnedGpus gpus = reporting.newMachine()
+                ? NodeState.LearnedGpus.NONE
+                : evaluation.state().boot().gpus();
+        if (!reporting.newMachine()) {
+            faults(evaluation).countBoot();
+        }
+        evaluation.emit(new HealthEvent.BootChanged(
+                new NodeState.Boot(reporting.id(), reporting.epoch(), evaluation.at(), gpus)));
         if (reporting.newMachine()) {
             faults(evaluation).beginMachine();
             endQuarantine(evaluation);
@@ -137,7 +144,7 @@ public final class HealthMachine {
             faults(evaluation).beginBoot();
         }
         // Before the first signal of the new boot is handled, so that no reason of the old boot is kept.
-        evaluation.applyTransitions(policy.recoveryDwell());
+        evaluation.applyTransitions(policy);
         return DecisionContext.of("boot " + reporting.id() + " began", "boot-changed");
     }
 
@@ -202,10 +209,15 @@ public final class HealthMachine {
     }
 
     private static DecisionContext arrived(Evaluation evaluation, DeviceArrived arrived) {
-        if (evaluation.withinDeviceLimit(arrived.device())) {
-            evaluation.emit(new HealthEvent.DeviceHealthChanged(arrived.device(), arrived.health()));
+        Device device = arrived.device();
+        if (evaluation.withinDeviceLimit(device.uuid())) {
+            evaluation.emit(new HealthEvent.HistoryChanged(device.uuid(), device.history()));
+            if (device.health() instanceof DeviceHealth.Quarantined
+                    || device.health() instanceof DeviceHealth.Retired) {
+                evaluation.emit(new HealthEvent.DeviceHealthChanged(device.uuid(), device.health()));
+            }
         }
-        return DecisionContext.of("an operator keeps it out of service since it was on another node", "operator");
+        return DecisionContext.of("what is remembered of it follows the device from another node", "operator");
     }
 
     private static DecisionContext left(Evaluation evaluation, DeviceLeft left) {

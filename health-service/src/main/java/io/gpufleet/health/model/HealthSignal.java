@@ -1,6 +1,6 @@
 package io.gpufleet.health.model;
 
-import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
 import java.time.Duration;
@@ -113,12 +113,25 @@ public sealed interface HealthSignal {
     /**
      * A device of an announcement.
      *
+     * @param identity what it is
      * @param lost true when it does not answer, or is no longer found
      */
-    record AnnouncedDevice(String uuid, String model, boolean lost) {}
+    record AnnouncedDevice(String uuid, Device.Identity identity, boolean lost) {}
+
+    /**
+     * How much the absence of a device in an announcement says.
+     *
+     * @param knownSince since when the daemon keeps the set of its GPUs, by the node's clock; the epoch when it does not say
+     * @param driverResponds false while no driver could list a device
+     */
+    record DaemonKnowledge(Instant knownSince, boolean driverResponds) {}
 
     /** Snapshot of the devices of a node; a device that is not listed is absent. */
-    record DevicesAnnounced(EventMetadata metadata, DaemonIncarnation incarnation, List<AnnouncedDevice> devices)
+    record DevicesAnnounced(
+            EventMetadata metadata,
+            DaemonIncarnation incarnation,
+            List<AnnouncedDevice> devices,
+            DaemonKnowledge knowledge)
             implements DaemonSignal {}
 
     /** The Node object was observed. */
@@ -155,8 +168,8 @@ public sealed interface HealthSignal {
     record CommandIssued(EventMetadata metadata, Command command, String device, String user, String reason)
             implements HealthSignal {}
 
-    /** A device that an operator keeps out of service was announced by this node; its health on the former one. */
-    record DeviceArrived(EventMetadata metadata, String device, DeviceHealth health) implements HealthSignal {}
+    /** A device of which another node remembers something was announced by this node; as it was there. */
+    record DeviceArrived(EventMetadata metadata, Device device) implements HealthSignal {}
 
     /** Such a device was announced by another node. */
     record DeviceLeft(EventMetadata metadata, String device) implements HealthSignal {}

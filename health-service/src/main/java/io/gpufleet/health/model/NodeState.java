@@ -5,8 +5,10 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.Faults;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param node name and UID of the Node object
  * @param boot boot of the newest daemon event
  * @param devices every announced or remembered device, by UUID
- * @param episodes open faults of the node itself
+ * @param faults of the node itself
  * @param health health of the node as a whole
  * @param manual what operators keep out of service, or in it
  * @param revisions of the verdicts
@@ -29,7 +31,7 @@ public record NodeState(
         NodeReference node,
         Boot boot,
         SequencedMap<String, Device> devices,
-        SequencedMap<FaultCode, Episode> episodes,
+        Faults faults,
         NodeHealth health,
         Manual manual,
         Revisions revisions,
@@ -40,7 +42,6 @@ public record NodeState(
     /** Copies the maps, sorted by key. */
     public NodeState {
         devices = new TreeMap<>(devices);
-        episodes = Episode.byCode(episodes.values());
         heldBack = new TreeMap<>(heldBack);
     }
 
@@ -49,19 +50,32 @@ public record NodeState(
      *
      * @param id boot id; empty before the first daemon event
      * @param epoch newest incarnation of a daemon in this boot; orders boots
-     * @param devices the most devices that one announcement of this machine listed, in any boot
+     * @param began append time of the first event of this boot; the epoch before it
+     * @param gpus the GPUs that the machine should have, in any boot
      */
-    public record Boot(String id, long epoch, int devices) {
+    public record Boot(String id, long epoch, Instant began, LearnedGpus gpus) {
         /** Before the first daemon event. */
-        public static final Boot NONE = new Boot("", 0, 0);
+        public static final Boot NONE = new Boot("", 0, Instant.EPOCH, LearnedGpus.NONE);
 
         Boot withEpoch(long newEpoch) {
-            return new Boot(id, newEpoch, devices);
+            return new Boot(id, newEpoch, began, gpus);
         }
 
-        Boot withDevices(int newDevices) {
-            return new Boot(id, epoch, newDevices);
+        Boot with(LearnedGpus newGpus) {
+            return new Boot(id, epoch, began, newGpus);
         }
+    }
+
+    /**
+     * GPUs that a machine should have.
+     *
+     * @param count the most that one announcement listed
+     * @param knownSince since when its daemon keeps its own set, by the node's clock; the epoch when it does not say
+     * @param daemonForgot true while some are absent about which the daemon knows nothing
+     */
+    public record LearnedGpus(int count, Instant knownSince, boolean daemonForgot) {
+        /** None. */
+        public static final LearnedGpus NONE = new LearnedGpus(0, Instant.EPOCH, false);
     }
 
     /**
@@ -87,6 +101,19 @@ public record NodeState(
         public static final Revisions NONE = new Revisions(0, 0);
     }
 
+    /** Open faults of the node itself, by code. */
+    public SequencedMap<FaultCode, Episode> episodes() {
+        return faults.open();
+    }
+
+    /** True for a device that the node had and that is gone, as the daemon says, or as we know where it forgot. */
+    public boolean missing(Device device) {
+        return !device.listed()
+                && device.presence().learned()
+                && !driverAway()
+                && (boot.gpus().daemonForgot() || episodes().containsKey(FaultCode.of(FaultKind.GPU_MISSING)));
+    }
+
     /** Set while an operator keeps the node out of service. */
     public @Nullable Quarantine quarantine() {
         return manual.quarantine();
@@ -108,7 +135,7 @@ public record NodeState(
                 new NodeReference(node, ""),
                 Boot.NONE,
                 new TreeMap<>(),
-                new TreeMap<>(),
+                Faults.NONE,
                 NodeHealth.healthy(at),
                 Manual.NONE,
                 Revisions.NONE,
@@ -122,13 +149,19 @@ public record NodeState(
 
     /** Open faults of the device, or of the node itself when the UUID is empty. */
     public SequencedMap<FaultCode, Episode> episodesOf(String uuid) {
-        return uuid.isEmpty() ? episodes : device(uuid).map(Device::episodes).orElseGet(TreeMap::new);
+        return uuid.isEmpty() ? episodes() : device(uuid).map(Device::episodes).orElseGet(TreeMap::new);
+    }
+
+    /** When the fault was observed, as far as its rule counts that; of the node itself when the UUID is empty. */
+    List<Instant> seen(String uuid, FaultCode code) {
+        Faults of = uuid.isEmpty() ? faults : device(uuid).map(Device::faults).orElse(Faults.NONE);
+        return of.seen().getOrDefault(code, List.of());
     }
 
     /** Every open fault of the node and of its devices. */
     public Stream<Episode> allEpisodes() {
         return Stream.concat(
-                episodes.values().stream(),
+                episodes().values().stream(),
                 devices.values().stream().flatMap(device -> device.episodes().values().stream()));
     }
 
@@ -146,23 +179,23 @@ public record NodeState(
     }
 
     NodeState withNode(NodeReference newNode) {
-        return new NodeState(newNode, boot, devices, episodes, health, manual, revisions, heldBack);
+        return new NodeState(newNode, boot, devices, faults, health, manual, revisions, heldBack);
     }
 
     NodeState withBoot(Boot newBoot) {
-        return new NodeState(node, newBoot, devices, episodes, health, manual, revisions, heldBack);
+        return new NodeState(node, newBoot, devices, faults, health, manual, revisions, heldBack);
     }
 
     NodeState withDevices(SequencedMap<String, Device> newDevices) {
-        return new NodeState(node, boot, newDevices, episodes, health, manual, revisions, heldBack);
+        return new NodeState(node, boot, newDevices, faults, health, manual, revisions, heldBack);
     }
 
-    NodeState withEpisodes(SequencedMap<FaultCode, Episode> newEpisodes) {
-        return new NodeState(node, boot, devices, newEpisodes, health, manual, revisions, heldBack);
+    NodeState withFaults(Faults newFaults) {
+        return new NodeState(node, boot, devices, newFaults, health, manual, revisions, heldBack);
     }
 
     NodeState withHealth(NodeHealth newHealth) {
-        return new NodeState(node, boot, devices, episodes, newHealth, manual, revisions, heldBack);
+        return new NodeState(node, boot, devices, faults, newHealth, manual, revisions, heldBack);
     }
 
     NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
@@ -174,15 +207,15 @@ public record NodeState(
     }
 
     private NodeState with(Manual newManual) {
-        return new NodeState(node, boot, devices, episodes, health, newManual, revisions, heldBack);
+        return new NodeState(node, boot, devices, faults, health, newManual, revisions, heldBack);
     }
 
     NodeState with(Revisions newRevisions) {
-        return new NodeState(node, boot, devices, episodes, health, manual, newRevisions, heldBack);
+        return new NodeState(node, boot, devices, faults, health, manual, newRevisions, heldBack);
     }
 
     NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
-        return new NodeState(node, boot, devices, episodes, health, manual, revisions, newHeldBack);
+        return new NodeState(node, boot, devices, faults, health, manual, revisions, newHeldBack);
     }
 
     /** True when the policy or an operator keeps the node out of service and nothing holds that back. */
@@ -197,7 +230,7 @@ public record NodeState(
 
     /** True while the driver of the node does not respond. */
     boolean driverAway() {
-        return episodes.containsKey(FaultCode.of(FaultKind.DRIVER));
+        return episodes().containsKey(FaultCode.of(FaultKind.DRIVER));
     }
 
     /** True when the device is withdrawn and nothing holds that back. */

@@ -5,7 +5,6 @@ import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.CommandIssued;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
-import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.device.Transitions;
 import java.util.Optional;
 
@@ -66,7 +65,8 @@ public final class OperatorCommands {
     private static boolean hasHistory(Device device) {
         return device.lost()
                 || !device.episodes().isEmpty()
-                || !device.recurrence().equals(Recurrence.NONE);
+                || (device.presence().learned() && !device.listed())
+                || !device.history().attempts().isEmpty();
     }
 
     DecisionContext handle(CommandIssued command) {
@@ -104,10 +104,23 @@ public final class OperatorCommands {
             case RELEASE -> move(command, Transitions.release(before, evaluation.at()));
             case RETIRE -> move(command, Transitions.retire(before, note, evaluation.at()));
             case CLEAR -> {
-                evaluation.state().device(command.device()).ifPresent(faults::forgetDevice);
+                evaluation.state().device(command.device()).ifPresent(this::clear);
                 evaluation.recordUnchanged(context, command.device(), Status.ACTED, "forget the faults of the device");
             }
             case FORGET, RESET_BRAKE -> {}
+        }
+    }
+
+    /** A node is not expected to have a device any more that was cleared while it was absent. */
+    private void clear(Device device) {
+        faults.forgetDevice(device);
+        NodeState.Boot boot = evaluation.state().boot();
+        if (device.presence().learned() && !device.listed() && boot.gpus().count() > 0) {
+            var gpus = new NodeState.LearnedGpus(
+                    boot.gpus().count() - 1,
+                    boot.gpus().knownSince(),
+                    boot.gpus().daemonForgot());
+            evaluation.emit(new HealthEvent.BootChanged(boot.with(gpus)));
         }
     }
 

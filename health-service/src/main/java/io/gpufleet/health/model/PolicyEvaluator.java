@@ -8,10 +8,12 @@ import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.History;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.Timing;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -46,13 +48,13 @@ final class PolicyEvaluator {
                 .filter(episode -> policy.rule(episode).faultClass().withdraws())
                 .toList();
         if (!withdrawing.isEmpty()) {
-            Cause cause = worst(withdrawing, device.health().reason());
-            boolean bootsDoNotHelp = withdrawing.stream().anyMatch(episode -> recurs(device, episode));
-            return new TargetHealth.Unhealthy(
-                    bootsDoNotHelp ? new Cause(cause.reason(), RecommendedAction.SUPPORT) : cause);
+            return new TargetHealth.Unhealthy(worst(withdrawing, device.health().reason(), device.history()));
+        }
+        if (state.missing(device)) {
+            return new TargetHealth.Lost();
         }
         if (!open.isEmpty()) {
-            return new TargetHealth.Suspect(worst(open, device.health().reason()));
+            return new TargetHealth.Suspect(worst(open, device.health().reason(), device.history()));
         }
         if (state.offered(device)) {
             return new TargetHealth.Healthy();
@@ -61,19 +63,30 @@ final class PolicyEvaluator {
         return new TargetHealth.Suspect(new Cause(reason, RecommendedAction.NONE));
     }
 
-    /** True for a fault that no boot ends: of the hardware, or one that came back after too many boots. */
+    /** True for a fault that no boot ends: of the hardware, or one that came back after every attempt. */
     boolean outlivesBoots(Device device, Episode episode) {
-        return episode.acts() && (policy.rule(episode).faultClass().outlivesBoots() || recurs(device, episode));
+        return episode.acts()
+                && (policy.rule(episode).faultClass().outlivesBoots()
+                        || (policy.rule(episode).faultClass().withdraws()
+                                && policy.escalation()
+                                        .isTerminal(policy.recommendedAction(episode, device.history()))));
     }
 
-    private boolean recurs(Device device, Episode episode) {
-        return policy.rule(episode).faultClass().withdraws()
-                && device.recurrence().exceeds(policy.bootLimit(), episode.since());
+    /** When the grace of a fault is over, its own and that of the boot. */
+    Instant graceEnd(NodeState state, Episode episode) {
+        Timing timing = policy.timing(episode.code());
+        Instant own = episode.since().plus(timing.grace());
+        Instant ofBoot = state.boot().began().plus(timing.bootGrace());
+        return timing.bootGrace().isZero() || own.isAfter(ofBoot) ? own : ofBoot;
     }
 
-    /** When the grace of a fault is over. */
-    Instant graceEnd(Episode episode) {
-        return episode.since().plus(policy.grace(episode.code()));
+    /** What is recommended for the faults that withdraw the device; empty when none does. */
+    Optional<RecommendedAction> recommendedFor(Device device) {
+        return device.episodes().values().stream()
+                .filter(Episode::acts)
+                .filter(episode -> policy.rule(episode).faultClass().withdraws())
+                .map(episode -> policy.recommendedAction(episode, device.history()))
+                .reduce(RecommendedAction::orMoreSevere);
     }
 
     /** Health of the node, once its devices made their transitions. */
@@ -84,7 +97,9 @@ final class PolicyEvaluator {
         }
         List<Episode> tainting = taintingEpisodes(state);
         if (!tainting.isEmpty()) {
-            String reason = worst(tainting, state.health().reason()).reason();
+            String reason = worst(
+                            tainting, state.health().reason(), state.faults().history())
+                    .reason();
             return nodeHealth(state, HealthState.UNHEALTHY, reason, at);
         }
         if (allUnavailable(state)) {
@@ -166,19 +181,23 @@ final class PolicyEvaluator {
     /** Not while a fault of the node is in its grace: a driver that is being replaced takes every device away. */
     private static boolean allUnavailable(NodeState state) {
         List<Device> devices = state.devices().values().stream()
-                .filter(device -> device.listed() || device.missing(state.boot().id()))
+                .filter(device -> device.listed() || device.missing(state.boot().id()) || state.missing(device))
                 .toList();
         return !devices.isEmpty()
                 && devices.stream().noneMatch(device -> device.health().trusted())
-                && state.episodes().values().stream().noneMatch(Episode::inGrace);
+                && state.episodes().values().stream()
+                        .noneMatch(episode -> episode.restraint().any());
     }
 
     /** Of what is out of service; of the suspects where nothing is. */
     private RecommendedAction recommendedAction(NodeState state) {
         Collection<Episode> ofNode = state.episodes().values();
         Stream<RecommendedAction> out = Stream.concat(
-                actions(ofNode.stream()
-                        .filter(episode -> policy.rule(episode).faultClass().withdraws())),
+                actions(
+                        ofNode.stream()
+                                .filter(episode ->
+                                        policy.rule(episode).faultClass().withdraws()),
+                        state.faults().history()),
                 state.devices().values().stream()
                         .map(Device::health)
                         .filter(health -> !health.trusted())
@@ -187,21 +206,24 @@ final class PolicyEvaluator {
         return worst != RecommendedAction.NONE
                 ? worst
                 : Stream.concat(
-                                actions(ofNode.stream()),
+                                actions(ofNode.stream(), state.faults().history()),
                                 state.devices().values().stream()
                                         .map(device -> device.health().recommendedAction()))
                         .reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
     }
 
-    private Stream<RecommendedAction> actions(Stream<Episode> episodes) {
-        return episodes.map(episode -> policy.rule(episode).recommendedAction());
+    private Stream<RecommendedAction> actions(Stream<Episode> episodes, History history) {
+        return episodes.map(episode -> policy.recommendedAction(episode, history));
     }
 
     /** Reason of the worst fault of the node itself, else of the worst device. */
     private Optional<String> worstReason(NodeState state) {
         Optional<String> ofNode = state.episodes().isEmpty()
                 ? Optional.empty()
-                : Optional.of(worst(state.episodes().values(), state.health().reason())
+                : Optional.of(worst(
+                                state.episodes().values(),
+                                state.health().reason(),
+                                state.faults().history())
                         .reason());
         return ofNode.or(() -> state.devices().values().stream()
                 .map(Device::health)
@@ -213,7 +235,7 @@ final class PolicyEvaluator {
     }
 
     /** Cause of the worst fault by class; among equals the one that is the reason already, so that it stays stable. */
-    private Cause worst(Collection<Episode> open, String current) {
+    private Cause worst(Collection<Episode> open, String current, History history) {
         Episode worst = open.stream()
                 .max(Comparator.<Episode, FaultClass>comparing(
                                 episode -> policy.rule(episode).faultClass())
@@ -222,7 +244,7 @@ final class PolicyEvaluator {
                         .thenComparing(Episode::code, Comparator.reverseOrder()))
                 .orElseThrow();
         RecommendedAction action = open.stream()
-                .map(episode -> policy.rule(episode).recommendedAction())
+                .map(episode -> policy.recommendedAction(episode, history))
                 .reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
         return new Cause(worst.code().reason(), action);
     }

@@ -2,10 +2,12 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
-import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.Faults;
+import io.gpufleet.health.model.fault.History;
 import java.time.Instant;
+import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -26,16 +28,20 @@ public final class StateReducer {
             case HealthEvent.PlacementChanged(NodeReference.Placement placement) ->
                 state.withNode(state.node().with(placement));
             case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
-            case HealthEvent.DeviceUpdated(String uuid, String model, boolean listed, boolean lost) ->
-                updateDevice(state, uuid, device -> device.withAnnouncement(model, listed, lost));
+            case HealthEvent.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
+                updateDevice(state, uuid, device -> device.withAnnouncement(identity, listed, lost));
+            case HealthEvent.DeviceUnlearned(String uuid) -> updateDevice(state, uuid, Device::withoutLearning);
             case HealthEvent.HealthReported(String uuid, boolean healthy) ->
                 updateDevice(state, uuid, device -> device.withLocalHealth(healthy));
             case HealthEvent.EpisodeUpdated(String uuid, Episode episode) ->
                 updateEpisodes(state, uuid, open -> open.put(episode.code(), episode));
             case HealthEvent.EpisodeEnded(String uuid, FaultCode code) ->
                 updateEpisodes(state, uuid, open -> open.remove(code));
-            case HealthEvent.RecurrenceChanged(String uuid, Recurrence recurrence) ->
-                updateDevice(state, uuid, device -> device.with(recurrence));
+            case HealthEvent.FaultSeen(String uuid, FaultCode code, List<Instant> times) ->
+                updateFaults(state, uuid, faults -> faults.withSeen(code, times));
+            case HealthEvent.HistoryChanged(String uuid, History history) ->
+                updateFaults(state, uuid, faults -> faults.with(history));
+            case HealthEvent.FaultsForgotten(String uuid) -> updateFaults(state, uuid, Faults::forgotten);
             case HealthEvent.DeviceHealthChanged(String uuid, DeviceHealth health) ->
                 updateDevice(state, uuid, device -> device.with(health));
             case HealthEvent.DeviceForgotten(String uuid) -> {
@@ -54,7 +60,13 @@ public final class StateReducer {
             NodeState state, String uuid, Consumer<SequencedMap<FaultCode, Episode>> change) {
         var open = new TreeMap<>(state.episodesOf(uuid));
         change.accept(open);
-        return uuid.isEmpty() ? state.withEpisodes(open) : updateDevice(state, uuid, device -> device.with(open));
+        return updateFaults(state, uuid, faults -> faults.withOpen(open));
+    }
+
+    private static NodeState updateFaults(NodeState state, String uuid, UnaryOperator<Faults> change) {
+        return uuid.isEmpty()
+                ? state.withFaults(change.apply(state.faults()))
+                : updateDevice(state, uuid, device -> device.with(change.apply(device.faults())));
     }
 
     private static NodeState updateDevice(NodeState state, String uuid, UnaryOperator<Device> change) {

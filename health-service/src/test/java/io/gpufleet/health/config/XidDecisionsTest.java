@@ -9,12 +9,14 @@ import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.Timing;
 import io.gpufleet.xid.Xid;
 import io.gpufleet.xid.XidCatalogue;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -89,8 +91,13 @@ class XidDecisionsTest {
 
     private static String outcome(FaultRule rule) {
         RecommendedAction action = rule.recommendedAction();
-        String after = rule.grace().isZero() ? "" : " after " + rule.grace();
+        String after = rule.timing().isImmediate() ? "" : after(rule.timing());
         return rule.faultClass().slug() + after + " | " + (action == RecommendedAction.NONE ? "" : action.slug());
+    }
+
+    private static String after(Timing timing) {
+        Duration longest = timing.grace().compareTo(timing.bootGrace()) >= 0 ? timing.grace() : timing.bootGrace();
+        return " after " + longest + (longest.equals(timing.grace()) ? "" : " of the boot");
     }
 
     private static Set<?> codesWithOwnRule() throws IOException {

@@ -3,6 +3,7 @@ package io.gpufleet.health.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.config.PolicyTexts;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
@@ -44,15 +45,14 @@ class FleetBudgetsTest {
     private static final StormBrake ONE_NODE = new StormBrake(1, 1, Duration.ofMinutes(5));
 
     private final Backlog backlog = new Backlog();
+    private HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
     private HealthProjection projection = projection(Limits.NONE, ONE_NODE);
     private ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
     private HealthProjection projection(Limits limits, StormBrake brake) {
         var pool = new Pool("default", Map.of(), Mode.ENFORCE, limits);
         return new HealthProjection(
-                new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10)),
-                new Protection(List.of(), pool, Limits.NONE, Limits.NONE, brake),
-                backlog);
+                () -> machine, new Protection(List.of(), pool, Limits.NONE, Limits.NONE, brake), backlog);
     }
 
     @BeforeEach
@@ -245,6 +245,25 @@ class FleetBudgetsTest {
                 nodes.now());
 
         assertThat(backlog.isRead("node-1")).isFalse();
+    }
+
+    @Test
+    void replacedPolicyDecidesAboutEveryNodeAgain() {
+        // Given
+        offTheBus(0);
+        assertThat(tainted(0)).isTrue();
+
+        // When
+        machine = new HealthMachine(
+                PolicyTexts.nvidiaWith("  RESTART_BM: {class: taint-reboot", "  RESTART_BM: {class: suspect"),
+                Duration.ofMinutes(10));
+        List<String> due = List.copyOf(projection.due(nodes, new Read(Set.of(), true), nodes.now()));
+        due.forEach(nodes::tick);
+
+        // Then
+        assertThat(due).hasSize(4);
+        assertThat(tainted(0)).isFalse();
+        assertThat(projection.due(nodes, new Read(Set.of(), true), nodes.now())).isEmpty();
     }
 
     /** Nodes whose partitions are read to their ends. */

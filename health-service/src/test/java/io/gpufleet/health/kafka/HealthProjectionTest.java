@@ -8,6 +8,7 @@ import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
@@ -276,6 +277,31 @@ class HealthProjectionTest {
         assertThat(((DeviceHealth.Quarantined) moved.health()).note()).isEqualTo("ada: fan");
         assertThat(moved.listed()).isTrue();
         assertThat(nodes.get("node-1").orElseThrow().device("gpu-0")).isEmpty();
+    }
+
+    @Test
+    void attemptsFollowTheDeviceToAnotherNode() {
+        // Given
+        announced();
+        announced("node-2", "gpu-8");
+        observed(48);
+        cleared(48);
+
+        // When
+        nodes.daemon(
+                NODE,
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                NodeAnnounced.newBuilder()
+                        .setBootId("boot-1")
+                        .addGpus(Gpu.newBuilder().setUuid("gpu-1"))
+                        .build());
+        announced("node-2", "gpu-8", "gpu-0");
+
+        // Then
+        Device moved = nodes.get("node-2").orElseThrow().device("gpu-0").orElseThrow();
+        assertThat(moved.history().attempts()).containsOnlyKeys(RecommendedAction.RESET_GPU);
+        assertThat(moved.health()).isInstanceOf(DeviceHealth.Healthy.class);
     }
 
     @Test

@@ -146,8 +146,9 @@ class BudgetPropertyTest {
                 metadata(),
                 new DaemonIncarnation("boot-1", 1_000, false),
                 GPUS.stream()
-                        .map(uuid -> new HealthSignal.AnnouncedDevice(uuid, "H100", false))
-                        .toList());
+                        .map(uuid -> new HealthSignal.AnnouncedDevice(uuid, NodeScenario.H100, false))
+                        .toList(),
+                NodeScenario.KNOWN);
     }
 
     private HealthSignal signal(String node, Random random) {

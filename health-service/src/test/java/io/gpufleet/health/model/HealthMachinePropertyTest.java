@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
-import io.gpufleet.health.model.device.Recurrence;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
@@ -101,9 +100,9 @@ class HealthMachinePropertyTest {
         var boot = new HealthSignal.DaemonIncarnation("boot-3", 3_000, false);
         var heard = new HealthSignal.EventMetadata("last", NOW, Duration.ZERO);
         var listed = Stream.of("gpu-0", "gpu-1", "gpu-2")
-                .map(uuid -> new HealthSignal.AnnouncedDevice(uuid, "H100", false))
+                .map(uuid -> new HealthSignal.AnnouncedDevice(uuid, NodeScenario.H100, false))
                 .toList();
-        state = machine.decide(state, new HealthSignal.DevicesAnnounced(heard, boot, listed), NOW)
+        state = machine.decide(state, new HealthSignal.DevicesAnnounced(heard, boot, listed, NodeScenario.KNOWN), NOW)
                 .state();
 
         // Then
@@ -140,13 +139,19 @@ class HealthMachinePropertyTest {
         var devices = new TreeMap<String, Device>();
         state.devices().forEach((uuid, device) -> {
             // The model of what is not there was told by an announcement that one order drops as of a former boot.
-            Device named = device.listed() ? device : device.withAnnouncement("?", false, device.lost());
+            Device named = device.listed()
+                    ? device
+                    : device.withAnnouncement(new Device.Identity("?", "", ""), false, device.lost());
             // A replaced device is forgotten with its boots, unless a later fault of it is read first.
-            devices.put(uuid, named.with(timeless(device.health())).with(Recurrence.NONE));
+            devices.put(
+                    uuid,
+                    named.with(timeless(device.health())).with(device.faults().forgotten()));
         });
         NodeHealth standing = state.health();
         NodeReference node = state.node();
+        NodeState.Boot boot = state.boot();
         return state.withDevices(devices)
+                .withBoot(new NodeState.Boot(boot.id(), boot.epoch(), NodeScenario.START, boot.gpus()))
                 .withNode(new NodeReference(
                         node.name(),
                         node.uid(),

@@ -3,10 +3,12 @@ package io.gpufleet.health.model;
 import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.HealthSignal.DaemonKnowledge;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
@@ -28,6 +30,13 @@ public final class NodeScenario {
     /** The first boot. */
     public static final DaemonIncarnation INCARNATION = new DaemonIncarnation("boot-1", 1_000, false);
 
+    /** What a test GPU is. */
+    public static final Device.Identity H100 = new Device.Identity("H100", "", "");
+
+    /** A daemon that has kept its set of GPUs. */
+    public static final DaemonKnowledge KNOWN = new DaemonKnowledge(START, true);
+
+    private DaemonKnowledge knowledge = KNOWN;
     private final HealthMachine machine;
     private final List<DecisionResult> results = new ArrayList<>();
     private NodeState state = NodeState.unknown("node-1", START);
@@ -117,8 +126,9 @@ public final class NodeScenario {
                 nextMetadata(),
                 incarnation,
                 Stream.of(uuids)
-                        .map(uuid -> new AnnouncedDevice(uuid, "H100", false))
-                        .toList()));
+                        .map(uuid -> new AnnouncedDevice(uuid, H100, false))
+                        .toList(),
+                knowledge));
     }
 
     /** The node announces a lost device and others. */
@@ -127,9 +137,16 @@ public final class NodeScenario {
                 nextMetadata(),
                 incarnation,
                 Stream.concat(
-                                Stream.of(new AnnouncedDevice(lost, "H100", true)),
-                                Stream.of(others).map(uuid -> new AnnouncedDevice(uuid, "H100", false)))
-                        .toList()));
+                                Stream.of(new AnnouncedDevice(lost, H100, true)),
+                                Stream.of(others).map(uuid -> new AnnouncedDevice(uuid, H100, false)))
+                        .toList(),
+                knowledge));
+    }
+
+    /** What the daemon says about its own set of GPUs from now on. */
+    public NodeScenario with(DaemonKnowledge another) {
+        knowledge = another;
+        return this;
     }
 
     /** An XID is observed. */

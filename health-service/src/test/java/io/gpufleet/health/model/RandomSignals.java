@@ -24,6 +24,18 @@ public final class RandomSignals {
     private static final List<Command> COMMANDS = List.of(Command.QUARANTINE, Command.RELEASE, Command.RETIRE);
 
     private static final int[] XIDS = {13, 63, 92, 48, 95, 74, 79, 54};
+    private static final RecoveryAction[] ACTIONS = {
+        RecoveryAction.NONE,
+        RecoveryAction.NONE,
+        RecoveryAction.UNSPECIFIED,
+        RecoveryAction.GPU_RESET,
+        RecoveryAction.NODE_REBOOT,
+        RecoveryAction.RECOVER_IMEX_DOMAIN,
+        RecoveryAction.UNKNOWN
+    };
+    private static final FaultKind[] NODE_KINDS = {
+        FaultKind.DRIVER, FaultKind.GPU_MISSING, FaultKind.FABRIC, FaultKind.EVENT_WAIT
+    };
     private static final Duration OLD = Duration.ofMinutes(11);
 
     private final Random random;
@@ -90,8 +102,18 @@ public final class RandomSignals {
     private HealthSignal healthSignal(DaemonIncarnation boot) {
         EventMetadata metadata = nextMetadata();
         String gpu = randomGpu();
-        FaultCode code = FaultCode.xid(XIDS[random.nextInt(XIDS.length)]);
-        return switch (random.nextInt(6)) {
+        FaultCode code = randomCode();
+        return switch (random.nextInt(8)) {
+            case 6 ->
+                new HealthSignal.FaultObserved(
+                        metadata,
+                        boot,
+                        reported("", FaultCode.of(NODE_KINDS[random.nextInt(NODE_KINDS.length)])),
+                        "",
+                        List.of());
+            case 7 ->
+                new HealthSignal.FaultCleared(
+                        metadata, boot, "", FaultCode.of(NODE_KINDS[random.nextInt(NODE_KINDS.length)]), "quiet");
             case 0 -> new HealthSignal.FaultCleared(metadata, boot, gpu, code, "quiet");
             case 1 -> new HealthSignal.LocalHealthChanged(metadata, boot, gpu, random.nextBoolean());
             case 2 -> new HealthSignal.FaultsOpen(metadata, boot, open(), Map.of(gpu, random.nextBoolean()));
@@ -110,13 +132,31 @@ public final class RandomSignals {
     private HealthSignal.ReportedFault reported(String gpu, FaultCode code) {
         var rules = Withdrawal.Rule.values();
         var withdrawal = new Withdrawal(random.nextInt(3) == 0, rules[random.nextInt(rules.length)]);
-        return new HealthSignal.ReportedFault(gpu, "H100", code, new FaultReport(RecoveryAction.NONE, withdrawal, ""));
+        RecoveryAction action = code.kind() == FaultKind.RECOVERY_ACTION
+                ? RecoveryAction.values()[code.number()]
+                : ACTIONS[random.nextInt(ACTIONS.length)];
+        return new HealthSignal.ReportedFault(gpu, "H100", code, new FaultReport(action, withdrawal, ""));
+    }
+
+    private FaultCode randomCode() {
+        return random.nextInt(4) == 0
+                ? FaultCode.recovery(ACTIONS[random.nextInt(ACTIONS.length)])
+                : FaultCode.xid(XIDS[random.nextInt(XIDS.length)]);
+    }
+
+    private HealthSignal.DaemonKnowledge knowledge() {
+        return switch (random.nextInt(4)) {
+            case 0 -> new HealthSignal.DaemonKnowledge(NodeScenario.START.plusSeconds(events), true);
+            case 1 -> new HealthSignal.DaemonKnowledge(NodeScenario.START, random.nextBoolean());
+            case 2 -> new HealthSignal.DaemonKnowledge(Instant.EPOCH, true);
+            default -> NodeScenario.KNOWN;
+        };
     }
 
     private List<OpenFault> open() {
         List<OpenFault> open = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
-            open.add(NodeScenario.openXid(randomGpu(), XIDS[random.nextInt(XIDS.length)]));
+            open.add(new OpenFault(reported(randomGpu(), randomCode()), 1 + random.nextInt(3)));
         }
         return open;
     }
@@ -128,8 +168,9 @@ public final class RandomSignals {
                 boot,
                 GPUS.stream()
                         .filter(_ -> random.nextInt(5) > 0)
-                        .map(uuid -> new AnnouncedDevice(uuid, "H100", random.nextInt(6) == 0))
-                        .toList());
+                        .map(uuid -> new AnnouncedDevice(uuid, NodeScenario.H100, random.nextInt(6) == 0))
+                        .toList(),
+                knowledge());
     }
 
     private HealthSignal operatorSignal() {

@@ -2,76 +2,129 @@ package io.gpufleet.health.model.device;
 
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.Faults;
+import io.gpufleet.health.model.fault.History;
 import java.util.SequencedMap;
-import java.util.TreeMap;
 
 /**
  * Everything known about one device of a node.
  *
  * @param uuid GPU UUID
- * @param model product name; empty while unknown
- * @param listed true when the newest announcement of the node lists it
- * @param lost true when that announcement reports that it does not answer
- * @param locallyHealthy the daemon's own view, as last reported on the health topic
- * @param episodes open faults, by code
+ * @param identity what it is
+ * @param presence whether it is there
+ * @param faults open faults, and what is remembered of former ones
  * @param health state of the state machine
- * @param recurrence boots that ended its faults
  */
-public record Device(
-        String uuid,
-        String model,
-        boolean listed,
-        boolean lost,
-        boolean locallyHealthy,
-        SequencedMap<FaultCode, Episode> episodes,
-        DeviceHealth health,
-        Recurrence recurrence) {
-    /** Copies the episodes, sorted by code. */
-    public Device {
-        episodes = Episode.byCode(episodes.values());
+public record Device(String uuid, Identity identity, Presence presence, Faults faults, DeviceHealth health) {
+    /**
+     * What a device is.
+     *
+     * @param model product name; empty while unknown
+     * @param serial serial number of its board; empty when unknown
+     * @param slot PCI bus id; empty when unknown
+     */
+    public record Identity(String model, String serial, String slot) {
+        /** Nothing is known. */
+        public static final Identity UNKNOWN = new Identity("", "", "");
+
+        /** Newer values, as far as there are any. */
+        Identity updated(Identity newer) {
+            return new Identity(
+                    newer.model.isEmpty() ? model : newer.model,
+                    newer.serial.isEmpty() ? serial : newer.serial,
+                    newer.slot.isEmpty() ? slot : newer.slot);
+        }
+    }
+
+    /**
+     * Whether a device is there.
+     *
+     * @param listed true when the newest announcement of the node lists it
+     * @param lost true when that announcement reports that it does not answer
+     * @param locallyHealthy the daemon's own view, as last reported on the health topic
+     * @param learned true since an announcement listed it, until it is replaced or an operator clears it
+     */
+    public record Presence(boolean listed, boolean lost, boolean locallyHealthy, boolean learned) {
+        /** Never announced. */
+        public static final Presence UNKNOWN = new Presence(false, false, true, false);
     }
 
     /** A device before its first report. */
     public static Device unknown(String uuid, DeviceHealth.Healthy healthy) {
-        return new Device(uuid, "", false, false, true, new TreeMap<>(), healthy, Recurrence.NONE);
+        return new Device(uuid, Identity.UNKNOWN, Presence.UNKNOWN, Faults.NONE, healthy);
     }
 
-    /** True for a device that is no longer listed and has neither faults nor a state to remember. */
+    /** Product name; empty while unknown. */
+    public String model() {
+        return identity.model();
+    }
+
+    /** True when the newest announcement of the node lists it. */
+    public boolean listed() {
+        return presence.listed();
+    }
+
+    /** True when that announcement reports that it does not answer. */
+    public boolean lost() {
+        return presence.lost();
+    }
+
+    /** The daemon's own view, as last reported on the health topic. */
+    public boolean locallyHealthy() {
+        return presence.locallyHealthy();
+    }
+
+    /** Open faults, by code. */
+    public SequencedMap<FaultCode, Episode> episodes() {
+        return faults.open();
+    }
+
+    /** What was tried to repair it. */
+    public History history() {
+        return faults.history();
+    }
+
+    /** True for a device that is gone for good and has neither faults nor a state to remember; its history apart. */
     public boolean forgettable() {
-        return !listed && !lost && locallyHealthy && episodes.isEmpty() && health instanceof DeviceHealth.Healthy;
+        return !listed()
+                && !lost()
+                && !presence.learned()
+                && locallyHealthy()
+                && episodes().isEmpty()
+                && health instanceof DeviceHealth.Healthy;
     }
 
-    /** Copy with the content of an announcement; an empty model keeps the known one. */
-    public Device withAnnouncement(String newModel, boolean isListed, boolean isLost) {
-        String kept = newModel.isEmpty() ? model : newModel;
-        return new Device(uuid, kept, isListed, isLost, locallyHealthy, episodes, health, recurrence);
+    /** Copy with the content of an announcement; what it does not say is kept. */
+    public Device withAnnouncement(Identity newer, boolean isListed, boolean isLost) {
+        var now = new Presence(isListed, isLost, locallyHealthy(), presence.learned() || isListed);
+        return new Device(uuid, identity.updated(newer), now, faults, health);
+    }
+
+    /** Copy of a device that the node is not expected to have any more. */
+    public Device withoutLearning() {
+        return new Device(uuid, identity, new Presence(listed(), false, locallyHealthy(), listed()), faults, health);
     }
 
     /** Copy with the daemon's own view. */
     public Device withLocalHealth(boolean healthy) {
-        return new Device(uuid, model, listed, lost, healthy, episodes, health, recurrence);
+        return new Device(uuid, identity, new Presence(listed(), lost(), healthy, presence.learned()), faults, health);
     }
 
     /** Copy with another state. */
     public Device with(DeviceHealth next) {
-        return new Device(uuid, model, listed, lost, locallyHealthy, episodes, next, recurrence);
+        return new Device(uuid, identity, presence, faults, next);
     }
 
-    /** Copy with other open faults. */
-    public Device with(SequencedMap<FaultCode, Episode> open) {
-        return new Device(uuid, model, listed, lost, locallyHealthy, open, health, recurrence);
-    }
-
-    /** Copy with other boots that ended its faults. */
-    public Device with(Recurrence other) {
-        return new Device(uuid, model, listed, lost, locallyHealthy, episodes, health, other);
+    /** Copy with other faults. */
+    public Device with(Faults others) {
+        return new Device(uuid, identity, presence, others, health);
     }
 
     /** True when it has a fault that a former boot reported, or was lost and is not listed any more. */
     public boolean missing(String currentBoot) {
-        return !listed
-                && (lost
-                        || episodes.values().stream()
+        return !listed()
+                && (lost()
+                        || episodes().values().stream()
                                 .anyMatch(episode -> !episode.bootId().equals(currentBoot)));
     }
 }

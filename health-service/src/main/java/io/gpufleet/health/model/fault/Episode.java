@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param bootId boot of the newest report
  * @param eventId id of the event that opened it
  * @param acts false while every report was too old to act on: the fault is recorded only
- * @param inGrace true while the grace of its rule lasts
+ * @param restraint why it is suspect only for now
  */
 public record Episode(
         FaultCode code,
@@ -27,7 +27,7 @@ public record Episode(
         String bootId,
         String eventId,
         boolean acts,
-        boolean inGrace) {
+        Restraint restraint) {
     /** Recovery action in the newest report. */
     public RecoveryAction action() {
         return report.action();
@@ -38,9 +38,14 @@ public record Episode(
         return report.withdrawal().withdraws();
     }
 
-    /** Copy after the grace of its rule. */
-    public Episode afterGrace() {
-        return new Episode(code, report, since, observations, bootId, eventId, acts, false);
+    /** True while its grace lasts. */
+    public boolean inGrace() {
+        return restraint.grace();
+    }
+
+    /** Copy with another restraint. */
+    public Episode with(Restraint other) {
+        return new Episode(code, report, since, observations, bootId, eventId, acts, other);
     }
 
     /** Episodes sorted by code; of several with one code, the last. */

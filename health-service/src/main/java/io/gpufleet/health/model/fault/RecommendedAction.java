@@ -12,8 +12,12 @@ public enum RecommendedAction {
     RESET_GPU,
     /** Reboot the node. */
     REBOOT,
+    /** Take the power from the node. */
+    POWER_CYCLE,
     /** Contact the vendor's support. */
-    SUPPORT;
+    SUPPORT,
+    /** Replace the GPU. */
+    REPLACE;
 
     /** Spelling in policy files, JSON and the annotation, for example {@code reset-gpu}. */
     public String slug() {

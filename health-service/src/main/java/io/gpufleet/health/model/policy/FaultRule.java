@@ -2,7 +2,6 @@ package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.Withdrawal;
-import java.time.Duration;
 import java.util.Locale;
 
 /**
@@ -11,19 +10,12 @@ import java.util.Locale;
  * @param name for example {@code xid-79}; decisions record it with the policy's name as prefix
  * @param faultClass severity
  * @param recommendedAction for an operator
- * @param grace how long a fault is suspect only, whatever its class
+ * @param timing when it acts; until then the fault is suspect only, whatever the class
  */
-public record FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Duration grace) {
-    /** A rule without grace. */
+public record FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing) {
+    /** A rule that acts at once. */
     public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction) {
-        this(name, faultClass, recommendedAction, Duration.ZERO);
-    }
-
-    /** Rejects a negative grace. */
-    public FaultRule {
-        if (grace.isNegative()) {
-            throw new IllegalArgumentException("rule " + name + " has a negative grace");
-        }
+        this(name, faultClass, recommendedAction, Timing.IMMEDIATE);
     }
 
     /** The more severe of the two; this one when they are equal. */
@@ -35,18 +27,18 @@ public record FaultRule(String name, FaultClass faultClass, RecommendedAction re
     FaultRule agreedWith(Withdrawal withdrawal) {
         String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, grace);
+            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing);
         }
         if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, grace);
+            return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, timing);
         }
         return this;
     }
 
-    /** The rule while its grace lasts. */
-    FaultRule inGrace() {
-        return faultClass.compareTo(FaultClass.SUSPECT) > 0 && !grace.isZero()
-                ? new FaultRule(name, FaultClass.SUSPECT, RecommendedAction.NONE, grace)
+    /** The rule while something holds the fault off. */
+    FaultRule restrained() {
+        return faultClass.compareTo(FaultClass.SUSPECT) > 0
+                ? new FaultRule(name, FaultClass.SUSPECT, RecommendedAction.NONE, timing)
                 : this;
     }
 }

@@ -4,10 +4,14 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
+import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A policy pack: which rule applies to which fault.
@@ -18,7 +22,7 @@ import java.util.Optional;
  * @param actions rules by the recovery action that the driver requests, whatever the fault is
  * @param recoveryDwell how long a device stays out of service after its last fault is cleared; zero by default, since
  *     the daemon waits for a dwell of its own before it clears a fault
- * @param bootLimit how often a boot may end the faults of one device
+ * @param escalation what is recommended for a fault that comes back
  */
 public record HealthPolicy(
         String name,
@@ -26,7 +30,7 @@ public record HealthPolicy(
         Map<FaultKind, FaultRule> kinds,
         Map<RecoveryAction, FaultRule> actions,
         Duration recoveryDwell,
-        BootLimit bootLimit) {
+        Escalation escalation) {
     /** Rejects a policy without a rule for every kind. */
     public HealthPolicy {
         codes = Map.copyOf(codes);
@@ -54,19 +58,41 @@ public record HealthPolicy(
                 .orElse(ofCode);
     }
 
-    /** The rule that applies to an episode now. */
+    /** The rule that applies to an episode now; a recovery action that the driver requests is never held off. */
     public FaultRule rule(Episode episode) {
-        FaultRule ofCode = ofCode(episode.code()).agreedWith(episode.report().withdrawal());
-        FaultRule rule = episode.inGrace() ? ofCode.inGrace() : ofCode;
+        FaultRule agreed = ofCode(episode.code()).agreedWith(episode.report().withdrawal());
+        FaultRule rule = episode.restraint().any() ? agreed.restrained() : agreed;
         return Optional.ofNullable(actions.get(episode.action()))
-                .map(ofAction -> episode.inGrace() ? ofAction.inGrace() : ofAction)
                 .map(rule::orWorse)
                 .orElse(rule);
     }
 
-    /** How long a fault is suspect only; zero for one that its recovery action rates. */
-    public Duration grace(FaultCode code) {
-        return ofCode(code).grace();
+    /** When the rule of a fault acts. */
+    public Timing timing(FaultCode code) {
+        return ofCode(code).timing();
+    }
+
+    /** True when observations of the fault have to be remembered. */
+    public boolean countsObservations(FaultCode code) {
+        return timing(code).countsObservations();
+    }
+
+    /** What is recommended for an open fault, after what was tried before. */
+    public RecommendedAction recommendedAction(Episode episode, History history) {
+        return escalation.next(rule(episode).recommendedAction(), history, episode.since());
+    }
+
+    /** How long a device stays out of service after its last fault was cleared; by the reason of the fault. */
+    public Duration recoveryDwell(String reason) {
+        return Stream.concat(
+                        codes.entrySet().stream(),
+                        kinds.entrySet().stream()
+                                .map(entry -> Map.entry(FaultCode.of(entry.getKey()), entry.getValue())))
+                .filter(entry -> entry.getKey().reason().equals(reason))
+                .map(entry -> entry.getValue().timing().recoveryDwell())
+                .max(Comparator.naturalOrder())
+                .filter(dwell -> !dwell.isZero())
+                .orElse(recoveryDwell);
     }
 
     /** A recovery action that is known rates the fault by which the driver requests it; the fault itself is suspect. */

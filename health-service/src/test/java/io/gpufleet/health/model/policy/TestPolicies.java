@@ -40,7 +40,7 @@ public final class TestPolicies {
         Map<RecoveryAction, FaultRule> actions = Map.of(
                 RecoveryAction.GPU_RESET, rule("gpu-reset", FaultClass.WITHDRAW, RecommendedAction.RESET_GPU),
                 RecoveryAction.NODE_REBOOT, rule("node-reboot", FaultClass.TAINT_REBOOT, RecommendedAction.REBOOT));
-        return new HealthPolicy("test", codes, kinds, actions, dwell, BootLimit.DEFAULT);
+        return new HealthPolicy("test", codes, kinds, actions, dwell, Escalation.DEFAULT);
     }
 
     private static FaultRule rule(String name, FaultClass faultClass, RecommendedAction action) {

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Where the devices are that operators keep out of service; one thread uses it. */
-public final class OperatorHolds {
+/** Where the devices are of which something has to follow them to another node; one thread uses it. */
+public final class RememberedDevices {
     private final Map<String, Set<String>> devicesByNode = new HashMap<>();
     private final Map<String, String> nodeByDevice = new HashMap<>();
 
@@ -24,7 +24,7 @@ public final class OperatorHolds {
     public void put(NodeState state) {
         String node = state.node().name();
         Set<String> devices = state.devices().values().stream()
-                .filter(OperatorHolds::isByHand)
+                .filter(RememberedDevices::follows)
                 .map(Device::uuid)
                 .collect(Collectors.toSet());
         if (devices.isEmpty() && !devicesByNode.containsKey(node)) {
@@ -45,12 +45,15 @@ public final class OperatorHolds {
         }
     }
 
-    /** Another node on which an operator keeps the device out of service. */
+    /** Another node that remembers something of the device. */
     public Optional<String> elsewhere(String device, String node) {
         return Optional.ofNullable(nodeByDevice.get(device)).filter(known -> !known.equals(node));
     }
 
-    private static boolean isByHand(Device device) {
-        return device.health() instanceof DeviceHealth.Quarantined || device.health() instanceof DeviceHealth.Retired;
+    /** What operators keep out of service, and what was tried to repair it. */
+    private static boolean follows(Device device) {
+        return !device.history().attempts().isEmpty()
+                || device.health() instanceof DeviceHealth.Quarantined
+                || device.health() instanceof DeviceHealth.Retired;
     }
 }

@@ -1,0 +1,69 @@
+package io.gpufleet.health.model.policy;
+
+import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What is recommended for a fault that comes back: each step so often, then the next one. The last step is asked for until a
+ * person clears the device.
+ *
+ * @param steps each more severe than the one before
+ * @param within attempts longer ago do not count
+ */
+public record Escalation(List<Step> steps, Duration within) {
+    private static final int MAX_ATTEMPTS = 100;
+    private static final Duration LONGEST = Duration.ofDays(366);
+
+    /** Two resets, two reboots, a power cycle, then a replacement; in a week. */
+    public static final Escalation DEFAULT = new Escalation(
+            List.of(
+                    new Step(RecommendedAction.RESET_GPU, 2),
+                    new Step(RecommendedAction.REBOOT, 2),
+                    new Step(RecommendedAction.POWER_CYCLE, 1),
+                    new Step(RecommendedAction.REPLACE, 1)),
+            Duration.ofDays(7));
+
+    /** One step and how often it is asked for. */
+    public record Step(RecommendedAction action, int attempts) {}
+
+    /** Rejects steps that come back to an earlier one, and numbers and times that nothing reaches. */
+    public Escalation {
+        steps = List.copyOf(steps);
+        for (int i = 1; i < steps.size(); i++) {
+            if (steps.get(i).action().compareTo(steps.get(i - 1).action()) <= 0) {
+                throw new IllegalArgumentException(
+                        "escalation takes steps of which each is more severe than the one before; "
+                                + steps.get(i).action().slug() + " is not");
+            }
+        }
+        if (steps.isEmpty() || steps.stream().anyMatch(step -> step.attempts() < 1 || step.attempts() > MAX_ATTEMPTS)) {
+            throw new IllegalArgumentException("escalation takes steps with 1 to " + MAX_ATTEMPTS + " attempts each");
+        }
+        if (within.isNegative() || within.isZero() || within.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("escalation takes a positive within up to P366D, not " + within);
+        }
+    }
+
+    /** What is recommended for a fault that began then, in place of what its rule recommends. */
+    public RecommendedAction next(RecommendedAction ofRule, History history, Instant since) {
+        RecommendedAction next = ofRule;
+        for (Step step : steps) {
+            if (step.action() == next && !isLast(step) && history.made(next, within, since) >= step.attempts()) {
+                next = steps.get(steps.indexOf(step) + 1).action();
+            }
+        }
+        return next;
+    }
+
+    /** True for the step that only a person ends. */
+    public boolean isTerminal(RecommendedAction action) {
+        return action == steps.getLast().action();
+    }
+
+    private boolean isLast(Step step) {
+        return step.equals(steps.getLast());
+    }
+}
