@@ -116,6 +116,9 @@ final class FaultSignals {
 
     /** A device that the daemon keeps back for another reason is reported right after the end of the fault. */
     private void offeredAgain(String uuid, Episode ended) {
+        if (!isOfCurrentBoot(ended)) {
+            return;
+        }
         if (ended.code().kind() == FaultKind.DRIVER) {
             evaluation.state().devices().keySet().forEach(this::offeredUnlessWithdrawn);
         } else if (ended.withdrawnByNode() && !uuid.isEmpty()) {
@@ -124,9 +127,15 @@ final class FaultSignals {
     }
 
     private void offeredUnlessWithdrawn(String uuid) {
-        if (evaluation.state().episodesOf(uuid).values().stream().noneMatch(Episode::withdrawnByNode)) {
+        boolean withdrawn = evaluation.state().episodesOf(uuid).values().stream()
+                .anyMatch(open -> open.withdrawnByNode() && isOfCurrentBoot(open));
+        if (!withdrawn) {
             localHealth(uuid, true);
         }
+    }
+
+    private boolean isOfCurrentBoot(Episode episode) {
+        return episode.bootId().equals(evaluation.state().boot().id());
     }
 
     /**

@@ -62,7 +62,8 @@ class HealthMachinePropertyTest {
                                     .rule(episode)
                                     .faultClass()
                                     .withdraws());
-            assertThat(device.health().trusted()).isEqualTo(!byHand && !device.lost() && !fault);
+            assertThat(device.health().trusted())
+                    .isEqualTo(!byHand && !device.lost() && !fault && !state.missing(device));
         }
         boolean marking = Stream.concat(
                         state.episodes().values().stream(),
@@ -72,7 +73,7 @@ class HealthMachinePropertyTest {
                 .anyMatch(episode -> episode.acts()
                         && TestPolicies.standard().rule(episode).faultClass().taintsNode());
         List<Device> known = state.devices().values().stream()
-                .filter(device -> device.listed() || device.missing(state.boot().id()))
+                .filter(device -> device.listed() || device.missing(state.boot().id()) || state.missing(device))
                 .toList();
         boolean nothingLeft = !known.isEmpty()
                 && known.stream().noneMatch(device -> device.health().trusted());
