@@ -5,6 +5,7 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.TermListener;
+import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
@@ -24,7 +25,7 @@ import io.gpufleet.allocation.kafka.AllocationActor;
 import io.gpufleet.allocation.kafka.AllocationProjection;
 import io.gpufleet.allocation.kafka.KafkaPodFactPublisher;
 import io.gpufleet.allocation.kafka.LedgerListener;
-import io.gpufleet.allocation.kafka.UsageReader;
+import io.gpufleet.allocation.kafka.UsageFollower;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
 import io.gpufleet.allocation.kubernetes.KubernetesLease;
@@ -57,6 +58,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,6 +68,7 @@ public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
     private static final String NAME = "allocation-service";
     private static final int CONCURRENT_CALLS = 8;
+    private static final int MAX_USAGE_INTERVALS = 500_000;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
             .flatMap(List::stream)
             .toList();
@@ -126,9 +129,17 @@ public final class AllocationMain {
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx));
         var reviews = new AdmissionReviewRouter(handler, decider::isLeader, election::leaderAddress, forward::forward);
         var webhook = shutdown.add("webhook reconciler", webhook(reviews, decider));
+        var usage = new UsageLog(ledger, clock, MAX_USAGE_INTERVALS);
+        shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);
-        operations(router, engine, decider, watch, webhook, metrics(ledger, decider, engine));
-        routes(ledger, decider).mount(router);
+        List<Supplier<List<String>>> readiness = List.of(
+                engine::readinessFailures,
+                decider::readinessFailures,
+                watch::readinessFailures,
+                webhook::readinessFailures,
+                usage::readinessFailures);
+        operations(router, engine, readiness, metrics(ledger, decider, engine));
+        routes(ledger, decider, usage).mount(router);
         serve(router);
     }
 
@@ -197,27 +208,22 @@ public final class AllocationMain {
     private void operations(
             Router router,
             ProjectionEngine<NodeLedger> engine,
-            QuotaDecider decider,
-            ClusterWatch watch,
-            WebhookReconciler webhook,
+            List<Supplier<List<String>>> readiness,
             AllocationMetrics metrics) {
         OpsRoutes.mount(
                 router,
                 () -> Stream.concat(engine.failure().stream(), health.livenessFailures().stream())
                         .toList(),
-                () -> Stream.of(
-                                engine.readinessFailures(),
-                                decider.readinessFailures(),
-                                watch.readinessFailures(),
-                                webhook.readinessFailures())
+                () -> readiness.stream()
+                        .map(Supplier::get)
                         .flatMap(List::stream)
                         .toList(),
                 metrics::scrape);
     }
 
-    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider) {
+    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageLog usage) {
         var readers = shutdown.add("readers", Executors.newVirtualThreadPerTaskExecutor());
-        return new AllocationRoutes(decider::views, ledger, new UsageReader(bus.kafka(), bus.codec()), readers, clock);
+        return new AllocationRoutes(decider::views, ledger, usage, readers, clock);
     }
 
     private void serve(Router router) {

@@ -12,14 +12,9 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.io.IOException;
 import java.time.Clock;
-import java.time.DateTimeException;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -28,17 +23,12 @@ import java.util.stream.Stream;
 
 /** {@code /v1/quotas}, {@code /v1/holdings} and {@code /v1/usage}. */
 public final class AllocationRoutes {
-    private static final int BAD_REQUEST = 400;
-    private static final int UNAVAILABLE = 503;
-    private static final Duration DEFAULT_RANGE = Duration.ofDays(1);
 
     private final Supplier<CompletionStage<List<QuotaView>>> quotas;
     private final Ledger ledger;
-    private final UsageSums usage;
-    private final Executor blocking;
-    private final Clock clock;
+    private final UsageRoute usage;
 
-    /** {@code blocking} runs the reads of the log, which block. */
+    /** {@code blocking} runs the sums, which may take a while. */
     public AllocationRoutes(
             Supplier<CompletionStage<List<QuotaView>>> quotas,
             Ledger ledger,
@@ -47,9 +37,7 @@ public final class AllocationRoutes {
             Clock clock) {
         this.quotas = quotas;
         this.ledger = ledger;
-        this.usage = usage;
-        this.blocking = blocking;
-        this.clock = clock;
+        this.usage = new UsageRoute(usage, blocking, clock);
     }
 
     /** Mounts the routes. */
@@ -58,7 +46,7 @@ public final class AllocationRoutes {
         ProblemDetails.mount(router);
         router.get("/v1/quotas").handler(this::quotas);
         router.get("/v1/holdings").handler(this::holdings);
-        router.get("/v1/usage").handler(this::usage);
+        router.get("/v1/usage").handler(usage::answer);
     }
 
     private void quotas(RoutingContext context) {
@@ -135,59 +123,6 @@ public final class AllocationRoutes {
                 .put("container", holder.container())
                 .put("from", open.from().toString())
                 .put("quality", open.quality().name().toLowerCase(Locale.ROOT).replace('_', '-'));
-    }
-
-    private void usage(RoutingContext context) {
-        if (!QueryParameters.accept(context, Set.of("from", "to"))) {
-            return;
-        }
-        Instant to;
-        Instant from;
-        try {
-            to = time(context, "to").orElseGet(clock::instant);
-            from = time(context, "from").orElse(to.minus(DEFAULT_RANGE));
-        } catch (DateTimeException unreadable) {
-            ProblemDetails.respond(
-                    context,
-                    BAD_REQUEST,
-                    "from and to take RFC 3339 times in UTC, for example 2026-11-20T00:00:00Z: "
-                            + unreadable.getMessage());
-            return;
-        }
-        if (from.isAfter(to)) {
-            ProblemDetails.respond(context, BAD_REQUEST, "from=" + from + " is after to=" + to);
-            return;
-        }
-        blocking.execute(() -> {
-            try {
-                var body = new JsonObject()
-                        .put("from", from.toString())
-                        .put("to", to.toString())
-                        .put("usage", array(usage.between(from, to).stream().map(AllocationRoutes::sum)));
-                context.vertx().runOnContext(_ -> answer(context, body));
-            } catch (IOException failed) {
-                context.vertx()
-                        .runOnContext(
-                                _ -> ProblemDetails.respond(context, UNAVAILABLE, String.valueOf(failed.getMessage())));
-            } catch (RuntimeException failed) {
-                context.vertx().runOnContext(_ -> context.fail(failed));
-            }
-        });
-    }
-
-    private static Optional<Instant> time(RoutingContext context, String name) {
-        return Optional.of(QueryParameters.get(context, name))
-                .filter(text -> !text.isEmpty())
-                .map(Instant::parse);
-    }
-
-    private static JsonObject sum(UsageSums.UsageSum row) {
-        return new JsonObject()
-                .put("namespace", row.namespace())
-                .put("model", row.model())
-                .put("quality", row.quality())
-                .put("gpuSeconds", row.gpuSeconds())
-                .put("intervals", row.intervals());
     }
 
     private static JsonArray array(Stream<JsonObject> rows) {

@@ -178,7 +178,7 @@ final class LedgerMapper {
                 .setContainer(holder.container());
     }
 
-    private static Holding holding(UsageInterval message) {
+    static Holding holding(UsageInterval message) {
         return new Holding(
                 new Holder(
                         message.getNamespace(),

@@ -21,6 +21,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -54,10 +55,10 @@ class AllocationRoutesIT {
                             8,
                             new QuotaUsage(3, 1, List.of(new QuotaUsage.PodUsage("team-a", "team-a/train", 2)), 1),
                             4)))));
-    private static final UsageSums SUMS = (from, to) -> switch (from.toString()) {
+    private static final UsageSums SUMS = query -> switch (query.from().toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
         case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
-        default -> List.of(new UsageSums.UsageSum("team-a", "A100", "allocated", 7.5, 2));
+        default -> List.of(new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2));
     };
 
     private static final Vertx VERTX = Vertx.vertx();
@@ -128,6 +129,9 @@ class AllocationRoutesIT {
         "GET, /v1/usage?to=-1000000000-01-01T00:00:00Z, 400",
         "GET, /v1/usage?from=2026-11-01T00:00:00Z, 503",
         "GET, /v1/usage?from=2026-11-02T00:00:00Z, 500",
+        "GET, '/v1/usage?group-by=namespace,node', 200",
+        "GET, /v1/usage?group-by=colour, 400",
+        "GET, /v1/usage?format=xml, 400",
         "POST, /v1/usage, 405",
         "DELETE, /v1/quotas, 405",
         "GET, /v1/quotas/team-a, 404",

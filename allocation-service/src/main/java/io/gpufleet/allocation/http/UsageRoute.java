@@ -1,0 +1,148 @@
+package io.gpufleet.allocation.http;
+
+import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.kit.web.ProblemDetails;
+import io.gpufleet.kit.web.QueryParameters;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+
+/** {@code /v1/usage}: sums of a window, as JSON or CSV. */
+final class UsageRoute {
+    private static final int BAD_REQUEST = 400;
+    private static final int UNAVAILABLE = 503;
+    private static final Duration DEFAULT_RANGE = Duration.ofDays(1);
+    private static final String DEFAULT_GROUP = "namespace,model,quality";
+
+    private final UsageSums usage;
+    private final Executor blocking;
+    private final Clock clock;
+
+    UsageRoute(UsageSums usage, Executor blocking, Clock clock) {
+        this.usage = usage;
+        this.blocking = blocking;
+        this.clock = clock;
+    }
+
+    void answer(RoutingContext context) {
+        if (!QueryParameters.accept(context, Set.of("from", "to", "group-by", "format"))) {
+            return;
+        }
+        try {
+            UsageSums.Query query = query(context);
+            boolean csv = csv(context);
+            blocking.execute(() -> answer(context, query, csv));
+        } catch (DateTimeException unreadable) {
+            ProblemDetails.respond(
+                    context,
+                    BAD_REQUEST,
+                    "from and to take RFC 3339 times in UTC, for example 2026-11-20T00:00:00Z: "
+                            + unreadable.getMessage());
+        } catch (IllegalArgumentException refused) {
+            ProblemDetails.respond(context, BAD_REQUEST, String.valueOf(refused.getMessage()));
+        }
+    }
+
+    private UsageSums.Query query(RoutingContext context) {
+        Instant to = time(context, "to").orElseGet(clock::instant);
+        Instant from = time(context, "from").orElse(to.minus(DEFAULT_RANGE));
+        if (from.isAfter(to)) {
+            throw new IllegalArgumentException("from=" + from + " is after to=" + to);
+        }
+        String group = QueryParameters.get(context, "group-by");
+        List<Dimension> dimensions = new ArrayList<>();
+        for (String name : (group.isEmpty() ? DEFAULT_GROUP : group).split(",", -1)) {
+            Dimension dimension = Dimension.named(name)
+                    .orElseThrow(() -> new IllegalArgumentException("group-by takes "
+                            + List.of(Dimension.values()).stream()
+                                    .map(Dimension::text)
+                                    .collect(Collectors.joining(", "))
+                            + ", separated by commas; not '" + name + "'"));
+            if (!dimensions.contains(dimension)) {
+                dimensions.add(dimension);
+            }
+        }
+        return new UsageSums.Query(from, to, dimensions);
+    }
+
+    private static boolean csv(RoutingContext context) {
+        String format = QueryParameters.get(context, "format");
+        if (!Set.of("", "json", "csv").contains(format)) {
+            throw new IllegalArgumentException("format is json or csv, not '" + format + "'");
+        }
+        return format.equals("csv");
+    }
+
+    private void answer(RoutingContext context, UsageSums.Query query, boolean csv) {
+        try {
+            List<UsageSums.UsageSum> sums = usage.sums(query);
+            String body = csv ? csv(query, sums) : json(query, sums).encode();
+            context.vertx()
+                    .runOnContext(_ -> context.response()
+                            .putHeader("content-type", csv ? "text/csv; charset=utf-8" : "application/json")
+                            .end(body));
+        } catch (IllegalArgumentException refused) {
+            respond(context, BAD_REQUEST, refused);
+        } catch (IOException notYet) {
+            respond(context, UNAVAILABLE, notYet);
+        } catch (RuntimeException failed) {
+            context.vertx().runOnContext(_ -> context.fail(failed));
+        }
+    }
+
+    private static void respond(RoutingContext context, int status, Exception failure) {
+        context.vertx()
+                .runOnContext(_ -> ProblemDetails.respond(context, status, String.valueOf(failure.getMessage())));
+    }
+
+    private static JsonObject json(UsageSums.Query query, List<UsageSums.UsageSum> sums) {
+        var rows = new JsonArray();
+        sums.forEach(sum -> {
+            var row = new JsonObject();
+            sum.group().forEach(row::put);
+            rows.add(row.put("gpuSeconds", sum.gpuSeconds()).put("intervals", sum.intervals()));
+        });
+        return new JsonObject()
+                .put("from", query.from().toString())
+                .put("to", query.to().toString())
+                .put("usage", rows);
+    }
+
+    private static String csv(UsageSums.Query query, List<UsageSums.UsageSum> sums) {
+        var text = new StringBuilder();
+        query.groupBy().forEach(dimension -> text.append(dimension.text()).append(','));
+        text.append("gpuSeconds,intervals\r\n");
+        for (UsageSums.UsageSum sum : sums) {
+            sum.group().values().forEach(value -> text.append(quoted(value)).append(','));
+            text.append(sum.gpuSeconds().toPlainString())
+                    .append(',')
+                    .append(sum.intervals())
+                    .append("\r\n");
+        }
+        return text.toString();
+    }
+
+    private static String quoted(String value) {
+        return value.matches("[A-Za-z0-9._:/ +-]*") && !value.startsWith("-") && !value.startsWith("+")
+                ? value
+                : "\"" + value.replace("\"", "\"\"") + "\"";
+    }
+
+    private static Optional<Instant> time(RoutingContext context, String name) {
+        return Optional.of(QueryParameters.get(context, name))
+                .filter(text -> !text.isEmpty())
+                .map(Instant::parse);
+    }
+}

@@ -1,0 +1,131 @@
+package io.gpufleet.allocation.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.ledger.EventSequence;
+import io.gpufleet.allocation.model.ledger.HeldDevice;
+import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.ledger.LedgerFact;
+import io.gpufleet.allocation.model.ledger.LedgerReducer;
+import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.ledger.UsagePiece;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Usage of windows of time. */
+class UsageLogTest {
+    private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
+
+    private final Ledger ledger = new Ledger(_ -> {});
+    private final UsageLog log = new UsageLog(ledger, Clock.fixed(NOW, ZoneOffset.UTC), 1_000);
+
+    private static Instant at(long seconds) {
+        return NOW.minusSeconds(1_000).plusSeconds(seconds);
+    }
+
+    private static Holding holding(String namespace, String device, String profile) {
+        return new Holding(
+                new Holder(namespace, "p", "u", "c", "nvidia.com/gpu"),
+                new HeldDevice(device, new DeviceSlot(device, 0), "A100", 1, profile));
+    }
+
+    private static UsagePiece piece(String id, Holding holding, long from, long to, int sign) {
+        return new UsagePiece(id, "n1", holding, at(from), at(to), "allocated", sign);
+    }
+
+    private String sum(long from, long to) throws IOException {
+        return log.sums(new UsageSums.Query(at(from), at(to), List.of())).stream()
+                .map(row -> row.gpuSeconds().toPlainString())
+                .findFirst()
+                .orElse("none");
+    }
+
+    @Test
+    void windowIsClippedExactlyAndAdjacentWindowsAddUp() throws IOException {
+        log.loaded();
+        log.add(piece("a", holding("ml", "g0", ""), 100, 200, 1));
+        log.add(piece("a", holding("ml", "g0", ""), 100, 200, 1));
+        log.add(piece("a/1", holding("ml", "g0", ""), 180, 200, -1));
+        assertThat(sum(0, 1_000)).isEqualTo("80.000");
+        assertThat(sum(0, 150)).isEqualTo("50.000");
+        assertThat(sum(150, 1_000)).isEqualTo("30.000");
+        assertThat(sum(300, 400)).isEqualTo("none");
+    }
+
+    @Test
+    void openIntervalCountsSoFarUntilItsClosingIsRead() throws IOException {
+        log.loaded();
+        var snapshot = new LedgerFact.HoldingsSnapshot(
+                "boot", List.of(holding("ml", "g0", "")), true, at(900), at(900), 0, new EventSequence(1, 1));
+        NodeLedger state =
+                LedgerReducer.fold("c", "n1", NodeLedger.EMPTY, snapshot).next();
+        ledger.committed(Map.of("n1", state), Set.of());
+        assertThat(sum(0, 1_000)).isEqualTo("100.000");
+        assertThat(sum(950, 1_000)).isEqualTo("50.000");
+        // When
+        String id = state.open().values().iterator().next().id();
+        log.add(piece(id, holding("ml", "g0", ""), 900, 990, 1));
+        // Then
+        assertThat(sum(0, 1_000)).isEqualTo("90.000");
+    }
+
+    @Test
+    void sevenSlicesOfOneGpuAreOneGpuSecondASecond() throws IOException {
+        log.loaded();
+        for (int i = 0; i < 7; i++) {
+            log.add(piece("m" + i, holding("ml", "MIG-" + i, "1g.5gb"), 0, 100 + i, 1));
+        }
+        assertThat(sum(0, 100)).isEqualTo("100.000");
+        assertThat(sum(0, 50)).isEqualTo("50.000");
+    }
+
+    @Test
+    void sumsAreGroupedByWhatIsAskedFor() throws IOException {
+        log.loaded();
+        log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
+        log.add(piece("b", holding("web", "g1", ""), 0, 20, 1));
+        assertThat(log.sums(new UsageSums.Query(at(0), at(100), List.of(Dimension.NODE, Dimension.NAMESPACE))))
+                .extracting(UsageSums.UsageSum::group)
+                .containsExactly(Map.of("node", "n1", "namespace", "ml"), Map.of("node", "n1", "namespace", "web"));
+    }
+
+    @Test
+    void windowThatBeginsBeforeWhatIsKeptIsRefused() {
+        log.loaded();
+        assertThatThrownBy(() -> log.sums(new UsageSums.Query(Instant.parse("0001-01-01T00:00:00Z"), NOW, List.of())))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("since when intervals are kept");
+    }
+
+    @Test
+    void nothingIsAnsweredBeforeTheLogIsRead() {
+        assertThatThrownBy(() -> sum(0, 1)).isInstanceOf(IOException.class);
+        assertThat(log.readinessFailures()).isNotEmpty();
+    }
+
+    @Test
+    void memoryIsBoundedAndTellsFromWhenItIsComplete() throws IOException {
+        log.loaded();
+        for (int i = 0; i < 1_001; i++) {
+            log.add(piece("i" + i, holding("ml", "g0", ""), i % 500, i % 500 + 1, 1));
+        }
+        assertThatThrownBy(() -> sum(0, 10)).hasMessageContaining("since when intervals are kept");
+        assertThat(sum(1, 2)).isEqualTo("2.000");
+    }
+
+    @Test
+    void retentionIsLongerThanAMonth() {
+        assertThat(UsageLog.RETENTION).isGreaterThan(Duration.ofDays(31));
+    }
+}
