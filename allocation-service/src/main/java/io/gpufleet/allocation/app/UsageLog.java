@@ -1,9 +1,9 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.ledger.GpuSeconds;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
-import io.gpufleet.allocation.model.ledger.UsagePiece;
+import io.gpufleet.allocation.model.usage.GpuSeconds;
+import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

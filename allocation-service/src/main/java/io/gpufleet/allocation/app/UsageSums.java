@@ -1,6 +1,6 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.ledger.UsagePiece;
+import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.kafka;
 
 import io.gpufleet.allocation.app.UsageLog;
-import io.gpufleet.allocation.model.ledger.UsagePiece;
+import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.wire.Codec;

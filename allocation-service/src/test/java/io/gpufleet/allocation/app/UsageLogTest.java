@@ -12,7 +12,7 @@ import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
-import io.gpufleet.allocation.model.ledger.UsagePiece;
+import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.usage;
 
+import io.gpufleet.allocation.model.ledger.Holding;
 import java.time.Instant;
 
 /**

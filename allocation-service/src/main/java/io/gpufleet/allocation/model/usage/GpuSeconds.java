@@ -1,5 +1,6 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.usage;
 
+import io.gpufleet.allocation.model.ledger.GpuFraction;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Map;
