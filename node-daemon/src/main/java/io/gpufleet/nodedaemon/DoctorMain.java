@@ -7,6 +7,7 @@ import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.host.DaemonCheck;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import java.util.Map;
+import org.slf4j.LoggerFactory;
 
 /** The command {@code doctor} where no daemon runs that could report itself. */
 final class DoctorMain {
@@ -14,6 +15,8 @@ final class DoctorMain {
 
     /** Prints the report; returns the exit status: 0 no check fails, 1 a check fails. */
     static int examine(Map<String, String> environment, boolean json) {
+        // Here and not by the first of the concurrent checks, whose calls meanwhile would be replayed with a warning.
+        LoggerFactory.getILoggerFactory();
         var config = DaemonConfig.from(Environment.read(environment, DaemonConfig.SETTINGS));
         var view = new NodeDoctor.DoctorView(
                 () -> scan(config),
