@@ -177,7 +177,10 @@ public final class DaemonPackage {
     }
 
     private static void run(String... command) throws IOException, InterruptedException {
-        if (new ProcessBuilder(command).inheritIO().start().waitFor() != 0) {
+        var builder = new ProcessBuilder(command).inheritIO();
+        // Settings of whoever packages, for example of a test, are not those of the daemon.
+        builder.environment().keySet().removeIf(key -> key.startsWith("GPUFLEET_"));
+        if (builder.start().waitFor() != 0) {
             throw new ConfigurationException(command[0] + " failed, see above");
         }
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** From an empty cluster to an installation from k8s/, its work, and an empty cluster again. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class InstallClusterIT {
-    private static final Duration TIMEOUT = Duration.ofSeconds(150);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration EFFECT = Duration.ofSeconds(60);
     private static final String TEAM = "gpufleet-it-installed";
     /** Below the hostPath that the daemon mounts. */
@@ -119,6 +119,17 @@ class InstallClusterIT {
     }
 
     @Test
+    @Order(5)
+    void drainTakesOneReplicaAtTheTime() {
+        var pods = cluster.client().pods().inNamespace(SERVICES);
+
+        assertThat(pods.withName("inventory-service-0").evict()).isTrue();
+
+        // Then the other one stays: the API server answers 429
+        assertThat(pods.withName("inventory-service-1").evict()).isFalse();
+    }
+
+    @Test
     @Order(4)
     void doctorFindsNothingThatFails() {
         assertThat(GpufleetCommand.commandLine()
@@ -131,12 +142,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.marks()).containsKey("taint gpufleet.io/unhealthy"));
-        assertThat(cluster.allocatableGpus()).isEqualTo(7);
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
 
         // When a setting changes: its ConfigMap has another name, so the pods are replaced, on the tainted node
         installation.changeSetting("GPUFLEET_LOG_LEVEL=DEBUG");
@@ -150,7 +162,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(6)
+    @Order(7)
     void purgeRemovesEveryMarkAndIsRepeatable() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
@@ -184,7 +196,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void deleteLeavesNoWebhookAndKeepsTheQuotas() {
         installation.delete();
 

@@ -23,8 +23,7 @@ final class Kubectl {
 
     /** Runs it. */
     static CommandOutput tryRun(String... arguments) {
-        var command = new ArrayList<>(
-                List.of("kubectl", "--kubeconfig", RealCluster.kubeconfig().toString()));
+        var command = new ArrayList<>(List.of(RealCluster.executable(), "kubectl"));
         command.addAll(List.of(arguments));
         try {
             Process process =

@@ -44,10 +44,15 @@ public final class RealCluster implements AutoCloseable {
         return Path.of(variable("GPUFLEET_TEST_KUBECONFIG"));
     }
 
+    /** The tool of the cluster. */
+    public static String executable() {
+        return variable("GPUFLEET_TEST_CLUSTER");
+    }
+
     /** Runs the tool of the cluster, for example {@code stop kubelet}; its output. */
     public static String tool(String... arguments) {
         var command = new ArrayList<String>();
-        command.add(variable("GPUFLEET_TEST_CLUSTER"));
+        command.add(executable());
         command.addAll(List.of(arguments));
         try {
             Process process =

@@ -1,0 +1,124 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.gpufleet.testbed.testkit.RealCluster;
+import io.gpufleet.testbed.testkit.Repository;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The API server's answer for each verb and resource: what a service may do, and nothing else. */
+class RightsClusterIT {
+    private static final List<String> SERVICES = List.of("inventory-service", "health-service", "allocation-service");
+    private static final List<String> VERBS = List.of("get", "list", "watch", "create", "update", "patch", "delete");
+    /** Group, resource, and the name that a rule may be limited to. */
+    private static final List<String> RESOURCES = List.of(
+            "/nodes",
+            "/nodes/status",
+            "/pods",
+            "/pods/eviction",
+            "/pods/exec",
+            "/events",
+            "/secrets",
+            "/secrets gpufleet-webhook",
+            "/configmaps",
+            "/namespaces",
+            "/resourcequotas",
+            "apps/statefulsets",
+            "discovery.k8s.io/endpointslices",
+            "gpufleet.io/gpuquotas",
+            "gpufleet.io/gpuquotas/status",
+            "authentication.k8s.io/tokenreviews",
+            "authorization.k8s.io/subjectaccessreviews",
+            "rbac.authorization.k8s.io/clusterroles",
+            "admissionregistration.k8s.io/validatingwebhookconfigurations",
+            "admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota");
+
+    private static RealCluster cluster;
+
+    @BeforeAll
+    static void apply() {
+        cluster = RealCluster.open();
+        Kubectl.run("create", "namespace", Installation.SERVICES);
+        SERVICES.forEach(service -> Kubectl.run("-n", Installation.SERVICES, "apply", "-f", file(service)));
+    }
+
+    @AfterAll
+    static void remove() {
+        SERVICES.forEach(service -> Kubectl.run("-n", Installation.SERVICES, "delete", "-f", file(service)));
+        Kubectl.run("delete", "namespace", Installation.SERVICES, "--wait=true", "--timeout=60s");
+        cluster.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+        inventory-service  | get list watch patch                   | /nodes
+        health-service     | get list watch patch                   | /nodes
+        health-service     | patch                                  | /nodes/status
+        health-service     | get create update patch                | /events
+        health-service     | create                                 | authentication.k8s.io/tokenreviews
+        health-service     | create                                 | authorization.k8s.io/subjectaccessreviews
+        allocation-service | get list watch                         | /nodes
+        allocation-service | get list watch                         | /pods
+        allocation-service | get list watch patch                   | /namespaces
+        allocation-service | get list watch                         | gpufleet.io/gpuquotas
+        allocation-service | get update patch                       | gpufleet.io/gpuquotas/status
+        allocation-service | create                                 | /secrets
+        allocation-service | get create update patch                | /secrets gpufleet-webhook
+        allocation-service | list                                   | discovery.k8s.io/endpointslices
+        allocation-service | get list watch update patch            | admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota
+        """)
+    void serviceMay(String service, String verbs, String resource) {
+        assertThat(allowed(service, resource)).isEqualTo(new TreeSet<>(List.of(verbs.split(" "))));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"inventory-service, 4", "health-service, 11", "allocation-service, 27"})
+    void serviceMayDoNothingElse(String service, int rights) {
+        assertThat(RESOURCES.stream()
+                        .mapToInt(resource -> allowed(service, resource).size())
+                        .sum())
+                .isEqualTo(rights);
+    }
+
+    private static TreeSet<String> allowed(String service, String resource) {
+        var allowed = new TreeSet<String>();
+        VERBS.stream().filter(verb -> allows(service, verb, resource)).forEach(allowed::add);
+        return allowed;
+    }
+
+    private static boolean allows(String service, String verb, String resource) {
+        String[] words = resource.split(" ");
+        String[] path = words[0].split("/");
+        var review = new SubjectAccessReviewBuilder()
+                .withNewSpec()
+                .withUser("system:serviceaccount:" + Installation.SERVICES + ":" + service)
+                .withNewResourceAttributes()
+                .withNamespace(Installation.SERVICES)
+                .withGroup(path[0])
+                .withResource(path[1])
+                .withSubresource(path.length > 2 ? path[2] : "")
+                .withName(Stream.of(words).skip(1).findFirst().orElse(""))
+                .withVerb(verb)
+                .endResourceAttributes()
+                .endSpec()
+                .build();
+        return Boolean.TRUE.equals(cluster.client()
+                .authorization()
+                .v1()
+                .subjectAccessReview()
+                .create(review)
+                .getStatus()
+                .getAllowed());
+    }
+
+    private static String file(String service) {
+        return Repository.module("k8s/base/services/" + service + "/rbac.yaml").toString();
+    }
+}
