@@ -38,5 +38,5 @@ import() { # name, instruction of a Dockerfile
 files "${base[@]}" | import debian:13-slim 'CMD ["bash"]'
 {
   files "${base[@]}" "${build[@]}"
-  find "$java" "$repository" /usr/share/maven* /etc/maven /etc/alternatives
+  find "$java" "$(readlink -f "$java/lib/security/cacerts")" "$repository" /usr/share/maven* /etc/maven /etc/alternatives /usr/bin/{mvn,awk,which}
 } | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME"
