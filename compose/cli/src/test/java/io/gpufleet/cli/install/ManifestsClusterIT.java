@@ -18,6 +18,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A real API server accepts every overlay, component and sample, by a dry run that fills in and checks everything. */
 class ManifestsClusterIT {
     private static final Path K8S = Repository.module("k8s");
+    private static final String MONITORING = Repository.module("compose/cli/src/test/resources")
+            .resolve("gpufleet-it-monitoring-crds.yaml")
+            .toString();
     private static final List<String> NAMESPACES = List.of(Installation.SERVICES, Installation.NODES, "gpufleet-purge");
 
     @TempDir
@@ -26,12 +29,15 @@ class ManifestsClusterIT {
     @BeforeAll
     static void namespacesAndDefinitions() {
         Kubectl.run("apply", "-k", K8S.resolve("base/crds").toString());
+        Kubectl.run("apply", "-f", MONITORING);
+        Kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", MONITORING);
         // A dry run creates no namespace for what follows it.
         NAMESPACES.forEach(namespace -> Kubectl.tryRun("create", "namespace", namespace));
     }
 
     @AfterAll
     static void remove() {
+        Kubectl.run("delete", "-f", MONITORING);
         NAMESPACES.forEach(namespace -> Kubectl.run("delete", "namespace", namespace, "--wait=true", "--timeout=60s"));
     }
 
