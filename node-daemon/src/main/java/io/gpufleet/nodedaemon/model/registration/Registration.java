@@ -18,7 +18,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
     /** Time from the answer to Register until the kubelet should have opened its stream. */
     public static final Duration STREAM_TIMEOUT = Duration.ofSeconds(2);
 
-    /** Pause after the kubelet closed its connection, in which it tears down the old client. */
+    /** Pause after the end of a stream, in which the same kubelet tears down its old client. */
     public static final Duration TEARDOWN_DELAY = Duration.ofMillis(250);
 
     private static final Duration FOREIGN_CHECK = Duration.ofSeconds(10);
@@ -49,8 +49,13 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         /** The kubelet has an open stream. */
         record Registered(Present kubelet, int attempt, long sinceNanos) implements Phase {}
 
-        /** An open stream, for example of an earlier kubelet, has to end before the next Register. */
-        record Draining(long repeatNanos) implements Phase {}
+        /**
+         * An open stream has to end before the next Register.
+         *
+         * @param sameKubelet false for a stream of an earlier kubelet: a kubelet creates its socket once in its life, and
+         *     one that is gone tears down no client of the next
+         */
+        record Draining(boolean sameKubelet, long repeatNanos) implements Phase {}
 
         /** Waits before the next Register. */
         record BackingOff(int attempt, long untilNanos, String reason) implements Phase {}
@@ -164,7 +169,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                             Phase.Registered _,
                             Phase.Superseded _,
                             Phase.BackingOff _,
-                            Phase.Deferred _ -> now.startRegister(0, nanos);
+                            Phase.Deferred _ -> now.startRegister(0, false, nanos);
                 };
         };
     }
@@ -197,7 +202,10 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
                 int next = nanos - since >= STABLE.toNanos() ? 0 : attempt + 1;
                 yield backOff(next, backoffAfter(next), "the kubelet ended the stream", nanos);
             }
-            case Phase.Draining _ -> backOff(0, TEARDOWN_DELAY, "the old stream has ended", nanos);
+            case Phase.Draining(boolean sameKubelet, long _) ->
+                sameKubelet
+                        ? backOff(0, TEARDOWN_DELAY, "the old stream has ended", nanos)
+                        : startRegister(0, false, nanos);
             case Phase.Superseded beside -> supersededStreamEnded(beside, nanos);
             case Phase.WaitingForKubelet _,
                     Phase.Registering _,
@@ -260,7 +268,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             return stay(phase);
         }
         return beside.missedOnce()
-                ? startRegister(0, nanos)
+                ? startRegister(0, true, nanos)
                 : stay(new Phase.Superseded(beside.kubelet(), beside.plugin(), true, beside.untilNanos()));
     }
 
@@ -270,7 +278,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Present now
             when now.equals(beside.kubelet()) ->
                 stay(new Phase.Deferred(beside.plugin(), nanos + FOREIGN_CHECK.toNanos()));
-            case Present _ -> startRegister(0, nanos);
+            case Present _ -> startRegister(0, false, nanos);
         };
     }
 
@@ -290,7 +298,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
 
     /** The kubelet reads options only at a registration, so it gets another one, once its stream has ended. */
     private Step optionsChanged(long nanos) {
-        return phase instanceof Phase.Registered ? startRegister(0, nanos) : stay(phase);
+        return phase instanceof Phase.Registered ? startRegister(0, true, nanos) : stay(phase);
     }
 
     /** The Register in flight ended; when the kubelet's socket changed meanwhile, the new kubelet is next. */
@@ -301,7 +309,7 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         return switch (socket) {
             case KubeletSocket.Absent _ -> stay(new Phase.WaitingForKubelet());
             case Present present when present.equals(registering.kubelet()) -> stay(next.apply(registering));
-            case Present _ -> startRegister(0, nanos);
+            case Present _ -> startRegister(0, false, nanos);
         };
     }
 
@@ -314,12 +322,9 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Phase.WaitingForKubelet _, Phase.Registering _, Phase.Registered _ -> stay(phase);
             case Phase.AwaitingStream(Present _, int attempt, long _) ->
                 backOff(attempt + 1, backoffAfter(attempt + 1), "the kubelet opened no stream after Register", nanos);
-            case Phase.Draining _ ->
-                new Step(
-                        new Registration(socket, streams, new Phase.Draining(nanos + DRAIN_REPEAT.toNanos())),
-                        List.of(Effect.END_STREAMS));
-            case Phase.BackingOff(int attempt, long _, String _) -> startRegister(attempt, nanos);
-            case Phase.Deferred _ -> startRegister(0, nanos);
+            case Phase.Draining(boolean sameKubelet, long _) -> drain(sameKubelet, nanos);
+            case Phase.BackingOff(int attempt, long _, String _) -> startRegister(attempt, true, nanos);
+            case Phase.Deferred _ -> startRegister(0, true, nanos);
             case Phase.Superseded(Present kubelet, String plugin, boolean missedOnce, long _) ->
                 new Step(
                         new Registration(socket, streams, superseded(kubelet, plugin, missedOnce, nanos)),
@@ -327,18 +332,21 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
         };
     }
 
-    private Step startRegister(int attempt, long nanos) {
+    private Step startRegister(int attempt, boolean sameKubelet, long nanos) {
         return switch (socket) {
             case KubeletSocket.Absent _ -> stay(new Phase.WaitingForKubelet());
             case Present kubelet ->
                 streams > 0
-                        ? new Step(
-                                new Registration(socket, streams, new Phase.Draining(nanos + DRAIN_REPEAT.toNanos())),
-                                List.of(Effect.END_STREAMS))
+                        ? drain(sameKubelet, nanos)
                         : new Step(
                                 new Registration(socket, streams, new Phase.Registering(kubelet, attempt)),
                                 List.of(Effect.REGISTER));
         };
+    }
+
+    private Step drain(boolean sameKubelet, long nanos) {
+        var draining = new Phase.Draining(sameKubelet, nanos + DRAIN_REPEAT.toNanos());
+        return new Step(new Registration(socket, streams, draining), List.of(Effect.END_STREAMS));
     }
 
     private Step backOff(int attempt, Duration length, String reason, long nanos) {
