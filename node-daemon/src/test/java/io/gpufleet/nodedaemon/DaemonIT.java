@@ -190,7 +190,8 @@ class DaemonIT {
             try (var daemon = node.daemon(Map.of())) {
                 await().atMost(TIMEOUT).until(() -> daemon.log().contains("plugin=nvidia-gpu.sock"));
 
-                assertThat(daemon.page("/readyz")).startsWith("200");
+                // HTTP opens after the first list, or a while later where no kubelet asks for one.
+                await().atMost(TIMEOUT).until(() -> daemon.page("/readyz").startsWith("200"));
                 await().atMost(TIMEOUT).until(() -> node.count(EventType.NODE_ANNOUNCED) >= 1);
                 assertThat(node.kubelet().registrations(DaemonTestNode.GPUS)).isZero();
             }

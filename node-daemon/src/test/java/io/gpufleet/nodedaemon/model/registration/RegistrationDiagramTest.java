@@ -32,13 +32,16 @@ class RegistrationDiagramTest {
             new Event.ForeignPluginAlive("nvidia-gpu.sock"),
             new Event.ForeignPluginGone(),
             new Event.ForeignPluginChanged(),
+            new Event.OptionsChanged(),
             new Event.Tick());
 
     /** A state without its clock readings and attempt counts, which only lengthen pauses. */
-    private record ReachedState(KubeletSocket socket, int streams, String phase, boolean missedOnce) {
+    private record ReachedState(
+            KubeletSocket socket, int streams, String phase, boolean missedOnce, boolean sameKubelet) {
         static ReachedState of(Registration machine) {
             boolean missed = machine.phase() instanceof Phase.Superseded beside && beside.missedOnce();
-            return new ReachedState(machine.socket(), machine.streams(), name(machine), missed);
+            boolean same = machine.phase() instanceof Phase.Draining draining && draining.sameKubelet();
+            return new ReachedState(machine.socket(), machine.streams(), name(machine), missed, same);
         }
     }
 
