@@ -171,8 +171,7 @@ class HealthMachinePropertyTest {
     private static String anyOfSeveral(NodeState state, String reason) {
         long reasons = Stream.concat(
                         state.episodes().values().stream(),
-                        state.devices().values().stream()
-                                .flatMap(device -> device.episodes().values().stream()))
+                        state.devices().values().stream().flatMap(device -> device.episodes().values().stream()))
                 .map(episode -> episode.code().reason())
                 .distinct()
                 .count();
