@@ -76,9 +76,11 @@ interface NodeClientContract extends TestedNode {
         });
     }
 
+    /** Ours alone: a real control plane records that the Node was registered. */
     private List<Event> events() {
         return client().v1().events().inNamespace("default").list().getItems().stream()
                 .filter(event -> NODE.equals(event.getInvolvedObject().getName()))
+                .filter(event -> "gpufleet-health".equals(event.getReportingComponent()))
                 .toList();
     }
 
