@@ -31,6 +31,8 @@ class RightsClusterIT {
             "/namespaces",
             "/resourcequotas",
             "apps/statefulsets",
+            "coordination.k8s.io/leases",
+            "coordination.k8s.io/leases gpufleet-quota-leader",
             "discovery.k8s.io/endpointslices",
             "gpufleet.io/gpuquotas",
             "gpufleet.io/gpuquotas/status",
@@ -59,6 +61,8 @@ class RightsClusterIT {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         inventory-service  | get list watch patch                   | /nodes
+        inventory-service  | create                                 | authentication.k8s.io/tokenreviews
+        inventory-service  | create                                 | authorization.k8s.io/subjectaccessreviews
         health-service     | get list watch patch                   | /nodes
         health-service     | patch                                  | /nodes/status
         health-service     | get create update patch                | /events
@@ -71,6 +75,8 @@ class RightsClusterIT {
         allocation-service | get update patch                       | gpufleet.io/gpuquotas/status
         allocation-service | create                                 | /secrets
         allocation-service | get create update patch                | /secrets gpufleet-webhook
+        allocation-service | create                                 | coordination.k8s.io/leases
+        allocation-service | get create update                      | coordination.k8s.io/leases gpufleet-quota-leader
         allocation-service | list                                   | discovery.k8s.io/endpointslices
         allocation-service | get list watch update patch            | admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota
         """)
@@ -79,7 +85,7 @@ class RightsClusterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 4", "health-service, 11", "allocation-service, 27"})
+    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 31"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())
