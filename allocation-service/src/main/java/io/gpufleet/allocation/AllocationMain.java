@@ -160,7 +160,12 @@ public final class AllocationMain {
                         Thread.ofVirtual().name("quota-call-", 0).factory()));
         return new QuotaDecider(
                 decider -> new QuotaLeader(
-                        quotas, bus.instance(), active, new QuotaExecutors(decider, calls), clock, System::nanoTime),
+                        quotas,
+                        bus.instance(),
+                        quotaLease,
+                        new QuotaExecutors(decider, calls),
+                        clock,
+                        System::nanoTime),
                 health,
                 System::nanoTime);
     }
