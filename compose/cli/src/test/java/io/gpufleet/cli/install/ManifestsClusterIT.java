@@ -15,13 +15,18 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A real API server accepts every overlay, component and sample, by a dry run that fills in and checks everything. */
+/** A real API server accepts every overlay, component, platform and sample, by a dry run that fills in and checks everything. */
 class ManifestsClusterIT {
     private static final Path K8S = Repository.module("k8s");
-    private static final String MONITORING = Repository.module("compose/cli/src/test/resources")
-            .resolve("gpufleet-it-monitoring-crds.yaml")
-            .toString();
-    private static final List<String> NAMESPACES = List.of(Installation.SERVICES, Installation.NODES, "gpufleet-purge");
+    /** Definitions of the operators that some components want. */
+    private static final List<String> DEFINITIONS = Stream.of("gpufleet-it-monitoring-crds.yaml", "strimzi-crds.yaml")
+            .map(file -> Repository.module("compose/cli/src/test/resources")
+                    .resolve(file)
+                    .toString())
+            .toList();
+
+    private static final List<String> NAMESPACES =
+            List.of(Installation.SERVICES, Installation.NODES, "gpufleet-purge", "kafka");
 
     @TempDir
     static Path directory;
@@ -29,15 +34,17 @@ class ManifestsClusterIT {
     @BeforeAll
     static void namespacesAndDefinitions() {
         Kubectl.run("apply", "-k", K8S.resolve("base/crds").toString());
-        Kubectl.run("apply", "-f", MONITORING);
-        Kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", MONITORING);
+        for (String definitions : DEFINITIONS) {
+            Kubectl.run("apply", "-f", definitions);
+            Kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", definitions);
+        }
         // A dry run creates no namespace for what follows it.
         NAMESPACES.forEach(namespace -> Kubectl.tryRun("create", "namespace", namespace));
     }
 
     @AfterAll
     static void remove() {
-        Kubectl.run("delete", "-f", MONITORING);
+        DEFINITIONS.forEach(definitions -> Kubectl.run("delete", "-f", definitions));
         NAMESPACES.forEach(namespace -> Kubectl.run("delete", "namespace", namespace, "--wait=true", "--timeout=60s"));
     }
 
@@ -46,7 +53,7 @@ class ManifestsClusterIT {
     }
 
     static Stream<Path> components() throws IOException {
-        return kustomizations("components");
+        return Stream.concat(kustomizations("components"), kustomizations("platforms"));
     }
 
     static Stream<Path> samples() throws IOException {

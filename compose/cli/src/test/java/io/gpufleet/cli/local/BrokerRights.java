@@ -29,7 +29,7 @@ import org.apache.kafka.common.resource.ResourcePattern;
 import org.apache.kafka.common.resource.ResourceType;
 
 /** The table of rights in TOPICS.md: read, granted on a broker, and compared with what the broker was asked for. */
-record BrokerRights(List<Right> rights) {
+public record BrokerRights(List<Right> rights) {
     private static final String PASSWORD = "of-a-test";
     private static final Pattern ROW = Pattern.compile(
             "\\| ([a-z-]+) \\| (topic|topic prefix|group|transactional id) \\| (.*) \\| ([A-Z_ ]+) \\|");
@@ -38,7 +38,7 @@ record BrokerRights(List<Right> rights) {
             + " (\\S+) from host = \\S+ on resource = (\\w+):LITERAL:(\\S+) for request.*");
 
     /** One operation of a principal on one name. */
-    record Right(String principal, String resource, String name, AclOperation operation) {
+    public record Right(String principal, String resource, String name, AclOperation operation) {
         AclBinding binding() {
             ResourceType type = switch (resource) {
                 case "group" -> ResourceType.GROUP;
@@ -57,7 +57,7 @@ record BrokerRights(List<Right> rights) {
         }
     }
 
-    static BrokerRights ofTheDocument() throws IOException {
+    public static BrokerRights ofTheDocument() throws IOException {
         var rights = new ArrayList<Right>();
         for (String line : Files.readAllLines(Repository.module("proto").resolve("TOPICS.md"))) {
             Matcher row = ROW.matcher(line);
