@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 
 /**
  * What one broker leaves for all later ones, beside the directory of its jars: the AOT cache of its JVM, and a formatted
- * log directory. A broker with all topics takes 4 instead of 8 s of CPU time; without the cache it starts all the same.
+ * log directory. A broker with all topics takes 4 instead of 8 s of CPU time, with its log in memory 3.5 s; without the cache it
+ * starts all the same.
  */
 public final class BrokerCache {
     private static final String ALL_JARS = File.separator + "*";

@@ -70,13 +70,17 @@ public final class BrokerProcess implements AutoCloseable {
     private static BrokerProcess startOnFreePort(Path dir, ListenerFactory listener) {
         for (int attempt = 1; ; attempt++) {
             try {
+                Files.createDirectories(dir);
+                new MemoryLog(dir.resolve(ServerProperties.LOG)).create();
                 BrokerProcess broker = start(dir, anyPort(), listener, List.of());
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> broker.process.destroyForcibly(), "broker-end"));
+                Runtime.getRuntime().addShutdownHook(new Thread(broker::end, "broker-end"));
                 return broker;
             } catch (IllegalStateException portWasTakenMeanwhile) {
                 if (attempt == ATTEMPTS) {
                     throw portWasTakenMeanwhile;
                 }
+            } catch (IOException unusable) {
+                throw unusable(dir, unusable);
             }
         }
     }
@@ -117,8 +121,12 @@ public final class BrokerProcess implements AutoCloseable {
             broker.awaitResponding();
             return broker;
         } catch (IOException unusable) {
-            throw new UncheckedIOException("the directory of the broker, " + dir + ", cannot be used", unusable);
+            throw unusable(dir, unusable);
         }
+    }
+
+    private static UncheckedIOException unusable(Path dir, IOException cause) {
+        return new UncheckedIOException("the directory of the broker, " + dir + ", cannot be used", cause);
     }
 
     /** Value for {@code bootstrap.servers}. */
@@ -222,11 +230,21 @@ public final class BrokerProcess implements AutoCloseable {
         awaitResponding();
     }
 
+    /** SIGKILL: nobody reads this log again, and an orderly end costs as much CPU time as the start. */
     @Override
     public void close() {
-        stop();
+        end();
         if (properties.security() instanceof ListenerSecurity.BehindProxy(int _, TcpProxy proxy)) {
             proxy.close();
+        }
+    }
+
+    private void end() {
+        kill();
+        try {
+            new MemoryLog(properties.logDir()).delete();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
     }
 

@@ -6,9 +6,12 @@ import java.nio.file.Path;
 
 /** The broker's configuration: one node that is broker and controller, on loopback, small and quick to start. */
 record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity security) {
+    /** Name of the broker's log directory in its directory. */
+    static final String LOG = "log";
+
     /** Directory of the broker's logs. */
     Path logDir() {
-        return dir.resolve("log");
+        return dir.resolve(LOG);
     }
 
     /** Output of broker and StorageTool. */

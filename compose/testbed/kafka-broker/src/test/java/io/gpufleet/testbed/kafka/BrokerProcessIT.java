@@ -34,6 +34,20 @@ class BrokerProcessIT {
         }
     }
 
+    @Test
+    void closedBrokerLeavesNothingInMemory(@TempDir Path dir) throws Exception {
+        // Given
+        Path log;
+        try (var broker = BrokerProcess.start(dir)) {
+            log = dir.resolve("log").toRealPath();
+            assertThat(broker.alive()).isTrue();
+            assertThat(log.resolve("meta.properties")).exists();
+        }
+
+        // Then
+        assertThat(log.startsWith(dir.toRealPath()) || Files.notExists(log)).isTrue();
+    }
+
     /** Feature levels decide how the broker treats transactions and groups. */
     @Test
     void eachDirectoryIsAClusterOfItsOwnWithTheFeaturesOfStorageTool(@TempDir Path dir) throws Exception {
