@@ -14,7 +14,7 @@ import org.jspecify.annotations.NullMarked;
 /** Generates messages with random values for all fields. */
 @NullMarked
 final class RandomMessages {
-    private static final String LETTERS = "aZ09-_/.: \"\\\n\täß…漢𝄞\u0001";
+    private static final String LETTERS = "aZ09-_/.: \"\\\n\täß…漢𝄞\u0001<>&='\u007f\u2028\u2029";
 
     private final Random random;
 
