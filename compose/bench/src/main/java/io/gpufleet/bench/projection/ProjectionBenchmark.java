@@ -3,20 +3,10 @@ package io.gpufleet.bench.projection;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.cli.cluster.KubernetesCluster;
-import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetPlan;
-import io.gpufleet.cli.fleet.PlannedProcess;
-import io.gpufleet.cli.fleet.PortAllocator;
-import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.ReadinessProbe;
 import io.gpufleet.cli.fleet.StateDirectory;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -52,30 +42,9 @@ public final class ProjectionBenchmark implements Benchmark {
 
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-fold"));
-        directory.deleteAll();
-        var plan = FleetPlan.of(
-                new FleetOptions(0, 8, "H100", 1, "", "1s"),
-                directory,
-                directory.kubeconfig().toString(),
-                "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
-        var launcher = new ProcessLauncher(tree, directory);
-        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
-                var events = new FleetEvents(broker.bootstrap(), nodes)) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-            PlannedProcess api = plan.of(Program.FAKE_API_SERVER).getFirst();
-            var kubernetes = launcher.start(api);
-            try {
-                ReadinessProbe.await(kubernetes, Duration.ofSeconds(60));
-                define(directory);
-                measure(plan, launcher, events, measurements, log);
-            } finally {
-                kubernetes
-                        .identity()
-                        .find()
-                        .ifPresent(process -> Processes.terminate(List.of(process), Duration.ofSeconds(20)));
-            }
+        try (var environment = ServiceEnvironment.start(tree, "bench-fold", nodes)) {
+            define(environment.directory());
+            measure(environment, measurements, log);
         }
     }
 
@@ -86,42 +55,32 @@ public final class ProjectionBenchmark implements Benchmark {
         }
     }
 
-    private void measure(
-            FleetPlan plan,
-            ProcessLauncher launcher,
-            FleetEvents log,
-            Measurements measurements,
-            Consumer<String> steps)
+    private void measure(ServiceEnvironment environment, Measurements measurements, Consumer<String> steps)
             throws InterruptedException {
         steps.accept("announcing " + nodes + " nodes of 8 GPUs");
-        log.announceAll();
+        environment.events().announceAll();
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": making the states of all nodes");
-            try (var running = ServiceUnderLoad.start(launcher, planned(plan, service), false)) {
+            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false)) {
                 measurements.add(
                         prefix(service) + "announcements", running.work(nodes).perSecond(), "1/s");
             }
         }
         if (ServiceUnderLoad.canConfine()) {
-            fold(plan, launcher, log, true, measurements, steps);
+            fold(environment, true, measurements, steps);
         }
-        fold(plan, launcher, log, false, measurements, steps);
+        fold(environment, false, measurements, steps);
     }
 
     /** Every service restores its states and works off a new mix. */
     private void fold(
-            FleetPlan plan,
-            ProcessLauncher launcher,
-            FleetEvents log,
-            boolean oneCore,
-            Measurements measurements,
-            Consumer<String> steps)
+            ServiceEnvironment environment, boolean oneCore, Measurements measurements, Consumer<String> steps)
             throws InterruptedException {
         String cores = oneCore ? "one-core" : "all-cores";
-        log.mix(events);
+        environment.events().mix(events);
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": restoring and folding on " + cores.replace('-', ' '));
-            try (var running = ServiceUnderLoad.start(launcher, planned(plan, service), oneCore)) {
+            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore)) {
                 ServiceUnderLoad.Work work = running.work(own(service));
                 measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
                 measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");
@@ -134,10 +93,6 @@ public final class ProjectionBenchmark implements Benchmark {
     /** How many events of the mix are an input of the service. */
     private double own(Program service) {
         return events * (service == Program.HEALTH ? 0.91 : 0.10);
-    }
-
-    private static PlannedProcess planned(FleetPlan plan, Program service) {
-        return plan.of(service).getFirst();
     }
 
     private static String name(Program service) {

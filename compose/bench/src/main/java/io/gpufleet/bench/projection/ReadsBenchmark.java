@@ -2,21 +2,10 @@ package io.gpufleet.bench.projection;
 
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
-import io.gpufleet.cli.fleet.FleetOptions;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;
-import io.gpufleet.cli.fleet.PortAllocator;
-import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.ReadinessProbe;
-import io.gpufleet.cli.fleet.StateDirectory;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Consumer;
 
 /** Benchmark of the inventory's queries on a fleet of many nodes, and of its probes while they are asked. */
@@ -45,37 +34,17 @@ public final class ReadsBenchmark implements Benchmark {
 
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-reads"));
-        directory.deleteAll();
-        var plan = FleetPlan.of(
-                new FleetOptions(0, 8, "H100", 1, "", "1s"),
-                directory,
-                directory.kubeconfig().toString(),
-                "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
-        var launcher = new ProcessLauncher(tree, directory);
-        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
-                var events = new FleetEvents(broker.bootstrap(), nodes)) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-            var kubernetes = launcher.start(plan.of(Program.FAKE_API_SERVER).getFirst());
-            try {
-                ReadinessProbe.await(kubernetes, Duration.ofSeconds(60));
-                log.accept("announcing " + nodes + " nodes of 8 GPUs");
-                events.announceAll();
-                measure(launcher, plan.of(Program.INVENTORY).getFirst(), measurements, log);
-            } finally {
-                kubernetes
-                        .identity()
-                        .find()
-                        .ifPresent(process -> Processes.terminate(List.of(process), Duration.ofSeconds(20)));
-            }
+        try (var environment = ServiceEnvironment.start(tree, "bench-reads", nodes)) {
+            log.accept("announcing " + nodes + " nodes of 8 GPUs");
+            environment.events().announceAll();
+            measure(environment, measurements, log);
         }
     }
 
-    private void measure(
-            ProcessLauncher launcher, PlannedProcess inventory, Measurements measurements, Consumer<String> log)
+    private void measure(ServiceEnvironment environment, Measurements measurements, Consumer<String> log)
             throws InterruptedException {
-        try (var service = ServiceUnderLoad.start(launcher, inventory, false)) {
+        PlannedProcess inventory = environment.planned(Program.INVENTORY);
+        try (var service = ServiceUnderLoad.start(environment.launcher(), inventory, false)) {
             service.work(nodes);
             var load = new ReadLoad(service.httpPort());
             log.accept("probes of an idle service");
