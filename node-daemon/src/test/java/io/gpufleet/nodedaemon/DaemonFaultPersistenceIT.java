@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +33,7 @@ class DaemonFaultPersistenceIT {
     @BeforeEach
     void start() throws IOException {
         vertx = Vertx.vertx();
-        kubelet = FakeKubelet.start(vertx, Files.createTempDirectory("k"));
+        kubelet = FakeKubelet.start(vertx, SocketDirectory.create());
     }
 
     @AfterEach

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.nodedaemon.nvml.FakeNvml;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ class DaemonHoldIT {
 
     @Test
     void holdClosesEveryDescriptorAndItsEndRestoresAllDevices() throws Exception {
-        Path sockets = Files.createTempDirectory("k");
+        Path sockets = SocketDirectory.create();
         Path run = directory.resolve("run");
         var vertx = Vertx.vertx();
         try (var nvml = FakeNvml.install(directory.resolve("driver"), 2);

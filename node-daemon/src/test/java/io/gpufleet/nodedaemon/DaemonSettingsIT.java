@@ -9,6 +9,7 @@ import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.SharedBroker;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
@@ -90,7 +91,7 @@ class DaemonSettingsIT {
 
     private static FakeKubelet kubelet() throws IOException {
         // A socket's path has 107 bytes at most.
-        return FakeKubelet.start(vertx, Files.createTempDirectory("k"));
+        return FakeKubelet.start(vertx, SocketDirectory.create());
     }
 
     @Test

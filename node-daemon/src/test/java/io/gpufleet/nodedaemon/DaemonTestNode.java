@@ -8,12 +8,12 @@ import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.SharedBroker;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -39,7 +39,7 @@ final class DaemonTestNode implements AutoCloseable {
         this.directory = directory;
         this.events = EventReader.ofNode(broker.bootstrap(), new Codec("c1", new Topics(Topics.DEFAULT_PREFIX)), name);
         // The path of a socket has at most 107 bytes.
-        this.kubelet = FakeKubelet.start(vertx, Files.createTempDirectory("k"));
+        this.kubelet = FakeKubelet.start(vertx, SocketDirectory.create());
     }
 
     BrokerProcess broker() {

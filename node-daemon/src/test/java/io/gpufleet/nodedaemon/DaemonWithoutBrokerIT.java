@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ class DaemonWithoutBrokerIT {
     @BeforeEach
     void startKubelet() throws IOException {
         // The path of a socket has at most 107 bytes.
-        kubeletDirectory = Files.createTempDirectory("k");
+        kubeletDirectory = SocketDirectory.create();
         kubelet = FakeKubelet.start(vertx, kubeletDirectory);
     }
 

@@ -14,11 +14,11 @@ import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.nio.file.FileSystems;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +39,7 @@ final class DevicePluginFixture implements AutoCloseable {
     private DevicePluginFixture(RegistrationSettings manners, DirectoryWatch.WatchServiceFactory notifier)
             throws IOException {
         // The path of a socket has at most 107 bytes.
-        this.directory = Files.createTempDirectory("k");
+        this.directory = SocketDirectory.create();
         this.kubelet = FakeKubelet.start(vertx, directory);
         this.allocationHandler = new AllocationHandler(
                 new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),

@@ -19,6 +19,7 @@ import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.PreStartContainerRequest;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -32,7 +33,6 @@ import io.vertx.core.net.HostAndPort;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
 import io.vertx.grpc.client.InvalidStatusException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +79,7 @@ class DevicePluginServerIT {
     }
 
     private void serve(Duration teardownLimit) throws Exception {
-        Path socket = Files.createTempDirectory("s").resolve("plugin.sock");
+        Path socket = SocketDirectory.create().resolve("plugin.sock");
         address = SocketAddress.domainSocketAddress(socket.toString());
         streams = new ListAndWatchStreams(
                 vertx.getOrCreateContext(), teardownLimit, list::get, opened::incrementAndGet, ended::incrementAndGet);

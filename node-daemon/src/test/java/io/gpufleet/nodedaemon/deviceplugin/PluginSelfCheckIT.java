@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.proto.kubelet.UnaryCalls;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcService;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
@@ -30,7 +31,7 @@ class PluginSelfCheckIT {
     @BeforeEach
     void directory() throws Exception {
         // The path of a socket has at most 107 bytes.
-        socket = Files.createTempDirectory("s").resolve("own.sock");
+        socket = SocketDirectory.create().resolve("own.sock");
     }
 
     @AfterEach

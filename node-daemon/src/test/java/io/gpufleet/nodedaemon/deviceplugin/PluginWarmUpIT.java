@@ -11,6 +11,7 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ class PluginWarmUpIT {
     void open() throws IOException {
         vertx = Vertx.vertx();
         // The path of a socket has at most 107 bytes.
-        directory = Files.createTempDirectory("w");
+        directory = SocketDirectory.create();
     }
 
     @AfterEach

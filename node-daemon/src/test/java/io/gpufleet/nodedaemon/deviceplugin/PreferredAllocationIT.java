@@ -13,8 +13,8 @@ import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -36,7 +36,7 @@ class PreferredAllocationIT {
     @BeforeEach
     void start() throws Exception {
         // A socket's path has 107 bytes at most.
-        kubelet = FakeKubelet.start(vertx, Files.createTempDirectory("k"));
+        kubelet = FakeKubelet.start(vertx, SocketDirectory.create());
         var counters = new DaemonCounters();
         allocationHandler = new AllocationHandler(
                 new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),

@@ -10,6 +10,7 @@ import io.gpufleet.proto.kubelet.podresources.ContainerDevices;
 import io.gpufleet.proto.kubelet.podresources.ContainerResources;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcService;
+import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
@@ -37,7 +38,7 @@ class PodResourcesClientIT {
 
     @BeforeEach
     void serve() throws Exception {
-        directory = Files.createTempDirectory("p");
+        directory = SocketDirectory.create();
         Path socket = directory.resolve("kubelet.sock");
         var grpc = GrpcServer.server(vertx);
         grpc.callHandler(
