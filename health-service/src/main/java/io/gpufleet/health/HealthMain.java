@@ -20,24 +20,27 @@ import io.gpufleet.health.kafka.CommittedStates;
 import io.gpufleet.health.kafka.HealthProjection;
 import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.SignalSender;
-import io.gpufleet.health.kubernetes.KubernetesAuthorizer;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -59,6 +62,11 @@ public final class HealthMain {
 
     /** How often the policy file is read again. */
     private static final Duration POLICY_RELOAD = Duration.ofSeconds(10);
+
+    /** A review takes some milliseconds; what waits longer than a client's timeout is refused instead. */
+    private static final int WAITING_REQUESTS = 256;
+
+    private static final int REQUEST_THREADS = 4;
 
     private HealthMain() {}
 
@@ -124,8 +132,8 @@ public final class HealthMain {
                 () -> engine.failure().stream().toList(),
                 ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems),
                 metrics::scrape);
-        new HealthRoutes(store, reconciler::outcome, signals, new KubernetesAuthorizer(client), engine::refusedAsStale)
-                .mount(router);
+        HealthRoutes.Access access = access(config, client, vertx, shutdown);
+        new HealthRoutes(store, reconciler::outcome, signals, access, engine::refusedAsStale).mount(router);
         reload(vertx, policy, config);
         listen(vertx, router, config.http(), shutdown);
     }
@@ -136,6 +144,17 @@ public final class HealthMain {
                 "Vert.x",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());
         return vertx;
+    }
+
+    private static HealthRoutes.Access access(
+            HealthConfig config, KubernetesClient client, Vertx vertx, Shutdown shutdown) {
+        Authorizer reads = config.reads() == ReadsMode.KUBERNETES
+                ? new ReviewAuthorizer(client, System::nanoTime)
+                : Authorizer.everybody();
+        return new HealthRoutes.Access(
+                reads,
+                ReviewAuthorizer.uncached(client),
+                shutdown.add("requests", RequestWorkers.open(vertx, "requests", REQUEST_THREADS, WAITING_REQUESTS)));
     }
 
     private static CurrentPolicy policy(HealthConfig config) {

@@ -25,6 +25,7 @@ import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.SnapshotSchedule;
 import io.gpufleet.inventory.model.label.NodeLabels;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
@@ -117,7 +118,7 @@ public final class InventoryMain {
         return serve(
                 vertx,
                 engine,
-                config.reads() == InventoryConfig.Reads.KUBERNETES
+                config.reads() == ReadsMode.KUBERNETES
                         ? new ReviewAuthorizer(client, System::nanoTime)
                         : Authorizer.everybody());
     }

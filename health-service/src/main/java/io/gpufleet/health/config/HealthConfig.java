@@ -3,6 +3,7 @@ package io.gpufleet.health.config;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.List;
  * Configuration of the health-service, beside its connection to the bus.
  *
  * @param http address of the HTTP server
+ * @param reads who may read
  * @param maxActionAge older faults are recorded and withdraw nothing
  * @param reconcileInterval how often every Node is reconciled without a change
  * @param policy name of a bundled policy pack, or path of a policy file
@@ -18,7 +20,13 @@ import java.util.List;
  * @param pools {@code standard}, {@code unlimited}, or path of a file with pools and limits
  */
 public record HealthConfig(
-        Http http, Duration maxActionAge, Duration reconcileInterval, String policy, Mode mode, String pools) {
+        Http http,
+        ReadsMode reads,
+        Duration maxActionAge,
+        Duration reconcileInterval,
+        String policy,
+        Mode mode,
+        String pools) {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
     /** Host and port; port 0 takes a free one. */
@@ -43,6 +51,7 @@ public record HealthConfig(
                 Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP server"),
                 Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of the HTTP server; 0 takes a free one"),
                 Setting.optional("GPUFLEET_GRPC_PORT", "9090", "read by every service; this one serves no gRPC"),
+                ReadsMode.SETTING,
                 Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
                 Setting.optional(
                         "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
@@ -66,6 +75,7 @@ public record HealthConfig(
     public static HealthConfig of(Environment environment) {
         return new HealthConfig(
                 new Http(environment.text("GPUFLEET_HTTP_HOST"), environment.integer("GPUFLEET_HTTP_PORT", 0, 65535)),
+                ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")),
                 environment.duration("GPUFLEET_MAX_ACTION_AGE"),
                 environment.duration("GPUFLEET_RECONCILE_INTERVAL"),
                 environment.text("GPUFLEET_POLICY"),

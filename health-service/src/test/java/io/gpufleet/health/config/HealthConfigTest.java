@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ class HealthConfigTest {
         assertThat(of(Map.of()))
                 .isEqualTo(new HealthConfig(
                         new HealthConfig.Http("0.0.0.0", 8080),
+                        ReadsMode.KUBERNETES,
                         Duration.ofMinutes(10),
                         Duration.ofMinutes(5),
                         "nvidia",
@@ -39,6 +41,7 @@ class HealthConfigTest {
                         "GPUFLEET_POOLS", "/etc/pools.yaml")))
                 .isEqualTo(new HealthConfig(
                         new HealthConfig.Http("127.0.0.1", 0),
+                        ReadsMode.OFF,
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(30),
                         "/etc/policy.yaml",
@@ -51,6 +54,9 @@ class HealthConfigTest {
         assertThatThrownBy(() -> of(Map.of("GPUFLEET_MODE", "Enforce")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessage("GPUFLEET_MODE='Enforce' takes observe or enforce");
+        assertThatThrownBy(() -> of(Map.of("GPUFLEET_READS", "off")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("kubernetes, since GPUFLEET_HTTP_HOST is no loopback address");
         assertThatThrownBy(() -> of(Map.of("GPUFLEET_RECONCILE_INTERVAL", "10ms")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("GPUFLEET_RECONCILE_INTERVAL");

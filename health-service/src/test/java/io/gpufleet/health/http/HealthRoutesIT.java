@@ -2,13 +2,15 @@ package io.gpufleet.health.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.health.app.Authorizer.AccessResult;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.kit.web.Authorizer;
+import io.gpufleet.kit.web.Authorizer.AccessResult;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.testbed.testkit.OpenApiContract;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
@@ -34,10 +36,16 @@ class HealthRoutesIT {
     /** What a token is allowed; other tokens are unknown. */
     private static final Map<String, AccessResult> TOKENS = Map.of(
             "ada", new AccessResult.Allowed("ada"),
-            "bob", new AccessResult.Forbidden("bob", "not allowed to quarantine nodes"),
+            "bob", new AccessResult.Forbidden("bob", "not allowed to do anything"),
             "down", new AccessResult.Unavailable("connection refused"),
             "without-broker", new AccessResult.Allowed("without-broker"));
 
+    private static final Authorizer RIGHTS = (token, request) -> switch (token) {
+        case "broken" -> throw new IllegalStateException("a secret of the server");
+        default -> TOKENS.getOrDefault(token, new AccessResult.Unauthenticated());
+    };
+
+    private static RequestWorkers workers;
     private static Router router;
     private static BoundHttpServer server;
     private static OpenApiContract contract;
@@ -54,6 +62,7 @@ class HealthRoutesIT {
                 .taintRemoved();
         var healthy = new NodeScenario(TestPolicies.standard()).announced("gpu-2");
         store.committed(Map.of("node-1", scenario.state(), "node-2", healthy.state()), Set.of());
+        workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
         new HealthRoutes(
@@ -62,10 +71,7 @@ class HealthRoutesIT {
                         (node, device, command, user, reason) -> user.equals("ada")
                                 ? CompletableFuture.completedFuture(null)
                                 : CompletableFuture.failedFuture(new IllegalStateException("no broker")),
-                        (token, request) -> switch (token) {
-                            case "broken" -> throw new IllegalStateException("a secret of the server");
-                            default -> TOKENS.getOrDefault(token, new AccessResult.Unauthenticated());
-                        },
+                        new HealthRoutes.Access(RIGHTS, RIGHTS, workers),
                         "node-1"::equals)
                 .mount(router);
         server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
@@ -76,6 +82,7 @@ class HealthRoutesIT {
     static void close() throws Exception {
         CLIENT.close();
         server.close();
+        workers.close();
         VERTX.close().toCompletionStage().toCompletableFuture().get();
     }
 
@@ -99,13 +106,18 @@ class HealthRoutesIT {
     @CsvSource(
             delimiter = '|',
             value = {
-                "GET    | /v1/nodes/node-1/why            |                |                   | 200",
-                "GET    | /v1/nodes/node-2/why            |                |                   | 200",
-                "GET    | /v1/nodes/none/why              |                |                   | 404",
-                "GET    | /v1/nodes/node-1/why?verbose=1  |                |                   | 400",
+                "GET    | /v1/nodes/node-1/why            | ada            |                   | 200",
+                "GET    | /v1/nodes/node-2/why            | ada            |                   | 200",
+                "GET    | /v1/nodes/none/why              | ada            |                   | 404",
+                "GET    | /v1/nodes/node-1/why?verbose=1  | ada            |                   | 400",
+                "GET    | /v1/nodes/node-1/why            |                |                   | 401",
+                "GET    | /v1/nodes/node-1/why            | unknown        |                   | 401",
+                "GET    | /v1/nodes/node-1/why            | bob            |                   | 403",
+                "GET    | /v1/nodes/node-1/why            | broken         |                   | 500",
+                "GET    | /v1/nodes/node-1/why            | down           |                   | 503",
                 "GET    | /v2                             |                |                   | 404",
                 "DELETE | /v1/nodes/node-1/why            |                |                   | 405",
-                "GET    | /v1/nodes/node-1/quarantine     |                |                   | 405",
+                "GET    | /v1/nodes/node-1/quarantine     | ada            |                   | 405",
                 "POST   | /v1/nodes/node-2/quarantine     | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/nodes/node-1/release        | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-2/quarantine    | ada            | {\"reason\":\"a\"} | 202",
@@ -114,7 +126,7 @@ class HealthRoutesIT {
                 "POST   | /v1/devices/gpu-0/clear         | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/brake/reset                 | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/brake/reset                 | bob            | {\"reason\":\"a\"} | 403",
-                "GET    | /v1/nodes/%2Ffleet/why          |                |                   | 404",
+                "GET    | /v1/nodes/%2Ffleet/why          | ada            |                   | 404",
                 "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/nodes/node-2/release        | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/devices/gpu-1/quarantine    | ada            | {\"reason\":\"a\"} | 409",

@@ -9,11 +9,12 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
-import io.gpufleet.health.app.Authorizer;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.kit.web.Authorizer;
+import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -123,8 +124,8 @@ class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract
 
     @Test
     void knownUserIsAllowedAndUnknownTokenIsNot() {
-        var authorizer = new KubernetesAuthorizer(client);
-        var request = new Authorizer.AccessRequest("quarantine", "devices", "GPU-1");
+        var authorizer = ReviewAuthorizer.uncached(client);
+        var request = new Authorizer.AccessRequest("gpufleet.io", "devices", "quarantine", "", "GPU-1");
 
         assertThat(authorizer.authorize("admin", request)).isEqualTo(new Authorizer.AccessResult.Allowed("admin"));
         assertThat(authorizer.authorize("made-up", request)).isEqualTo(new Authorizer.AccessResult.Unauthenticated());
@@ -135,8 +136,9 @@ class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract
         FakeApiServer gone = FakeApiServer.start("127.0.0.1", 0);
         gone.close();
         try (KubernetesClient unreachable = clientAt(gone.url())) {
-            assertThat(new KubernetesAuthorizer(unreachable)
-                            .authorize("admin", new Authorizer.AccessRequest("release", "nodes", NODE)))
+            assertThat(ReviewAuthorizer.uncached(unreachable)
+                            .authorize(
+                                    "admin", new Authorizer.AccessRequest("gpufleet.io", "nodes", "release", "", NODE)))
                     .isInstanceOf(Authorizer.AccessResult.Unavailable.class);
         }
     }

@@ -3,6 +3,7 @@ package io.gpufleet.inventory.config;
 import io.gpufleet.inventory.app.LabelMode;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -18,15 +19,7 @@ import java.util.stream.Collectors;
  * @param labelMode whether they are written
  * @param reads who may read
  */
-public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode labelMode, Reads reads) {
-    /** Who may read. */
-    public enum Reads {
-        /** Whom Kubernetes authorizes. */
-        KUBERNETES,
-        /** Everybody, which is every program of this machine. */
-        OFF
-    }
-
+public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode labelMode, ReadsMode reads) {
     /** Address of HTTP and gRPC, and their ports. */
     public record Listen(String host, int httpPort, int grpcPort) {}
 
@@ -38,11 +31,7 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
-            Setting.optional(
-                    "GPUFLEET_READS",
-                    "auto",
-                    "kubernetes: reads need a token and the right to list nodes.gpufleet.io; off: none, only on a"
-                            + " loopback address; auto: off there, else kubernetes"),
+            ReadsMode.SETTING,
             Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
             Setting.optional(
                     "GPUFLEET_LABELS_MODE", "write", "write, or observe: differences are logged, no Node is written"),
@@ -56,8 +45,9 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
 
     /** Reads the environment; an invalid value is an error that lists the valid ones. */
     public static InventoryConfig from(Environment environment) {
+        Listen listen = listen(environment);
         return new InventoryConfig(
-                listen(environment), labels(environment), labelMode(environment), reads(environment));
+                listen, labels(environment), labelMode(environment), ReadsMode.of(environment, listen.host()));
     }
 
     private static Listen listen(Environment environment) {
@@ -86,26 +76,5 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
             case "write" -> LabelMode.WRITE;
             default -> throw environment.invalid("GPUFLEET_LABELS_MODE", "observe or write");
         };
-    }
-
-    private static Reads reads(Environment environment) {
-        boolean loopback = loopback(environment.text("GPUFLEET_HTTP_HOST"));
-        return switch (environment.text("GPUFLEET_READS")) {
-            case "kubernetes" -> Reads.KUBERNETES;
-            case "auto" -> loopback ? Reads.OFF : Reads.KUBERNETES;
-            case "off" -> {
-                if (!loopback) {
-                    throw environment.invalid(
-                            "GPUFLEET_READS", "kubernetes, since GPUFLEET_HTTP_HOST is no loopback address");
-                }
-                yield Reads.OFF;
-            }
-            default -> throw environment.invalid("GPUFLEET_READS", "kubernetes, off or auto");
-        };
-    }
-
-    /** By its text: what a name resolves to may change. */
-    private static boolean loopback(String host) {
-        return host.equals("localhost") || host.equals("::1") || host.matches("127(\\.\\d{1,3}){3}");
     }
 }

@@ -4,10 +4,11 @@ import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.kit.web.Authorizer;
-import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.OpenApiDocument;
+import io.gpufleet.kit.web.PodAccess;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
+import io.gpufleet.kit.web.ReadAccess;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
@@ -16,7 +17,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -54,7 +54,7 @@ public final class InventoryRoutes {
     public void mount(Router router) {
         OpenApiDocument.mount(router);
         ProblemDetails.mount(router);
-        ReadAccess.mount(router, authorizer, workers);
+        router.route("/v1/*").handler(ReadAccess.of("gpufleet.io", authorizer, workers));
         router.get("/v1/summary").handler(context -> unpaged(context, ALWAYS, this::summary));
         router.get("/v1/models").handler(context -> unpaged(context, ALWAYS, this::models));
         router.get("/v1/nodes").handler(this::nodes);
@@ -82,19 +82,21 @@ public final class InventoryRoutes {
         return Optional.of(new JsonObject().put("items", inventoryJson.models(view.summary())));
     }
 
-    private Optional<JsonObject> node(String name, Reader reader) {
+    private Optional<JsonObject> node(String name, PodAccess reader) {
         return view.fleet()
                 .node(name)
                 .filter(node -> node.announcement() != null)
-                .map(node -> inventoryJson.node(node, reader::sees));
+                .map(node -> inventoryJson.node(node, holder -> reader.sees(holder.namespace())));
     }
 
-    private Optional<JsonObject> device(String uuid, Reader reader) {
-        return view.fleet().device(uuid).map(location -> inventoryJson.device(location, reader::sees));
+    private Optional<JsonObject> device(String uuid, PodAccess reader) {
+        return view.fleet()
+                .device(uuid)
+                .map(location -> inventoryJson.device(location, holder -> reader.sees(holder.namespace())));
     }
 
     private void nodes(RoutingContext context) {
-        Reader reader = reader(context);
+        PodAccess reader = reader(context);
         PageParameters.ofNodes(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
                     var page = parameters
@@ -102,27 +104,27 @@ public final class InventoryRoutes {
                             .nodes(view.indexed(), parameters.order(), parameters.after(), parameters.size());
                     return JsonPage.encode(
                             page,
-                            node -> inventoryJson.node(node, reader::sees),
+                            node -> inventoryJson.node(node, holder -> reader.sees(holder.namespace())),
                             parameters.fields(),
                             parameters.order()::position);
                 }));
     }
 
     private void devices(RoutingContext context) {
-        Reader reader = reader(context);
+        PodAccess reader = reader(context);
         PageParameters.ofDevices(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
                     var page = parameters.query().devices(view.indexed(), parameters.after(), parameters.size());
                     return JsonPage.encode(
                             page,
-                            location -> inventoryJson.device(location, reader::sees),
+                            location -> inventoryJson.device(location, holder -> reader.sees(holder.namespace())),
                             parameters.fields(),
                             FleetQuery::position);
                 }));
     }
 
     /** A filter by a namespace that the user may not see would tell where its pods run. */
-    private void page(RoutingContext context, Reader reader, PageParameters parameters, Supplier<String> json) {
+    private void page(RoutingContext context, PodAccess reader, PageParameters parameters, Supplier<String> json) {
         String namespace = parameters.query().namespace();
         respond(
                 context,
@@ -130,9 +132,8 @@ public final class InventoryRoutes {
                 () -> namespace.isEmpty() || reader.sees(namespace) ? Optional.of(json.get()) : Optional.empty());
     }
 
-    private Reader reader(RoutingContext context) {
-        return new Reader(
-                authorizer, BearerAuthorization.token(context.request().getHeader("authorization")));
+    private PodAccess reader(RoutingContext context) {
+        return PodAccess.of(context, authorizer);
     }
 
     private static String parameter(RoutingContext context, String name) {
@@ -152,15 +153,6 @@ public final class InventoryRoutes {
                 .onSuccess(response -> response.ifPresentOrElse(
                         it -> it.send(context),
                         () -> ProblemDetails.respond(context, absent.status(), absent.detail())))
-                .onFailure(failed -> failed(context, failed));
-    }
-
-    private static void failed(RoutingContext context, Throwable failed) {
-        if (failed instanceof RejectedExecutionException busy) {
-            context.response().putHeader("retry-after", "1");
-            ProblemDetails.respond(context, 503, String.valueOf(busy.getMessage()));
-        } else {
-            context.fail(failed);
-        }
+                .onFailure(failure -> ProblemDetails.failed(context, failure));
     }
 }

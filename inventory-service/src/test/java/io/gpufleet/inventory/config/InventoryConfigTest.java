@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -34,12 +35,12 @@ class InventoryConfigTest {
 
     @Test
     void readsAreOpenToTheSameMachineOnly() {
-        assertThat(config(Map.of()).reads()).isEqualTo(InventoryConfig.Reads.KUBERNETES);
+        assertThat(config(Map.of()).reads()).isEqualTo(ReadsMode.KUBERNETES);
         for (String host : List.of("127.0.0.1", "127.1.2.3", "::1", "localhost")) {
-            assertThat(config(Map.of("GPUFLEET_HTTP_HOST", host)).reads()).isEqualTo(InventoryConfig.Reads.OFF);
+            assertThat(config(Map.of("GPUFLEET_HTTP_HOST", host)).reads()).isEqualTo(ReadsMode.OFF);
             assertThat(config(Map.of("GPUFLEET_HTTP_HOST", host, "GPUFLEET_READS", "kubernetes"))
                             .reads())
-                    .isEqualTo(InventoryConfig.Reads.KUBERNETES);
+                    .isEqualTo(ReadsMode.KUBERNETES);
         }
     }
 

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Lets requests pass whose bearer token is authorized; asks beside the event loop. */
 public final class BearerAuthorization implements Handler<RoutingContext> {
     private static final String SCHEME = "Bearer ";
+    private static final String USER = BearerAuthorization.class.getName() + ".user";
 
     private final Authorizer authorizer;
     private final RequestWorkers workers;
@@ -28,6 +29,11 @@ public final class BearerAuthorization implements Handler<RoutingContext> {
                 : "";
     }
 
+    /** The user as whom a request passed; empty where nobody was asked. */
+    public static String user(RoutingContext context) {
+        return context.get(USER, "");
+    }
+
     @Override
     public void handle(RoutingContext context) {
         String token = token(context.request().getHeader("authorization"));
@@ -42,12 +48,15 @@ public final class BearerAuthorization implements Handler<RoutingContext> {
                     context.request().resume();
                     respond(context, result);
                 })
-                .onFailure(busy -> ProblemDetails.respond(context, 503, String.valueOf(busy.getMessage())));
+                .onFailure(failure -> ProblemDetails.failed(context, failure));
     }
 
     private static void respond(RoutingContext context, Authorizer.AccessResult result) {
         switch (result) {
-            case Authorizer.AccessResult.Allowed _ -> context.next();
+            case Authorizer.AccessResult.Allowed(String user) -> {
+                context.put(USER, user);
+                context.next();
+            }
             case Authorizer.AccessResult.Unauthenticated() ->
                 unauthenticated(context, "the API server does not know this token");
             case Authorizer.AccessResult.Forbidden(String user, String denial) ->

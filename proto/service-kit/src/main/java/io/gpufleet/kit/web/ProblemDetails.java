@@ -4,6 +4,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -57,6 +58,19 @@ public final class ProblemDetails {
                         ? "internal error; the log of this replica has the cause"
                         : context.response().setStatusCode(status).getStatusMessage();
         };
+    }
+
+    /**
+     * Ends a request whose work on {@link RequestWorkers} failed: too many waiting requests are the client's to repeat, the
+     * cause of anything else is for the log only.
+     */
+    public static void failed(RoutingContext context, Throwable failure) {
+        if (failure instanceof RejectedExecutionException busy) {
+            context.response().putHeader("retry-after", "1");
+            respond(context, 503, String.valueOf(busy.getMessage()));
+        } else {
+            context.fail(failure);
+        }
     }
 
     /** Ends the request with a status and a detail that names the remedy. */

@@ -19,24 +19,23 @@ class ReviewAuthorizerTest {
     private final List<String> asked = new ArrayList<>();
     private boolean away;
     private long nanos;
-    private final ReviewAuthorizer authorizer = new ReviewAuthorizer(
-            new Reviews() {
-                @Override
-                public Optional<User> user(String token) {
-                    asked.add("token");
-                    if (away) {
-                        throw new KubernetesClientException("connection refused\nat line 2");
-                    }
-                    return Optional.of(new User(token, List.of("team"))).filter(user -> !token.equals("unknown"));
-                }
+    private final Reviews reviews = new Reviews() {
+        @Override
+        public Optional<User> user(String token) {
+            asked.add("token");
+            if (away) {
+                throw new KubernetesClientException("connection refused\nat line 2");
+            }
+            return Optional.of(new User(token, List.of("team"))).filter(user -> !token.equals("unknown"));
+        }
 
-                @Override
-                public boolean allowed(User user, AccessRequest request) {
-                    asked.add(user.name() + " " + request.resource());
-                    return request.equals(LIST);
-                }
-            },
-            () -> nanos);
+        @Override
+        public boolean allowed(User user, AccessRequest request) {
+            asked.add(user.name() + " " + request.resource());
+            return request.equals(LIST);
+        }
+    };
+    private final ReviewAuthorizer authorizer = new ReviewAuthorizer(reviews, () -> nanos);
 
     private void pass(Duration time) {
         nanos += time.toNanos();
@@ -61,6 +60,16 @@ class ReviewAuthorizerTest {
         pass(Duration.ofSeconds(20));
         authorizer.authorize("ann", LIST);
         assertThat(asked).containsExactly("token", "ann nodes");
+    }
+
+    @Test
+    void uncachedAuthorizerAsksForEveryRequest() {
+        ReviewAuthorizer uncached = ReviewAuthorizer.uncached(reviews);
+
+        uncached.authorize("ann", LIST);
+        uncached.authorize("ann", LIST);
+
+        assertThat(asked).containsExactly("token", "ann nodes", "token", "ann nodes");
     }
 
     @Test
