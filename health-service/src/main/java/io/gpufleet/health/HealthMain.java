@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.Backlog;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.CurrentPolicy;
+import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.PatchTimings;
@@ -17,6 +18,7 @@ import io.gpufleet.health.http.HealthMetrics;
 import io.gpufleet.health.http.HealthRoutes;
 import io.gpufleet.health.http.ReadinessChecks;
 import io.gpufleet.health.kafka.CommittedStates;
+import io.gpufleet.health.kafka.DecisionFollower;
 import io.gpufleet.health.kafka.HealthProjection;
 import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.SignalSender;
@@ -133,7 +135,10 @@ public final class HealthMain {
                 ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems),
                 metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
-        new HealthRoutes(store, reconciler::outcome, signals, access, engine::refusedAsStale).mount(router);
+        var incidents = new IncidentStore();
+        shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
+        var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale);
+        new HealthRoutes(sources, signals, access, clock).mount(router);
         reload(vertx, policy, config);
         listen(vertx, router, config.http(), shutdown);
     }

@@ -196,6 +196,11 @@ class HealthServiceIT {
                         .status())
                 .isEqualTo(202);
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(service.get(path + "/timeline").body())
+                        .contains("withdraw device", "admin: noise", "trust device again", "\"serial\""));
+        assertThat(service.get("/v1/incidents?device=" + daemon.gpu(0)).body())
+                .contains("\"open\":false", "\"effects\":[\"withdraw device\"");
     }
 
     @Test

@@ -32,6 +32,7 @@ import picocli.CommandLine.ScopeType;
             StatusCommand.class,
             FaultCommand.class,
             ClearCommand.class,
+            WhyCommand.class,
             PodCommand.class,
             EventsCommand.class,
             KubeconfigCommand.class,

@@ -27,6 +27,7 @@ import java.util.Optional;
  *                serial, attempts {action: count}, faults, note?]
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * quarantine?   note
+ * incidents     the newest ones of the node, see {@link IncidentJson}
  * override?     {target, by, since}
  * brakeReset?   {target, by, since} by which an operator opened the storm brake of the fleet
  * eventsRefused? why, and what to do about it

@@ -1,8 +1,11 @@
 package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.CommandSink;
+import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.incident.Incident;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.OpenApiDocument;
@@ -11,8 +14,11 @@ import io.gpufleet.kit.web.QueryParameters;
 import io.gpufleet.kit.web.ReadAccess;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.time.Clock;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -31,29 +37,33 @@ public final class HealthRoutes {
      */
     public record Access(Authorizer reads, Authorizer commands, RequestWorkers workers) {}
 
-    private final NodeStateStore store;
-    private final UnaryOperator<String> outcome;
-    private final CommandRoutes commands;
-    private final Predicate<String> refusedAsStale;
-    private final Access access;
-
     /**
-     * Routes over the store.
+     * What is shown.
      *
+     * @param states committed states of the nodes
      * @param outcome outcome of the last reconcile of a node, one line
      * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
      */
-    public HealthRoutes(
-            NodeStateStore store,
+    public record Sources(
+            NodeStateStore states,
+            IncidentStore incidents,
             UnaryOperator<String> outcome,
-            CommandSink commands,
-            Access access,
-            Predicate<String> refusedAsStale) {
-        this.store = store;
-        this.outcome = outcome;
-        this.commands = new CommandRoutes(store, commands, access);
-        this.refusedAsStale = refusedAsStale;
+            Predicate<String> refusedAsStale) {}
+
+    /** Incidents in the explanation of a node. */
+    private static final int EXPLAINED_INCIDENTS = 5;
+
+    private final Sources sources;
+    private final Access access;
+    private final ReadResponses responses;
+    private final CommandRoutes commands;
+
+    /** Routes over the sources; commands go to the sink. */
+    public HealthRoutes(Sources sources, CommandSink commands, Access access, Clock clock) {
+        this.sources = sources;
         this.access = access;
+        this.responses = new ReadResponses(access, clock);
+        this.commands = new CommandRoutes(sources.states(), commands, access);
     }
 
     /** Adds the routes. */
@@ -70,26 +80,32 @@ public final class HealthRoutes {
             }
         });
         router.get("/v1/nodes/:node/why").handler(this::why);
+        new IncidentRoutes(sources.states(), sources.incidents(), responses).mount(router);
         commands.mount(router);
     }
 
     private void why(RoutingContext context) {
-        if (!QueryParameters.accept(context, Set.of())) {
-            return;
+        if (QueryParameters.accept(context, Set.of())) {
+            String node = Optional.ofNullable(context.pathParam("node")).orElse("");
+            responses.respond(
+                    context,
+                    "node " + node,
+                    json -> sources.states()
+                            .node(node)
+                            .filter(_ -> !node.equals(BrakeReset.FLEET))
+                            .map(state -> explain(state, json)));
         }
-        String node = Optional.ofNullable(context.pathParam("node")).orElse("");
-        store.node(node)
-                .filter(_ -> !node.equals(BrakeReset.FLEET))
-                .ifPresentOrElse(
-                        state -> context.response()
-                                .putHeader("content-type", "application/json")
-                                .end(ExplanationJson.of(
-                                                state,
-                                                outcome.apply(node),
-                                                refusedAsStale.test(node),
-                                                BrakeReset.newest(store.node(BrakeReset.FLEET)))
-                                        .encode()),
-                        () -> notFound(context, "node " + node));
+    }
+
+    private JsonObject explain(NodeState state, IncidentJson json) {
+        String node = state.node().name();
+        List<Incident> newest = sources.incidents().ofNode(node);
+        return ExplanationJson.of(
+                        state,
+                        sources.outcome().apply(node),
+                        sources.refusedAsStale().test(node),
+                        BrakeReset.newest(sources.states().node(BrakeReset.FLEET)))
+                .put("incidents", json.of(newest.subList(0, Math.min(EXPLAINED_INCIDENTS, newest.size()))));
     }
 
     static void notFound(RoutingContext context, String what) {

@@ -24,6 +24,18 @@ public record Decision(
         Outcome outcome,
         List<HealthSignal.Holder> holders,
         long revision) {
+    /** Action: a device leaves service. */
+    public static final String WITHDRAW = "withdraw device";
+
+    /** Action: a device returns to service. */
+    public static final String TRUST = "trust device again";
+
+    /** Action: the node is tainted. */
+    public static final String APPLY_TAINT = "taint node";
+
+    /** Action: the taint of the node is removed. */
+    public static final String REMOVE_TAINT = "remove taint";
+
     /** Copies the lists. */
     public Decision {
         evidence = List.copyOf(evidence);
@@ -42,7 +54,7 @@ public record Decision(
      */
     public record Outcome(Status status, String reason, String budget) {
         /** An outcome that no budget decides. */
-        Outcome(Status status, String reason) {
+        public Outcome(Status status, String reason) {
             this(status, reason, "");
         }
     }
@@ -61,6 +73,11 @@ public record Decision(
         OVER_BUDGET,
         /** Held back by mode observe. */
         OBSERVED
+    }
+
+    /** True when nothing is wrong with it after the decision. */
+    public boolean healthyAfter() {
+        return transition.to() == HealthState.HEALTHY;
     }
 
     Decision withRevision(long verdictRevision) {

@@ -269,8 +269,8 @@ final class Evaluation {
 
     /** What a decision does to a device. */
     private enum DeviceAction {
-        WITHDRAW("withdraw device"),
-        TRUST("trust device again"),
+        WITHDRAW(Decision.WITHDRAW),
+        TRUST(Decision.TRUST),
         NONE("none");
 
         private final String text;
@@ -298,8 +298,8 @@ final class Evaluation {
 
     /** What a decision does to the taint of the node. */
     private enum TaintAction {
-        APPLY("taint node"),
-        REMOVE("remove taint"),
+        APPLY(Decision.APPLY_TAINT),
+        REMOVE(Decision.REMOVE_TAINT),
         NONE("none, manual override");
 
         private final String text;

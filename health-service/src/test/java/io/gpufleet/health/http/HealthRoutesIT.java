@@ -2,9 +2,11 @@ package io.gpufleet.health.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.incident.RecordedDecision;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.Authorizer.AccessResult;
@@ -19,6 +21,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -65,17 +68,26 @@ class HealthRoutesIT {
         workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
+        var sources = new HealthRoutes.Sources(store, incidents(scenario), _ -> "as desired", "node-1"::equals);
         new HealthRoutes(
-                        store,
-                        node -> "as desired",
+                        sources,
                         (node, device, command, user, reason) -> user.equals("ada")
                                 ? CompletableFuture.completedFuture(null)
                                 : CompletableFuture.failedFuture(new IllegalStateException("no broker")),
                         new HealthRoutes.Access(RIGHTS, RIGHTS, workers),
-                        "node-1"::equals)
+                        Clock.systemUTC())
                 .mount(router);
         server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
         contract = OpenApiContract.of(send("GET", "/openapi.yaml", "", "").body());
+    }
+
+    private static IncidentStore incidents(NodeScenario scenario) {
+        var incidents = new IncidentStore();
+        scenario.results().stream()
+                .flatMap(result -> result.decisions().stream())
+                .forEach(decision -> incidents.add(new RecordedDecision(
+                        "decision-" + decision.hashCode(), "node-1", NodeScenario.START, decision)));
+        return incidents;
     }
 
     @AfterAll
@@ -99,7 +111,7 @@ class HealthRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(13);
+                .hasSize(15);
     }
 
     @ParameterizedTest
@@ -115,6 +127,18 @@ class HealthRoutesIT {
                 "GET    | /v1/nodes/node-1/why            | bob            |                   | 403",
                 "GET    | /v1/nodes/node-1/why            | broken         |                   | 500",
                 "GET    | /v1/nodes/node-1/why            | down           |                   | 503",
+                "GET    | /v1/incidents                  | ada            |                   | 200",
+                "GET    | /v1/incidents?node=node-1&open=true&limit=1 | ada |               | 200",
+                "GET    | /v1/incidents?limit=0          | ada            |                   | 400",
+                "GET    | /v1/incidents?open=maybe       | ada            |                   | 400",
+                "GET    | /v1/incidents?from=7d          | ada            |                   | 400",
+                "GET    | /v1/incidents                  |                |                   | 401",
+                "GET    | /v1/incidents                  | bob            |                   | 403",
+                "GET    | /v1/devices/gpu-0/timeline     | ada            |                   | 200",
+                "GET    | /v1/devices/gpu-2/timeline     | ada            |                   | 200",
+                "GET    | /v1/devices/none/timeline      | ada            |                   | 404",
+                "GET    | /v1/devices/gpu-0/timeline?a=b | ada            |                   | 400",
+                "GET    | /v1/devices/gpu-0/timeline     | bob            |                   | 403",
                 "GET    | /v2                             |                |                   | 404",
                 "DELETE | /v1/nodes/node-1/why            |                |                   | 405",
                 "GET    | /v1/nodes/node-1/quarantine     | ada            |                   | 405",

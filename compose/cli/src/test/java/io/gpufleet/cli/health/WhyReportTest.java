@@ -1,0 +1,55 @@
+package io.gpufleet.cli.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.gpufleet.kit.config.ConfigurationException;
+import org.junit.jupiter.api.Test;
+
+/** The explanation of a node as text. */
+class WhyReportTest {
+    private static final String WHY = """
+            {"node": "node-1", "state": "UNHEALTHY", "trusted": false, "since": "2026-03-01T10:00:00Z", "reason": "Xid79",
+             "recommendedAction": "reboot", "heldBack": "", "desired": {"outcome": "as desired"},
+             "devices": [{"uuid": "GPU-0", "state": "UNHEALTHY", "trusted": false, "reason": "Xid79",
+                          "recommendedAction": "reboot", "heldBack": ""},
+                         {"uuid": "GPU-1", "state": "HEALTHY", "trusted": true}],
+             "incidents": [{"open": true, "begin": "2026-03-01T10:00:00Z", "firstFact": "node-1/1/health/5",
+                            "reason": "Xid79", "rule": "nvidia/xid-79", "budget": "nodes of default: 0 of 10",
+                            "gpuSecondsLost": 60, "pods": [{"namespace": "ml", "pod": "trainer-0"}, {"masked": true}],
+                            "decisions": [{"at": "2026-03-01T10:00:00Z", "device": "GPU-0", "to": "UNHEALTHY",
+                                           "outcome": "acted", "action": "withdraw device"},
+                                          {"at": "2026-03-01T10:00:00Z", "device": "", "to": "UNHEALTHY",
+                                           "outcome": "acted", "action": "taint node"}]}]}
+            """;
+
+    @Test
+    void incidentHasFactRuleBudgetPodsAndEffects() throws Exception {
+        assertThat(WhyReport.render(new ObjectMapper().readTree(WHY))).isEqualTo("""
+                node-1: UNHEALTHY, tainted, Xid79, recommended: reboot (since 2026-03-01T10:00:00Z)
+                Node object: as desired
+                1 of 2 GPUs are healthy
+                GPU    STATE      IN SERVICE  REASON  RECOMMENDED  HELD BACK
+                GPU-0  UNHEALTHY  no          Xid79   reboot
+
+                open incident since 2026-03-01T10:00:00Z
+                  first fact  node-1/1/health/5
+                  reason      Xid79
+                  rule        nvidia/xid-79
+                  budget      nodes of default: 0 of 10
+                  pods        ml/trainer-0, 1 in namespaces that you may not see
+                  lost        60 GPU seconds
+                  AT                    GPU     TO         OUTCOME  ACTION
+                  2026-03-01T10:00:00Z  GPU-0   UNHEALTHY  acted    withdraw device
+                  2026-03-01T10:00:00Z  (node)  UNHEALTHY  acted    taint node
+                """);
+    }
+
+    @Test
+    void serverThatIsNoUrlIsOneLine() {
+        assertThatThrownBy(() -> new HealthClient("127.0.0.1:8080/v1", ""))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessage("--server '127.0.0.1:8080/v1' is not usable: it takes a URL such as http://127.0.0.1:8080");
+    }
+}

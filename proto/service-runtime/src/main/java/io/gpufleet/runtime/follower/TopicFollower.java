@@ -1,0 +1,138 @@
+package io.gpufleet.runtime.follower;
+
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads the committed events of a topic: those of a time before the start, then what is appended. Skips what is unreadable. */
+public final class TopicFollower implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TopicFollower.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final Duration RETRY = Duration.ofSeconds(2);
+
+    /**
+     * What is read.
+     *
+     * @param since how far before the start, by append time
+     */
+    public record Followed(Topic topic, Duration since) {}
+
+    private final KafkaClients kafka;
+    private final Codec codec;
+    private final Followed followed;
+    private final TopicReaction reaction;
+    private final Clock clock;
+    private final Thread thread;
+    private final CountDownLatch closed = new CountDownLatch(1);
+    private volatile boolean open = true;
+
+    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
+        this.kafka = kafka;
+        this.codec = codec;
+        this.followed = followed;
+        this.reaction = reaction;
+        this.clock = clock;
+        this.thread = Thread.ofPlatform().name(name(followed)).daemon().unstarted(this::run);
+    }
+
+    private static String name(Followed followed) {
+        return followed.topic().suffix() + "-follower";
+    }
+
+    /** Starts the thread, which reads until it is closed and starts over after a failure. */
+    public static TopicFollower start(
+            KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
+        var follower = new TopicFollower(kafka, codec, followed, reaction, clock);
+        follower.thread.start();
+        return follower;
+    }
+
+    private void run() {
+        while (open) {
+            try (var consumer = consumer()) {
+                follow(consumer);
+            } catch (KafkaException failed) {
+                if (open) {
+                    LOG.atWarn()
+                            .addKeyValue("topic", codec.topics().name(followed.topic()))
+                            .addKeyValue("error", failed.getMessage())
+                            .log("topic cannot be read, retrying");
+                    pause();
+                }
+            }
+        }
+    }
+
+    private void follow(KafkaConsumer<String, byte[]> consumer) {
+        Map<TopicPartition, Long> ends = seek(consumer);
+        reaction.started();
+        boolean loaded = false;
+        while (open) {
+            consumer.poll(POLL).forEach(rec -> {
+                if (codec.decode(rec) instanceof DecodedRecord.Event event) {
+                    reaction.event(event);
+                }
+            });
+            if (!loaded
+                    && ends.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue())) {
+                loaded = true;
+                reaction.loaded();
+            }
+        }
+    }
+
+    private void pause() {
+        try {
+            open = !closed.await(RETRY.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException end) {
+            open = false;
+        }
+    }
+
+    private KafkaConsumer<String, byte[]> consumer() {
+        var settings = kafka.properties(name(followed));
+        settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private Map<TopicPartition, Long> seek(KafkaConsumer<String, byte[]> consumer) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        for (int number = 0; number < followed.topic().partitions(); number++) {
+            partitions.add(new TopicPartition(codec.topics().name(followed.topic()), number));
+        }
+        consumer.assign(partitions);
+        Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+        long since = clock.instant().minus(followed.since()).toEpochMilli();
+        Map<TopicPartition, Long> times = new HashMap<>();
+        partitions.forEach(partition -> times.put(partition, since));
+        consumer.offsetsForTimes(times).forEach((partition, found) -> {
+            long end = ends.getOrDefault(partition, 0L);
+            consumer.seek(partition, found == null ? end : Math.min(end, found.offset()));
+        });
+        return ends;
+    }
+
+    @Override
+    public void close() {
+        open = false;
+        closed.countDown();
+        thread.interrupt();
+    }
+}
