@@ -77,7 +77,8 @@ public final class HealthMain {
         Program.run(NAME, arguments, System.getenv(), settings(), HealthMain::start);
     }
 
-    private static List<Setting> settings() {
+    /** Settings of the program. */
+    static List<Setting> settings() {
         return Stream.concat(BusConfig.settings(NAME + "-0").stream(), HealthConfig.settings().stream())
                 .toList();
     }

@@ -1,5 +1,6 @@
 package io.gpufleet.health;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -21,6 +22,10 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -124,6 +129,35 @@ class HealthServiceIT {
                     .doesNotContainKey("gpufleet.io/recommended-action");
             assertThat(condition(node)).isEqualTo("False GpusHealthy");
         });
+    }
+
+    @Test
+    void historyIsReplayedUnderTwoPolicies() throws Exception {
+        // Given
+        Path lenient = Files.writeString(
+                dir.resolve("lenient.yaml"), "policy: lenient\nextends: nvidia\nxids:\n  79: {class: suspect}\n");
+        daemon.observeXid(0, 79);
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+
+        // When
+        var out = new ByteArrayOutputStream();
+        var policies = new PolicyMain(
+                new PrintStream(out),
+                new PrintStream(OutputStream.nullOutputStream()),
+                Map.of(
+                        "GPUFLEET_KAFKA", bed.broker().bootstrap(),
+                        "GPUFLEET_CLUSTER", bed.codec().cluster(),
+                        "GPUFLEET_TOPIC_PREFIX", bed.codec().topics().prefix()));
+        int same = policies.run("diff", "nvidia", "nvidia", "--from", "1h");
+        int other = policies.run("diff", "nvidia", lenient.toString(), "--from", "1h");
+
+        // Then
+        assertThat(List.of(same, other)).containsExactly(0, 1);
+        assertThat(out.toString(UTF_8))
+                .contains(
+                        "0 decisions differ between nvidia and nvidia",
+                        node + " " + daemon.gpu(0) + ": only nvidia/xid-79 decides: withdraw device",
+                        node + ": only nvidia/xid-79 decides: taint node");
     }
 
     @Test

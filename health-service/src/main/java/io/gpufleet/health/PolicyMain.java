@@ -1,0 +1,137 @@
+package io.gpufleet.health;
+
+import io.gpufleet.health.config.HealthConfig;
+import io.gpufleet.health.config.PolicyFile;
+import io.gpufleet.health.kafka.HistoryReader;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultReport;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.FaultRule;
+import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.Timing;
+import io.gpufleet.health.model.replay.PolicyComparison;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Environment;
+import io.gpufleet.runtime.bus.BusConfig;
+import java.io.PrintStream;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.common.KafkaException;
+
+/**
+ * Checks, explains and compares policies. Exit code 0: valid, or no decision differs; 1: decisions differ; 2: bad input, one
+ * line on standard error; 3: Kafka does not answer.
+ */
+public final class PolicyMain {
+    private static final String USAGE =
+            "policy check FILE | policy explain xid N [--policy P] | policy diff A B [--from 7d];"
+                    + " a policy is nvidia, conservative, aggressive or a file";
+
+    private final PrintStream out;
+    private final PrintStream err;
+    private final Map<String, String> environment;
+
+    PolicyMain(PrintStream out, PrintStream err, Map<String, String> environment) {
+        this.out = out;
+        this.err = err;
+        this.environment = environment;
+    }
+
+    /** Runs one command. */
+    public static void main(String[] arguments) {
+        System.exit(new PolicyMain(System.out, System.err, System.getenv()).run(arguments));
+    }
+
+    int run(String... arguments) {
+        try {
+            PolicyArguments parsed = PolicyArguments.of(arguments);
+            String command = parsed.words().isEmpty() ? "" : parsed.words().getFirst();
+            int operands = parsed.words().size() - 1;
+            if (command.equals("check") && operands == 1) {
+                return check(parsed.words().get(1));
+            } else if (command.equals("explain") && (operands == 1 || operands == 2)) {
+                return explain(parsed.fault(), policy(parsed.option("--policy")));
+            } else if (command.equals("diff") && operands == 2) {
+                return diff(parsed);
+            }
+            throw new ConfigurationException("usage: " + USAGE);
+        } catch (ConfigurationException wrong) {
+            err.println("policy: " + wrong.getMessage());
+            return 2;
+        } catch (KafkaException failed) {
+            err.println("policy: the history cannot be read: " + failed.getMessage());
+            return 3;
+        }
+    }
+
+    private static HealthPolicy policy(String nameOrPath) {
+        return PolicyFile.parse(nameOrPath, PolicyFile.text(nameOrPath));
+    }
+
+    private int check(String nameOrPath) {
+        HealthPolicy policy = policy(nameOrPath);
+        out.println("policy " + policy.name() + " is valid: " + policy.codes().size() + " rules of XIDs and SXIDs, "
+                + policy.kinds().size() + " of kinds, " + policy.actions().size() + " of recovery actions");
+        return 0;
+    }
+
+    private int explain(FaultCode fault, HealthPolicy policy) {
+        FaultRule rule = policy.rule(fault, FaultReport.of(RecoveryAction.UNSPECIFIED));
+        Timing timing = rule.timing();
+        out.println("rule                " + policy.name() + "/" + rule.name());
+        out.println("class               " + rule.faultClass().slug());
+        out.println("device              " + (rule.faultClass().withdraws() ? "withdrawn" : "stays in service"));
+        out.println("node                " + (rule.faultClass().taintsNode() ? "tainted" : "not tainted"));
+        out.println("recommended action  " + rule.recommendedAction().slug());
+        out.println("acts                " + (timing.isImmediate() ? "at once" : when(timing)));
+        out.println("after recovery      out for " + policy.recoveryDwell(fault.reason()) + " more, probation "
+                + timing.probation());
+        return 0;
+    }
+
+    private static String when(Timing timing) {
+        return "grace " + timing.grace() + ", after a boot " + timing.bootGrace() + ", threshold "
+                + timing.threshold().count() + " of " + timing.threshold().of() + " within "
+                + timing.threshold().within();
+    }
+
+    private int diff(PolicyArguments arguments) {
+        HealthPolicy first = policy(arguments.words().get(1));
+        HealthPolicy second = policy(arguments.words().get(2));
+        Instant now = Clock.systemUTC().instant();
+        Instant since = now.minus(arguments.from());
+        var settings = Environment.read(environment, HealthMain.settings());
+        var bus = BusConfig.from(settings);
+        var maxActionAge = HealthConfig.of(settings).maxActionAge();
+        var different = new AtomicLong();
+        var comparison = new PolicyComparison(
+                new HealthMachine(first, maxActionAge), new HealthMachine(second, maxActionAge), difference -> {
+                    different.incrementAndGet();
+                    out.println(difference.line());
+                });
+        var nodes = new HashSet<String>();
+        long signals = new HistoryReader(bus.kafka(), bus.codec())
+                .read(
+                        since,
+                        (node, signal) -> {
+                            nodes.add(node);
+                            comparison.signal(node, signal);
+                        },
+                        this::progress);
+        nodes.forEach(node -> comparison.passTime(node, now));
+        err.println();
+        out.println(signals + " signals of " + nodes.size() + " nodes since " + since + ": " + different
+                + " decisions differ between " + first.name() + " and " + second.name());
+        return different.get() == 0 ? 0 : 1;
+    }
+
+    private void progress(int percent) {
+        int filled = percent / 5;
+        err.print("\r[" + "#".repeat(filled) + ".".repeat(20 - filled) + "] " + percent + " %");
+        err.flush();
+    }
+}
