@@ -62,7 +62,12 @@ final class SignalMapper {
         };
     }
 
+    /** An event without a boot would begin a boot of no name, which ends faults; thrown, it goes to the dead letters. */
     private static DaemonIncarnation incarnation(Inbound.Event in, String bootId) {
+        if (bootId.isEmpty()) {
+            throw new IllegalArgumentException("boot_id is empty: "
+                    + in.envelope().type().ceType() + " of a daemon takes the boot id of its machine");
+        }
         return new DaemonIncarnation(TextLimits.name(bootId), in.envelope().id().epoch(), in.newMachine());
     }
 
