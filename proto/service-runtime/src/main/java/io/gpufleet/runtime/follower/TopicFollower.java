@@ -18,6 +18,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +43,7 @@ public final class TopicFollower implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean open = true;
+    private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
     private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
         this.kafka = kafka;
@@ -67,6 +69,7 @@ public final class TopicFollower implements AutoCloseable {
     private void run() {
         while (open) {
             try (var consumer = consumer()) {
+                current = consumer;
                 follow(consumer);
             } catch (KafkaException failed) {
                 if (open) {
@@ -133,6 +136,10 @@ public final class TopicFollower implements AutoCloseable {
     public void close() {
         open = false;
         closed.countDown();
-        thread.interrupt();
+        // Not an interrupt, at which the consumer would log that it cannot be closed in order.
+        KafkaConsumer<String, byte[]> consumer = current;
+        if (consumer != null) {
+            consumer.wakeup();
+        }
     }
 }

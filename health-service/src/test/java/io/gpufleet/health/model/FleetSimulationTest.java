@@ -1,0 +1,257 @@
+package io.gpufleet.health.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
+import io.gpufleet.health.model.HealthSignal.DaemonKnowledge;
+import io.gpufleet.health.model.HealthSignal.EventMetadata;
+import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.FleetUsage;
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.TestPolicies;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A thousand nodes under trouble, by seed: faults, daemons that restart, reboots, lost state directories, clocks that jump by
+ * an hour, GPUs that are swapped, events that come twice or late. After each step the decisions are compared with what is
+ * true of the nodes.
+ */
+class FleetSimulationTest {
+    private static final int NODES = 1_000;
+    private static final int GPUS = 4;
+    private static final int STEPS = 20_000;
+    private static final int LARGEST_SHARE = 10;
+    private static final FaultCode FATAL = FaultCode.xid(79);
+    private static final FaultCode BENIGN = FaultCode.xid(13);
+    private static final Limits TENTH = new Limits(Limit.percent(LARGEST_SHARE), Limit.percent(LARGEST_SHARE));
+    private static final Protection PROTECTION = new Protection(
+            List.of(), new Pool("default", Map.of(), Mode.ENFORCE, TENTH), Limits.NONE, TENTH, StormBrake.NONE);
+
+    private final HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
+    private final FleetUsage usage = new FleetUsage(PROTECTION);
+    private final List<SimulatedNode> nodes = new ArrayList<>();
+    private Instant now = NodeScenario.START;
+    private int events;
+
+    /** What is true of a node, and what the machine believes of it. */
+    private static final class SimulatedNode {
+        private final String name;
+        private final Set<String> broken = new HashSet<>();
+        private final List<String> gpus;
+        private NodeState state;
+        private long epoch = 1_000;
+        private int boot = 1;
+        private Instant knownSince = NodeScenario.START;
+
+        SimulatedNode(int index) {
+            this.name = "node-" + index;
+            this.gpus = new ArrayList<>(IntStream.range(0, GPUS)
+                    .mapToObj(gpu -> name + "-gpu-" + gpu)
+                    .toList());
+            this.state = NodeState.unknown(name, NodeScenario.START);
+        }
+
+        DaemonIncarnation incarnation() {
+            return new DaemonIncarnation("boot-" + boot, epoch, false);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void fleetIsTreatedAsItIs(long seed) {
+        var random = new Random(seed);
+        IntStream.range(0, NODES).mapToObj(SimulatedNode::new).forEach(nodes::add);
+        nodes.forEach(node -> {
+            step(
+                    node,
+                    new HealthSignal.NodeObjectObserved(
+                            metadata(Duration.ZERO), "uid", new NodeReference.Placement(Map.of(), true)));
+            step(node, announced(node));
+        });
+        for (int i = 0; i < STEPS; i++) {
+            now = now.plusMillis(random.nextInt(500));
+            trouble(nodes.get(random.nextInt(NODES)), random);
+        }
+        settle();
+        nodes.forEach(this::isTreatedAsItIs);
+        // Both sides of the budget were met, or nothing was shown.
+        assertThat(nodes).anyMatch(node -> node.state.tainted());
+        assertThat(nodes).anyMatch(node -> !node.state.heldBack().isEmpty());
+    }
+
+    private void trouble(SimulatedNode node, Random random) {
+        String gpu = node.gpus.get(random.nextInt(GPUS));
+        switch (random.nextInt(12)) {
+            case 0 -> {
+                node.broken.add(gpu);
+                step(node, observed(node, gpu, FATAL, Duration.ZERO));
+            }
+            // Events of a cut connection come late: too old to act upon until they are listed.
+            case 1 -> {
+                node.broken.add(gpu);
+                step(node, observed(node, gpu, FATAL, Duration.ofMinutes(30)));
+            }
+            case 2 -> {
+                if (node.broken.remove(gpu)) {
+                    step(
+                            node,
+                            new HealthSignal.FaultCleared(
+                                    metadata(Duration.ZERO), node.incarnation(), gpu, FATAL, "ok"));
+                }
+            }
+            // The clock of the node jumps by an hour, so that its daemon's next incarnation does.
+            case 3 -> {
+                node.epoch += random.nextBoolean() ? 3_600_000 : 1;
+                step(node, announced(node));
+            }
+            case 4 -> {
+                node.boot++;
+                node.epoch++;
+                step(node, announced(node));
+                step(node, open(node));
+            }
+            // The state directory is wiped: the daemon does not know any more which GPUs it had.
+            case 5 -> {
+                node.epoch++;
+                node.knownSince = now;
+                step(node, announced(node));
+                step(node, open(node));
+            }
+            case 6 -> swap(node, nodes.get(random.nextInt(NODES)), random);
+            case 7 -> step(node, HealthSignal.TimePassed.at(now));
+            default -> step(node, observed(node, gpu, BENIGN, Duration.ZERO));
+        }
+    }
+
+    /** Two nodes exchange a sound GPU; each boots. */
+    private void swap(SimulatedNode one, SimulatedNode other, Random random) {
+        int slot = random.nextInt(GPUS);
+        String first = one.gpus.get(slot);
+        String second = other.gpus.get(slot);
+        if (one == other || one.broken.contains(first) || other.broken.contains(second)) {
+            return;
+        }
+        one.gpus.set(slot, second);
+        other.gpus.set(slot, first);
+        for (SimulatedNode node : List.of(one, other)) {
+            node.boot++;
+            node.epoch++;
+            step(node, announced(node));
+            step(node, open(node));
+        }
+    }
+
+    /** Every node is heard once more; what waited for room gets it, or not. */
+    private void settle() {
+        for (int round = 0; round < 2; round++) {
+            now = now.plus(Duration.ofMinutes(1));
+            nodes.forEach(node -> step(node, open(node)));
+        }
+    }
+
+    private void step(SimulatedNode node, HealthSignal signal) {
+        NodeState before = node.state;
+        Allowance allowance = usage.allowance(node.name, Footprints.of(before), now);
+        DecisionResult result = machine.decide(before, signal, now, allowance);
+        NodeState replayed = before;
+        for (HealthEvent event : result.events()) {
+            replayed = StateReducer.apply(replayed, event);
+        }
+        assertThat(replayed).as("a restart, after %s", signal).isEqualTo(result.state());
+        node.state = result.state();
+        usage.put(node.name, Footprints.of(node.state));
+        if (node.state.tainted() && !before.tainted()) {
+            usage.tainted(node.name, now);
+            long out = nodes.stream().filter(each -> each.state.tainted()).count();
+            assertThat(out).as("nodes tainted after %s", signal).isLessThanOrEqualTo(NODES * LARGEST_SHARE / 100);
+        }
+        repeatedSignalAsksForNothing(node, signal);
+    }
+
+    /** At least once is how events come. */
+    private void repeatedSignalAsksForNothing(SimulatedNode node, HealthSignal signal) {
+        if (signal instanceof HealthSignal.FaultsOpen) {
+            DecisionResult again =
+                    machine.decide(node.state, signal, now, usage.allowance(node.name, Footprints.of(node.state), now));
+            assertThat(again.decisions().stream()
+                            .filter(decision -> decision.outcome().status() == Decision.Status.ACTED))
+                    .as("decisions of %s, repeated", signal)
+                    .isEmpty();
+        }
+    }
+
+    private void isTreatedAsItIs(SimulatedNode node) {
+        boolean held = !node.state.heldBack().isEmpty();
+        for (String gpu : node.gpus) {
+            Device device = node.state.device(gpu).orElseThrow();
+            boolean broken = node.broken.contains(gpu);
+            if (broken && !held) {
+                assertThat(node.state.withdrawn(device)).as("fatal %s", device).isTrue();
+            }
+            if (!broken) {
+                assertThat(node.state.withdrawn(device))
+                        .as("healthy %s", device)
+                        .isFalse();
+            }
+        }
+        if (node.broken.isEmpty()) {
+            assertThat(node.state.tainted()).as("healthy %s", node.state).isFalse();
+        }
+    }
+
+    private HealthSignal announced(SimulatedNode node) {
+        return new HealthSignal.DevicesAnnounced(
+                metadata(Duration.ZERO),
+                node.incarnation(),
+                IntStream.range(0, GPUS)
+                        .mapToObj(slot -> new AnnouncedDevice(
+                                node.gpus.get(slot), new Device.Identity("H100", "", "0000:0" + slot), false))
+                        .toList(),
+                new DaemonKnowledge(node.knownSince, true));
+    }
+
+    private HealthSignal observed(SimulatedNode node, String gpu, FaultCode code, Duration age) {
+        return new HealthSignal.FaultObserved(
+                metadata(age),
+                node.incarnation(),
+                NodeScenario.reported(gpu, code, RecoveryAction.NONE),
+                "",
+                List.of());
+    }
+
+    private HealthSignal open(SimulatedNode node) {
+        return new HealthSignal.FaultsOpen(
+                metadata(Duration.ZERO),
+                node.incarnation(),
+                node.broken.stream()
+                        .sorted()
+                        .map(gpu -> new OpenFault(NodeScenario.reported(gpu, FATAL, RecoveryAction.NONE), 1))
+                        .toList(),
+                Map.of());
+    }
+
+    private EventMetadata metadata(Duration age) {
+        events++;
+        return new EventMetadata("e/" + events, now, age);
+    }
+}
