@@ -4,6 +4,7 @@ import io.gpufleet.bench.daemon.DaemonBenchmark;
 import io.gpufleet.bench.fleet.FleetBenchmark;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.health.HealthBenchmark;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
 import io.gpufleet.bench.projection.ReadsBenchmark;
 import io.gpufleet.cli.GpufleetCommand;
@@ -22,7 +23,10 @@ import picocli.CommandLine.Parameters;
 /** The command {@code gpufleet bench}. */
 @Command(name = "bench", description = "Run a benchmark by name.", mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "NAME", description = "fleet, fold, reads or daemon")
+    private static final int ALL_NODES = 100_000;
+    private static final int HEALTH_NODES = 10_000;
+
+    @Parameters(paramLabel = "NAME", description = "fleet, health, fold, reads or daemon")
     private String name = "";
 
     @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
@@ -31,8 +35,10 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--faults", description = "number of faults to measure [${DEFAULT-VALUE}]")
     private int faults = 100;
 
-    @Option(names = "--nodes", description = "fold, reads: number of nodes, each with 8 GPUs [${DEFAULT-VALUE}]")
-    private int nodes = 100_000;
+    @Option(
+            names = "--nodes",
+            description = "fold, reads, health: number of nodes, each with 8 GPUs [100000, health 10000]")
+    private int nodes;
 
     @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
@@ -60,16 +66,18 @@ final class BenchCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         Path tree = GpufleetCommand.tree();
         var daemon = new DaemonPackage(tree);
-        List<Benchmark> all = List.of(
+        int all = nodes == 0 ? ALL_NODES : nodes;
+        List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
-                new ProjectionBenchmark(tree, nodes, events),
-                new ReadsBenchmark(tree, nodes),
+                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes),
+                new ProjectionBenchmark(tree, all, events),
+                new ReadsBenchmark(tree, all),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
-        Benchmark benchmark = all.stream()
+        Benchmark benchmark = benchmarks.stream()
                 .filter(each -> each.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new ConfigurationException("'" + name + "' is no benchmark; there is "
-                        + all.stream()
+                        + benchmarks.stream()
                                 .map(each -> each.name() + " (" + each.description() + ")")
                                 .collect(Collectors.joining(", "))));
         if (benchmark instanceof DaemonBenchmark) {

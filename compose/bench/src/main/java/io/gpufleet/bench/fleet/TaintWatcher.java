@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Watches the taints of nodes, with the time of each change. */
-final class TaintWatcher implements AutoCloseable, ResourceEventHandler<Node> {
+public final class TaintWatcher implements AutoCloseable, ResourceEventHandler<Node> {
     private static final String KEY = "gpufleet.io/unhealthy";
 
     private record TaintObservation(boolean tainted, long nanos) {}
@@ -22,12 +22,13 @@ final class TaintWatcher implements AutoCloseable, ResourceEventHandler<Node> {
     private final Map<String, TaintObservation> observations = new HashMap<>();
     private final SharedIndexInformer<Node> informer;
 
-    TaintWatcher(KubernetesClient client) {
+    /** Watches through the client, which the caller closes. */
+    public TaintWatcher(KubernetesClient client) {
         this.informer = client.nodes().inform(this);
     }
 
     /** Waits until a node is tainted, or not; returns the time of the watch event, by the monotonic clock. */
-    long await(String node, boolean tainted, Duration timeout) throws InterruptedException {
+    public long await(String node, boolean tainted, Duration timeout) throws InterruptedException {
         long left = timeout.toNanos();
         lock.lock();
         try {
@@ -90,7 +91,7 @@ final class TaintWatcher implements AutoCloseable, ResourceEventHandler<Node> {
     }
 
     /** Milliseconds between two instants of the monotonic clock. */
-    static double millis(long fromNanos, long toNanos) {
+    public static double millis(long fromNanos, long toNanos) {
         return (toNanos - fromNanos) / (double) TimeUnit.MILLISECONDS.toNanos(1);
     }
 }

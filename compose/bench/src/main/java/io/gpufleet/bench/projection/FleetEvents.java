@@ -7,6 +7,7 @@ import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
 import io.gpufleet.proto.allocation.v1.Holder;
 import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.inventory.v1.Gpu;
@@ -33,7 +34,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /** Events of a real fleet, every node with a key and devices of its own. */
-final class FleetEvents implements AutoCloseable {
+public final class FleetEvents implements AutoCloseable {
     static final String CLUSTER = "local";
     private static final String BOOT = "5d3c1f0e-7f0a-4b43-8f3e-0d3f5c9a1b77";
     /** Eight digits that every node replaces by its own. */
@@ -42,8 +43,16 @@ final class FleetEvents implements AutoCloseable {
     private static final String ANNOUNCED = new String(Codec.toJson(announced()), UTF_8);
     private static final String HELD = new String(Codec.toJson(held()), UTF_8);
     private static final List<String> FAULTS = IntStream.range(0, 8)
-            .mapToObj(gpu -> new String(Codec.toJson(fault(gpu)), UTF_8))
+            .mapToObj(gpu -> new String(Codec.toJson(observed(fault(gpu, 31))), UTF_8))
             .toList();
+    private static final String FATAL = new String(Codec.toJson(observed(fault(0, 79))), UTF_8);
+    private static final String REPAIRED = new String(
+            Codec.toJson(FaultCleared.newBuilder()
+                    .setBootId(BOOT)
+                    .setFault(fault(0, 79))
+                    .setProof("bench")
+                    .build()),
+            UTF_8);
 
     private final Codec codec = new Codec(CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
     private final int nodes;
@@ -55,7 +64,8 @@ final class FleetEvents implements AutoCloseable {
 
     private final Producer<String, byte[]> plain;
 
-    FleetEvents(String bootstrap, int nodes) {
+    /** Writes to the broker as the daemons of so many nodes. */
+    public FleetEvents(String bootstrap, int nodes) {
         this.nodes = nodes;
         this.compressed = producer(bootstrap, "gzip");
         this.plain = producer(bootstrap, "none");
@@ -71,7 +81,7 @@ final class FleetEvents implements AutoCloseable {
     }
 
     /** Every node is announced with its eight GPUs. */
-    void announceAll() {
+    public void announceAll() {
         for (int node = 0; node < nodes; node++) {
             send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
         }
@@ -96,8 +106,28 @@ final class FleetEvents implements AutoCloseable {
         plain.flush();
     }
 
+    /** Name of a node. */
+    public static String node(int index) {
+        return "node-" + index;
+    }
+
+    /** The first GPU of a node falls off the bus; sent at the latest by {@link #flush}. */
+    public void fatal(int node) {
+        send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FATAL);
+    }
+
+    /** That GPU is proven to be back. */
+    public void repaired(int node) {
+        send(EventType.FAULT_CLEARED, Topic.HEALTH, node, REPAIRED);
+    }
+
+    /** Sends what waits, and waits for the broker. */
+    public void flush() {
+        plain.flush();
+    }
+
     private void send(EventType type, Topic topic, int index, String template) {
-        String node = "node-" + index;
+        String node = node(index);
         int sequence = ++sequences.computeIfAbsent(topic, _ -> new int[nodes])[index];
         var envelope = new Envelope(
                 new EventId(node, epoch, topic, sequence),
@@ -118,15 +148,17 @@ final class FleetEvents implements AutoCloseable {
         plain.close();
     }
 
-    private static Message fault(int gpu) {
-        return FaultObserved.newBuilder()
-                .setBootId(BOOT)
-                .setFault(Fault.newBuilder()
-                        .setDeviceUuid("GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + gpu)
-                        .setModel("NVIDIA H100 80GB HBM3")
-                        .setKind(FaultKind.FAULT_KIND_XID)
-                        .setXid(31)
-                        .setMessage("NVRM: Xid (PCI:0000:1b:00): 31, pid=1234, name=python"))
+    private static Message observed(Fault fault) {
+        return FaultObserved.newBuilder().setBootId(BOOT).setFault(fault).build();
+    }
+
+    private static Fault fault(int gpu, int xid) {
+        return Fault.newBuilder()
+                .setDeviceUuid("GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + gpu)
+                .setModel("NVIDIA H100 80GB HBM3")
+                .setKind(FaultKind.FAULT_KIND_XID)
+                .setXid(xid)
+                .setMessage("NVRM: Xid (PCI:0000:1b:00): " + xid + ", pid=1234, name=python")
                 .build();
     }
 

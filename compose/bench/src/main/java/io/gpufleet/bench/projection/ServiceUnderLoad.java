@@ -5,6 +5,7 @@ import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Processes;
+import io.gpufleet.cli.fleet.ReadinessProbe;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,7 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
-final class ServiceUnderLoad implements AutoCloseable {
+public final class ServiceUnderLoad implements AutoCloseable {
     private static final Path TASKSET = Path.of("/usr/bin/taskset");
     /** As the manifests of k8s set it, with a memory limit for such a fleet. */
     private static final List<String> HEAP =
@@ -35,12 +36,14 @@ final class ServiceUnderLoad implements AutoCloseable {
      * @param seconds from the first to the last, by the clock
      * @param cpuSeconds processor time of the whole process between them
      */
-    record Work(double events, double seconds, double cpuSeconds) {
-        double perSecond() {
+    public record Work(double events, double seconds, double cpuSeconds) {
+        /** Events by the clock. */
+        public double perSecond() {
             return events / seconds;
         }
 
-        double perCpuSecond() {
+        /** Events of one core. */
+        public double perCpuSecond() {
             return events / cpuSeconds;
         }
     }
@@ -55,7 +58,7 @@ final class ServiceUnderLoad implements AutoCloseable {
     }
 
     /** Starts the service on every core, or on one where the machine has a way to confine it. */
-    static ServiceUnderLoad start(ProcessLauncher launcher, PlannedProcess planned, boolean oneCore) {
+    public static ServiceUnderLoad start(ProcessLauncher launcher, PlannedProcess planned, boolean oneCore) {
         List<String> command = new ArrayList<>();
         if (oneCore) {
             command.addAll(List.of(TASKSET.toString(), "-c", "0"));
@@ -76,7 +79,7 @@ final class ServiceUnderLoad implements AutoCloseable {
     }
 
     /** Waits until so many events are applied. */
-    Work work(double events) throws InterruptedException {
+    public Work work(double events) throws InterruptedException {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         double first = 0;
         long begun = 0;
@@ -100,8 +103,24 @@ final class ServiceUnderLoad implements AutoCloseable {
     }
 
     /** Resident memory now. */
-    double residentMebibytes() {
+    public double residentMebibytes() {
         return Processes.residentBytes(handle.pid()).orElse(0) / 1048576.0;
+    }
+
+    /** The running process. */
+    public FleetState.FleetProcess process() {
+        return process;
+    }
+
+    /** Waits until it answers that it is ready. */
+    public void awaitReady() throws InterruptedException {
+        ReadinessProbe.await(process, TIMEOUT);
+    }
+
+    /** Ends it without a warning, as a lost machine would. */
+    public void kill() throws InterruptedException {
+        handle.destroyForcibly();
+        Processes.awaitExit(handle, TIMEOUT);
     }
 
     /** Port of REST, probes and metrics. */

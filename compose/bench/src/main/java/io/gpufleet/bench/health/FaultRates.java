@@ -1,0 +1,105 @@
+package io.gpufleet.bench.health;
+
+import io.gpufleet.bench.fleet.TaintWatcher;
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.bench.projection.FleetEvents;
+import io.gpufleet.cli.fleet.FleetState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** From an event of a daemon to the taint that a watch sees, at a rate of failing nodes. */
+final class FaultRates {
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    /** Stages of an event of topic health, then of a patch. */
+    private static final List<String> EVENT_STAGES = List.of("appended_to_folded", "folded_to_committed");
+
+    private static final List<String> PATCH_STAGES = List.of("committed_to_sent", "sent_to_acked", "acked_to_watched");
+
+    private final FleetEvents events;
+    private final TaintWatcher taints;
+    private final Semaphore never = new Semaphore(0);
+
+    FaultRates(FleetEvents events, TaintWatcher taints) {
+        this.events = events;
+        this.taints = taints;
+    }
+
+    /** Nodes fail at even intervals, then all recover; returns milliseconds of each. */
+    List<Double> atRate(double perSecond, int count) throws InterruptedException {
+        long interval = (long) (TimeUnit.SECONDS.toNanos(1) / perSecond);
+        long begin = System.nanoTime();
+        long[] sent = new long[count];
+        for (int node = 0; node < count; node++) {
+            long wait = begin + node * interval - System.nanoTime();
+            var _ = never.tryAcquire(Math.max(0, wait), TimeUnit.NANOSECONDS);
+            sent[node] = System.nanoTime();
+            events.fatal(node);
+            events.flush();
+        }
+        return recovered(sent);
+    }
+
+    /** All nodes fail at once, then all recover; returns milliseconds of each. */
+    List<Double> atOnce(int count) throws InterruptedException {
+        long[] sent = new long[count];
+        for (int node = 0; node < count; node++) {
+            sent[node] = System.nanoTime();
+            events.fatal(node);
+        }
+        events.flush();
+        return recovered(sent);
+    }
+
+    private List<Double> recovered(long[] sent) throws InterruptedException {
+        List<Double> millis = new ArrayList<>();
+        for (int node = 0; node < sent.length; node++) {
+            millis.add(TaintWatcher.millis(sent[node], taints.await(FleetEvents.node(node), true, TIMEOUT)));
+        }
+        for (int node = 0; node < sent.length; node++) {
+            events.repaired(node);
+        }
+        events.flush();
+        for (int node = 0; node < sent.length; node++) {
+            taints.await(FleetEvents.node(node), false, TIMEOUT);
+        }
+        return millis;
+    }
+
+    /** Adds the median and P99 of each stage between two scrapes. */
+    static void addStages(
+            String name, FleetState.FleetProcess service, ServiceMetrics before, Measurements measurements)
+            throws InterruptedException {
+        ServiceMetrics during = ServiceMetrics.scrape(service).since(before);
+        for (String stage : EVENT_STAGES) {
+            add(
+                    name,
+                    stage,
+                    during,
+                    "gpufleet_event_hop_seconds",
+                    Map.of("hop", stage, "topic", "health"),
+                    measurements);
+        }
+        for (String stage : PATCH_STAGES) {
+            add(name, stage, during, "gpufleet_node_patch_hop_seconds", Map.of("hop", stage), measurements);
+        }
+    }
+
+    private static void add(
+            String name,
+            String stage,
+            ServiceMetrics during,
+            String histogram,
+            Map<String, String> labels,
+            Measurements measurements) {
+        for (int percent : new int[] {50, 99}) {
+            during.millis(histogram, labels, percent)
+                    .ifPresent(millis -> measurements.add(name + "." + stage + ".p" + percent, millis, "ms"));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.gpufleet.bench.health;
+
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.gpufleet.bench.fleet.TaintWatcher;
+import io.gpufleet.bench.harness.Benchmark;
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.bench.projection.FleetEvents;
+import io.gpufleet.bench.projection.ServiceUnderLoad;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.PlannedProcess;
+import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.ProcessLauncher;
+import io.gpufleet.cli.fleet.Processes;
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.cli.fleet.ReadinessProbe;
+import io.gpufleet.cli.fleet.StateDirectory;
+import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * Benchmark of the health-service with a broker and a fake API server: fault to taint at several rates, many nodes at once,
+ * restart, fail-over, memory. Mode enforce without budgets, so that everything that fails is tainted.
+ */
+public final class HealthBenchmark implements Benchmark {
+    private static final int AT_ONCE = 200;
+    /** As many nodes as fail at the highest rate. */
+    private static final int MIN_NODES = 500;
+
+    private static final int WARM_UP = 100;
+
+    private final Path tree;
+    private final int nodes;
+
+    /** Keeps its files in the state directory of a checkout. */
+    public HealthBenchmark(Path tree, int nodes) {
+        this.tree = tree;
+        this.nodes = nodes;
+    }
+
+    @Override
+    public String name() {
+        return "health";
+    }
+
+    @Override
+    public String description() {
+        return "fault to taint at several rates, restart, fail-over and memory of the health-service";
+    }
+
+    @Override
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        if (nodes < MIN_NODES) {
+            throw new ConfigurationException("--nodes " + nodes + " is not usable: it takes " + MIN_NODES + " or more");
+        }
+        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-health"));
+        directory.deleteAll();
+        var plan = FleetPlan.of(
+                new FleetOptions(0, 8, "H100", 2, "", "1s"),
+                directory,
+                directory.kubeconfig().toString(),
+                "127.0.0.1",
+                new PortAllocator(PortAllocator::isFree, _ -> {}));
+        var launcher = new ProcessLauncher(tree, directory);
+        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
+                var events = new FleetEvents(broker.bootstrap(), nodes)) {
+            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+            var kubernetes = launcher.start(plan.of(Program.FAKE_API_SERVER).getFirst());
+            try {
+                ReadinessProbe.await(kubernetes, Duration.ofSeconds(60));
+                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
+                    log.accept("creating " + nodes + " Node objects and announcing them");
+                    createNodes(cluster);
+                    events.announceAll();
+                    try (var taints = new TaintWatcher(cluster.client())) {
+                        measure(plan.of(Program.HEALTH), launcher, new Load(events, taints), measurements, log);
+                    }
+                }
+            } finally {
+                kubernetes
+                        .identity()
+                        .find()
+                        .ifPresent(process -> Processes.terminate(List.of(process), Duration.ofSeconds(20)));
+            }
+        }
+    }
+
+    private void createNodes(KubernetesCluster cluster) {
+        IntStream.range(0, nodes)
+                .parallel()
+                .forEach(index -> cluster.client()
+                        .nodes()
+                        .resource(new NodeBuilder()
+                                .withNewMetadata()
+                                .withName(FleetEvents.node(index))
+                                // As every kubelet labels its Node.
+                                .addToLabels("kubernetes.io/hostname", FleetEvents.node(index))
+                                .endMetadata()
+                                .build())
+                        .create());
+    }
+
+    /** What is done to the fleet, and what is seen of it. */
+    private record Load(FleetEvents events, TaintWatcher taints) {
+        FaultRates rates() {
+            return new FaultRates(events, taints);
+        }
+    }
+
+    private void measure(
+            List<PlannedProcess> replicas,
+            ProcessLauncher launcher,
+            Load load,
+            Measurements measurements,
+            Consumer<String> log)
+            throws InterruptedException {
+        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false)) {
+            first.work(nodes);
+            log.accept("warming up");
+            load.rates().atOnce(WARM_UP);
+            rates(first, load, measurements, log);
+            measurements.add("health.rss", first.residentMebibytes(), "MiB");
+            log.accept("starting a standby, killing the leader");
+            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false)) {
+                standby.awaitReady();
+                measurements.add("health.fail-over-to-taint", killed(first, load), "s");
+            }
+        }
+        log.accept("restarting alone");
+        load.events().fatal(0);
+        load.events().flush();
+        long before = System.nanoTime();
+        try (var _ = ServiceUnderLoad.start(launcher, replicas.getFirst(), false)) {
+            long tainted = load.taints().await(FleetEvents.node(0), true, FaultRates.TIMEOUT);
+            measurements.add("health.restart-to-taint", TaintWatcher.millis(before, tainted) / 1000, "s");
+        }
+    }
+
+    private static void rates(ServiceUnderLoad service, Load load, Measurements measurements, Consumer<String> log)
+            throws InterruptedException {
+        for (Rate rate : List.of(new Rate(0.5, 20), new Rate(10, 200), new Rate(100, MIN_NODES))) {
+            log.accept(rate.count() + " nodes fail, " + rate.perSecond() + " a second");
+            ServiceMetrics before = ServiceMetrics.scrape(service.process());
+            String name = "health.fault-to-taint.at-" + rate.perSecond();
+            measurements.addDistribution(name, load.rates().atRate(rate.perSecond(), rate.count()), "ms");
+            FaultRates.addStages(name, service.process(), before, measurements);
+        }
+        log.accept(AT_ONCE + " nodes fail at once");
+        measurements.addDistribution(
+                "health.fault-to-taint.at-once", load.rates().atOnce(AT_ONCE), "ms");
+    }
+
+    /** Nodes that fail each second, and how many. */
+    private record Rate(double perSecond, int count) {}
+
+    /** Seconds from the end of the leader to the taint of a node that failed at that moment. */
+    private static double killed(ServiceUnderLoad leader, Load load) throws InterruptedException {
+        leader.kill();
+        long before = System.nanoTime();
+        load.events().fatal(0);
+        load.events().flush();
+        long tainted = load.taints().await(FleetEvents.node(0), true, FaultRates.TIMEOUT);
+        load.events().repaired(0);
+        load.events().flush();
+        load.taints().await(FleetEvents.node(0), false, FaultRates.TIMEOUT);
+        return TaintWatcher.millis(before, tainted) / 1000;
+    }
+}
