@@ -186,7 +186,7 @@ public final class NodePatchStep {
         NodeResponse response = nodes.patchCondition(node, condition);
         if (response instanceof NodeResponse.Succeeded) {
             counters.conditions.increment();
-            boolean problem = condition.status().equals("True");
+            boolean problem = !condition.status().equals("False");
             nodes.recordEvent(node, problem, condition.reason(), condition.message());
         }
         return response;

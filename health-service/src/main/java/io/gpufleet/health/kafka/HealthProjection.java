@@ -16,6 +16,8 @@ import io.gpufleet.health.model.budget.Footprint;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.presence.Presence;
+import io.gpufleet.health.model.presence.SilenceDetector;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
@@ -24,10 +26,14 @@ import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -43,7 +49,7 @@ public final class HealthProjection implements Projection<NodeState> {
             EventType.HEALTH_CHANGED,
             1,
             Set.of(Topic.HEALTH, Topic.SIGNALS, Topic.INVENTORY),
-            Set.of(),
+            Set.of(Topic.TELEMETRY),
             Set.of(Topic.VERDICTS, Topic.DECISIONS));
 
     /** So many held back nodes are looked at again at once, four times a second. */
@@ -58,6 +64,9 @@ public final class HealthProjection implements Projection<NodeState> {
     private final FleetUsage usage;
     private final Backlog backlog;
     private final RememberedDevices byHand = new RememberedDevices();
+    private final SilenceDetector silence = new SilenceDetector();
+    /** Nodes that have become silent, until their tick. */
+    private final Set<String> silent = new HashSet<>();
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 
@@ -87,6 +96,8 @@ public final class HealthProjection implements Projection<NodeState> {
         heldBack.clear();
         toReview.clear();
         byHand.clear();
+        silence.restart(now);
+        silent.clear();
         Instant opened = BrakeReset.newest(states.get(BrakeReset.FLEET))
                 .map(ManualOverride::since)
                 .orElse(Instant.MIN);
@@ -119,11 +130,32 @@ public final class HealthProjection implements Projection<NodeState> {
                     .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive()));
         }
         review(states);
-        List<String> due = Stream.concat(toReview.stream(), heldBack.stream())
+        silent.addAll(silence.newlySilent(() -> heardSoFar(states), node -> readFor(node, progress, now), now));
+        List<String> due = Stream.of(silent, toReview, heldBack)
+                .flatMap(Collection::stream)
                 .limit(MAX_DUE)
                 .toList();
         due.forEach(toReview::remove);
         return due;
+    }
+
+    /** Nodes with a Node object of which a daemon is heard, as far as the states know. */
+    private static List<String> heardSoFar(States<NodeState> states) {
+        var heard = new ArrayList<String>();
+        states.forEach((name, state) -> {
+            if (!state.boot().id().isEmpty()
+                    && state.node().goneSince() == null
+                    && state.node().presence().daemon() == Presence.Daemon.HEARD) {
+                heard.add(name);
+            }
+        });
+        return heard;
+    }
+
+    private static Duration readFor(String node, Progress progress, Instant now) {
+        Duration samples = progress.caughtUpFor(Topic.TELEMETRY, node, now);
+        Duration announcements = progress.caughtUpFor(Topic.INVENTORY, node, now);
+        return samples.compareTo(announcements) < 0 ? samples : announcements;
     }
 
     /** Every node is decided about again after the policy was replaced. */
@@ -157,12 +189,35 @@ public final class HealthProjection implements Projection<NodeState> {
     @Override
     public Effects<NodeState> on(States<NodeState> states, Inbound input, Instant now) {
         return switch (input) {
-            case Inbound.Event event ->
-                SignalMapper.toModel(event, now)
+            case Inbound.Event event -> {
+                if (event.envelope().source() instanceof EventSource.Node) {
+                    silence.heard(event.key(), now);
+                }
+                yield SignalMapper.toModel(event, now)
                         .map(signal -> on(states, signal, event, now))
                         .orElse(Effects.none());
-            case Inbound.Tombstone _, Inbound.Heartbeat _ -> Effects.none();
+            }
+            case Inbound.Heartbeat heartbeat -> heartbeat(states, heartbeat, now);
+            case Inbound.Tombstone _ -> Effects.none();
         };
+    }
+
+    /** Only what ends a silence changes a state. */
+    private Effects<NodeState> heartbeat(States<NodeState> states, Inbound.Heartbeat heartbeat, Instant now) {
+        String node = heartbeat.key();
+        Duration age = Duration.between(heartbeat.appendedAt(), now);
+        if (age.compareTo(SilenceDetector.SILENT_AFTER) >= 0) {
+            return Effects.none();
+        }
+        silence.heard(node, now);
+        return states.get(node)
+                .filter(state -> state.node().presence().daemon() == Presence.Daemon.SILENT)
+                .map(state -> effects(decide(state, silence(false, heartbeat.appendedAt()), now), now, heartbeat))
+                .orElse(Effects.none());
+    }
+
+    private static HealthSignal silence(boolean silent, Instant at) {
+        return new HealthSignal.DaemonSilence(new HealthSignal.EventMetadata("", at, Duration.ZERO), silent);
     }
 
     private Effects<NodeState> on(States<NodeState> states, HealthSignal signal, Inbound.Event event, Instant now) {
@@ -222,6 +277,8 @@ public final class HealthProjection implements Projection<NodeState> {
         usage.remove(node);
         heldBack.remove(node);
         byHand.remove(node);
+        silence.forget(node);
+        silent.remove(node);
     }
 
     private Effects<NodeState> forget(String node) {
@@ -252,7 +309,8 @@ public final class HealthProjection implements Projection<NodeState> {
             return forget(node);
         }
         NodeState before = states.get(node).orElseGet(() -> NodeState.unknown(node, now));
-        DecisionResult result = decide(before, HealthSignal.TimePassed.at(now), now);
+        HealthSignal signal = silent.remove(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
+        DecisionResult result = decide(before, signal, now);
         return effects(result, OutboundMapper.toWire(result, now));
     }
 

@@ -16,6 +16,7 @@ import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.LocalHealth;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
@@ -56,6 +57,8 @@ final class SignalMapper {
                                 .map(SignalMapper::announcedDevice)
                                 .toList(),
                         knowledge(announced)));
+            case NodeDeparted departed ->
+                Optional.of(new HealthSignal.DaemonDeparted(metadata, incarnation(in, departed.getBootId())));
             case OperatorCommand command -> command(metadata, command);
             case KubernetesFact fact -> fact(metadata, fact);
             case Message _ -> Optional.empty();
@@ -176,7 +179,10 @@ final class SignalMapper {
     private static NodeReference.Placement placement(NodeObject node) {
         return node.hasPlacement()
                 ? new NodeReference.Placement(
-                        node.getPlacement().getLabelsMap(), node.getPlacement().getUsable())
+                        node.getPlacement().getLabelsMap(),
+                        node.getPlacement().getUsable(),
+                        true,
+                        !node.hasReady() || node.getReady())
                 : NodeReference.Placement.UNKNOWN;
     }
 

@@ -12,6 +12,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.Override;
@@ -55,7 +56,10 @@ final class StateMapper {
                         .setBy(heldBack.by())));
         NodeReference.Placement placement = state.node().placement();
         if (placement.observed()) {
-            wire.putAllLabels(placement.labels()).setUsable(placement.usable());
+            wire.putAllLabels(placement.labels()).setUsable(placement.usable()).setReady(placement.ready());
+        }
+        if (!state.node().presence().equals(Presence.HEARD)) {
+            wire.setPresence(PresenceMapper.toWire(state.node().presence()));
         }
         Quarantine quarantine = state.quarantine();
         if (quarantine != null) {
@@ -91,8 +95,13 @@ final class StateMapper {
                         wire.getNodeUid(),
                         wire.hasNodeGoneSince() ? TimestampMapping.fromWire(wire.getNodeGoneSince()) : null,
                         wire.hasUsable()
-                                ? new NodeReference.Placement(wire.getLabelsMap(), wire.getUsable())
-                                : NodeReference.Placement.UNKNOWN),
+                                ? new NodeReference.Placement(
+                                        wire.getLabelsMap(),
+                                        wire.getUsable(),
+                                        true,
+                                        !wire.hasReady() || wire.getReady())
+                                : NodeReference.Placement.UNKNOWN,
+                        PresenceMapper.toModel(wire.getPresence())),
                 new NodeState.Boot(
                         wire.getBootId(),
                         wire.getBootEpoch(),

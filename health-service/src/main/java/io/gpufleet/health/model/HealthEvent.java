@@ -5,6 +5,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
@@ -20,6 +21,9 @@ public sealed interface HealthEvent {
 
     /** Pool, zone or use of the Node object changed. */
     record PlacementChanged(NodeReference.Placement placement) implements HealthEvent {}
+
+    /** Whether the node is heard changed. */
+    record PresenceChanged(Presence presence) implements HealthEvent {}
 
     /** What is held back changed, by device; of the node by the empty text. */
     record HeldBackChanged(SequencedMap<String, HeldBack> heldBack) implements HealthEvent {}

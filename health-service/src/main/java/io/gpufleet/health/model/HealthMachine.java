@@ -1,8 +1,10 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.HealthSignal.CommandIssued;
+import io.gpufleet.health.model.HealthSignal.DaemonDeparted;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.DaemonSignal;
+import io.gpufleet.health.model.HealthSignal.DaemonSilence;
 import io.gpufleet.health.model.HealthSignal.DeviceArrived;
 import io.gpufleet.health.model.HealthSignal.DeviceLeft;
 import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
@@ -19,6 +21,8 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.presence.Presence;
+import io.gpufleet.health.model.presence.SilenceDetector;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -59,6 +63,7 @@ public final class HealthMachine {
         DecisionContext context = signal instanceof DaemonSignal reported
                 ? reported(evaluation, reported)
                 : dispatch(evaluation, signal, DecisionContext.NONE);
+        settlePresence(evaluation, now);
         return evaluation.finish(context, policy, now, allowance);
     }
 
@@ -72,7 +77,8 @@ public final class HealthMachine {
                 .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
         Stream<Instant> graces =
                 state.allEpisodes().filter(Episode::inGrace).map(episode -> evaluator.graceEnd(state, episode));
-        return Stream.of(recovered, overrideEnd, graces, state.forgettableAt().stream())
+        Stream<Instant> presence = Stream.of(state.node().presence().changesAt());
+        return Stream.of(recovered, overrideEnd, graces, presence, state.forgettableAt().stream())
                 .flatMap(times -> times)
                 .min(Comparator.naturalOrder())
                 .orElse(Instant.MAX);
@@ -93,7 +99,7 @@ public final class HealthMachine {
     }
 
     private DecisionContext reported(Evaluation evaluation, DaemonSignal signal) {
-        heard(evaluation);
+        heard(evaluation, signal);
         return switch (compareBoot(evaluation.state().boot(), signal.incarnation())) {
             case CURRENT -> {
                 updateEpoch(evaluation, signal.incarnation().epoch());
@@ -104,13 +110,14 @@ public final class HealthMachine {
                 switch (signal) {
                     case FaultObserved fault -> faults(evaluation).formerBoot(fault);
                     case FaultCleared cleared -> faults(evaluation).cleared(cleared);
-                    case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _ -> DecisionContext.NONE;
+                    case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _, DaemonDeparted _ ->
+                        DecisionContext.NONE;
                 };
         };
     }
 
     /** A node without a Node object is forgotten some time after its last sign; one that never had one too. */
-    private static void heard(Evaluation evaluation) {
+    private static void heard(Evaluation evaluation, DaemonSignal signal) {
         NodeReference node = evaluation.state().node();
         Instant known = node.goneSince();
         Instant at = evaluation.at();
@@ -119,6 +126,37 @@ public final class HealthMachine {
         if (news) {
             evaluation.emit(new HealthEvent.NodeGone(at));
         }
+        // What was read late tells nothing about now.
+        if (signal.metadata().age().compareTo(SilenceDetector.SILENT_AFTER) < 0) {
+            Presence presence = evaluation.state().node().presence();
+            presence(evaluation, signal instanceof DevicesAnnounced ? presence.announced(at) : presence.heard(at));
+        }
+    }
+
+    private static void presence(Evaluation evaluation, Presence next) {
+        if (!next.equals(evaluation.state().node().presence())) {
+            evaluation.emit(new HealthEvent.PresenceChanged(next));
+        }
+    }
+
+    /** Shown in the condition only; nothing is taken out of service because nothing is heard of it. */
+    private static void settlePresence(Evaluation evaluation, Instant now) {
+        NodeReference node = evaluation.state().node();
+        Presence next = node.presence().settled(node.placement().ready(), now);
+        if (!next.reason().equals(node.presence().reason())) {
+            presence(evaluation, next);
+            evaluation.recordUnchanged(
+                    DecisionContext.of(next.reason().isEmpty() ? "the node is heard" : next.message(), "presence"),
+                    "",
+                    Decision.Status.RECORDED,
+                    next.reason().isEmpty() ? "health is known again" : "health is unknown: " + next.reason());
+        }
+    }
+
+    private static DecisionContext silence(Evaluation evaluation, DaemonSilence signal, DecisionContext otherwise) {
+        Presence presence = evaluation.state().node().presence();
+        presence(evaluation, signal.silent() ? presence.silent(evaluation.at()) : presence.heard(evaluation.at()));
+        return otherwise;
     }
 
     private static void updateEpoch(Evaluation evaluation, long epoch) {
@@ -159,6 +197,11 @@ public final class HealthMachine {
                 yield otherwise;
             }
             case DevicesAnnounced announced -> new Announcements(evaluation, faults(evaluation)).handle(announced);
+            case DaemonDeparted _ -> {
+                presence(evaluation, evaluation.state().node().presence().departed(evaluation.at()));
+                yield otherwise;
+            }
+            case DaemonSilence silence -> silence(evaluation, silence, otherwise);
             case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
             case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);
             case OverrideObserved removed -> overrideObserved(evaluation, removed, otherwise);
@@ -177,6 +220,9 @@ public final class HealthMachine {
             Evaluation evaluation, NodeObjectObserved observed, DecisionContext otherwise) {
         NodeReference node = evaluation.state().node();
         if (observed.placement().observed() && !observed.placement().equals(node.placement())) {
+            if (node.placement().ready() && !observed.placement().ready()) {
+                presence(evaluation, node.presence().lost(evaluation.at()));
+            }
             evaluation.emit(new HealthEvent.PlacementChanged(observed.placement()));
         }
         String known = node.uid();

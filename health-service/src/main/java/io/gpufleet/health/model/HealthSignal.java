@@ -134,6 +134,12 @@ public sealed interface HealthSignal {
             DaemonKnowledge knowledge)
             implements DaemonSignal {}
 
+    /** The daemon stopped in order. */
+    record DaemonDeparted(EventMetadata metadata, DaemonIncarnation incarnation) implements DaemonSignal {}
+
+    /** The daemon became silent while others are heard, or is heard again. */
+    record DaemonSilence(EventMetadata metadata, boolean silent) implements HealthSignal {}
+
     /** The Node object was observed. */
     record NodeObjectObserved(EventMetadata metadata, String uid, NodeReference.Placement placement)
             implements HealthSignal {}

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model;
 
+import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,23 +13,25 @@ import org.jspecify.annotations.Nullable;
  * @param goneSince set while the Node object is deleted: append time of its deletion, or of the newest event of the
  *     daemon since
  * @param placement where it is and whether it can be used
+ * @param presence whether it is heard
  */
 public record NodeReference(
-        String name, String uid, @Nullable Instant goneSince, Placement placement) {
+        String name, String uid, @Nullable Instant goneSince, Placement placement, Presence presence) {
     /**
      * Fields of the Node object that budgets need.
      *
      * @param labels that decide about pool and zone
      * @param usable true when it is ready and schedulable; what was not observed cannot be used
      * @param observed false before it was observed
+     * @param ready its condition Ready; true before it was observed
      */
-    public record Placement(Map<String, String> labels, boolean usable, boolean observed) {
+    public record Placement(Map<String, String> labels, boolean usable, boolean observed, boolean ready) {
         /** Before the Node object was observed. */
-        public static final Placement UNKNOWN = new Placement(Map.of(), false, false);
+        public static final Placement UNKNOWN = new Placement(Map.of(), false, false, true);
 
-        /** As it was observed. */
+        /** As it was observed, ready. */
         public Placement(Map<String, String> labels, boolean usable) {
-            this(labels, usable, true);
+            this(labels, usable, true, true);
         }
 
         /** Copies the labels. */
@@ -39,19 +42,23 @@ public record NodeReference(
 
     /** An object that exists, as far as is known. */
     public NodeReference(String name, String uid) {
-        this(name, uid, null, Placement.UNKNOWN);
+        this(name, uid, null, Placement.UNKNOWN, Presence.HEARD);
     }
 
     NodeReference withUid(String newUid) {
-        return new NodeReference(name, newUid, null, placement);
+        return new NodeReference(name, newUid, null, placement, presence);
     }
 
     NodeReference gone(Instant since) {
-        return new NodeReference(name, uid, since, placement);
+        return new NodeReference(name, uid, since, placement, presence);
     }
 
     NodeReference with(Placement newPlacement) {
-        return new NodeReference(name, uid, goneSince, newPlacement);
+        return new NodeReference(name, uid, goneSince, newPlacement, presence);
+    }
+
+    NodeReference with(Presence newPresence) {
+        return new NodeReference(name, uid, goneSince, placement, newPresence);
     }
 
     /** True when there is no Node object, as far as is known. */

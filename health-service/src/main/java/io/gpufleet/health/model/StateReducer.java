@@ -6,6 +6,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
@@ -27,6 +28,8 @@ public final class StateReducer {
                 state.withNode(state.node().gone(since));
             case HealthEvent.PlacementChanged(NodeReference.Placement placement) ->
                 state.withNode(state.node().with(placement));
+            case HealthEvent.PresenceChanged(Presence presence) ->
+                state.withNode(state.node().with(presence));
             case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
             case HealthEvent.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(identity, listed, lost));

@@ -10,6 +10,7 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.proto.bus.v1.EventsLost;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
@@ -18,7 +19,6 @@ import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
-import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
@@ -159,13 +159,13 @@ class HealthProjectionTest {
 
     @Test
     void eventThatIsNoSignalHasNoEffect() {
-        Effects<NodeState> departed = nodes.daemon(
+        Effects<NodeState> lost = nodes.daemon(
                 NODE,
                 Topic.INVENTORY,
-                EventType.NODE_DEPARTED,
-                NodeDeparted.newBuilder().setBootId("boot-1").build());
+                EventType.EVENTS_LOST,
+                EventsLost.newBuilder().setBootId("boot-1").build());
 
-        assertThat(departed.isEmpty()).isTrue();
+        assertThat(lost.isEmpty()).isTrue();
     }
 
     @Test

@@ -70,6 +70,11 @@ final class ProjectedNodes implements States<NodeState> {
         return apply(projection.on(this, event, now));
     }
 
+    /** Any input. */
+    Effects<NodeState> input(Inbound input) {
+        return apply(projection.on(this, input, now));
+    }
+
     Effects<NodeState> tick(String node) {
         return apply(projection.tick(node, this, now));
     }

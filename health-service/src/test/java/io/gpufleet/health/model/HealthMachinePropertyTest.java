@@ -157,7 +157,8 @@ class HealthMachinePropertyTest {
                         node.name(),
                         node.uid(),
                         node.goneSince() == null ? null : NodeScenario.START,
-                        node.placement()))
+                        node.placement(),
+                        node.presence()))
                 .withHealth(new NodeHealth(
                         standing.state(),
                         NodeScenario.START,

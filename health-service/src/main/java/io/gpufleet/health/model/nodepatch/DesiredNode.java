@@ -6,6 +6,7 @@ import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import io.gpufleet.health.model.presence.Presence;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -18,7 +19,8 @@ import java.util.stream.Collectors;
  * @param label {@code quarantined} by an operator, {@code unhealthy} by a fault, {@code degraded} when only devices are
  *     withdrawn; empty for a node without problem
  * @param recommendedAction for an operator; empty for none
- * @param condition the condition; its status is {@code True} while something is out of service
+ * @param condition the condition; its status is {@code True} while something is out of service, and otherwise {@code Unknown}
+ *     while the node is not heard
  */
 public record DesiredNode(
         NodeState.Revisions revisions,
@@ -28,6 +30,7 @@ public record DesiredNode(
         String recommendedAction,
         Condition condition) {
     private static final int MAX_LISTED_DEVICES = 8;
+    private static final String HEALTHY = "every GPU may be used";
 
     /** Desired Node of a verdict. */
     public static DesiredNode of(Verdict verdict) {
@@ -42,7 +45,7 @@ public record DesiredNode(
                 || (health.outOfService() && verdict.heldBack().isEmpty());
         Condition condition = problem
                 ? new Condition("True", health.reason(), message(verdict, withdrawn, heldBack))
-                : new Condition("False", "GpusHealthy", "every GPU may be used");
+                : withoutProblem(verdict.node().presence());
         return new DesiredNode(
                 verdict.revisions(),
                 verdict.node().uid(),
@@ -50,6 +53,17 @@ public record DesiredNode(
                 label(verdict, acted),
                 acted ? recommendedAction(health) : "",
                 condition);
+    }
+
+    private static Condition withoutProblem(Presence presence) {
+        return presence.reason().isEmpty()
+                ? new Condition("False", "GpusHealthy", HEALTHY)
+                : new Condition("Unknown", presence.reason(), presence.message());
+    }
+
+    /** Why the fields are what they are, one line; that nothing is heard changes no field. */
+    public String why() {
+        return condition.status().equals("Unknown") ? HEALTHY : condition.message();
     }
 
     /** Revision of the verdict. */

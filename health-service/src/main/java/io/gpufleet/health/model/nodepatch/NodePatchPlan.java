@@ -123,8 +123,7 @@ public sealed interface NodePatchPlan {
                 desired.recommendedAction(),
                 "annotation gpufleet.io/recommended-action",
                 foreign);
-        var listed = new AppliedAnnotation(
-                desired.revision(), taint, label, action, desired.condition().message());
+        var listed = new AppliedAnnotation(desired.revision(), taint, label, action, desired.why());
         // For ever, once there is one: its revision keeps an older leader from applying again what was removed.
         boolean neverApplied = listed.nothingApplied() && applied.equals(AppliedAnnotation.NONE);
         AppliedAnnotation nextApplied = neverApplied ? AppliedAnnotation.NONE : listed;
@@ -137,7 +136,7 @@ public sealed interface NodePatchPlan {
                 || !nextLabel.equals(observed.label())
                 || !nextAction.equals(observed.recommendedAction());
         boolean conditionDiffers = observed.condition() == null
-                ? desired.condition().status().equals("True")
+                ? !desired.condition().status().equals("False")
                 : !desired.condition().equals(observed.condition());
         return nodeDiffers || conditionDiffers
                 ? new Patch(nextTaints, nextLabel, nextAction, nextApplied, nodeDiffers, conditionDiffers, foreign)

@@ -68,7 +68,7 @@ public record ObservedNode(
 
         /** What budgets need of them. */
         public NodeReference.Placement placement() {
-            return new NodeReference.Placement(labels, ready && !unschedulable);
+            return new NodeReference.Placement(labels, ready && !unschedulable, true, ready);
         }
     }
 
