@@ -11,6 +11,8 @@ import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.TimedNodeClient;
+import io.gpufleet.health.app.drain.DrainStep;
+import io.gpufleet.health.app.drain.Drainer;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.config.PoolsFile;
@@ -23,10 +25,12 @@ import io.gpufleet.health.kafka.HealthProjection;
 import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.SignalSender;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
+import io.gpufleet.health.kubernetes.KubernetesPodClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
@@ -115,13 +119,14 @@ public final class HealthMain {
         Reconciler reconciler = shutdown.add(
                 "reconciler", new Reconciler(step, signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
+        Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, lease, backlog, clock));
 
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
                         new HealthProjection(policy, protection, backlog),
-                        new ReconcilerActor(reconciler),
+                        new ReconcilerActor(reconciler, drainer),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
@@ -142,6 +147,24 @@ public final class HealthMain {
         new HealthRoutes(sources, signals, access, clock).mount(router);
         reload(vertx, policy, config);
         listen(vertx, router, config.http(), shutdown);
+    }
+
+    private static Drainer drainer(
+            KubernetesClient client,
+            SignalSender signals,
+            CurrentPolicy policy,
+            CurrentLease lease,
+            Backlog backlog,
+            Clock clock) {
+        var admission = new DrainAdmission();
+        var step = new DrainStep(
+                new KubernetesPodClient(client, clock),
+                signals,
+                admission,
+                () -> policy.get().policy().drain(),
+                lease,
+                clock);
+        return new Drainer(step, admission, backlog);
     }
 
     private static Vertx vertx(Shutdown shutdown) {

@@ -1,5 +1,6 @@
 package io.gpufleet.health.config;
 
+import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -35,12 +36,14 @@ import org.jspecify.annotations.Nullable;
  * extends           name of a bundled pack, of which every rule applies that this one does not have
  * recoveryDwell     ISO 8601 duration, default PT0S
  * escalation        {steps: [{action, attempts: number}], within: ISO 8601 duration}, default in nvidia.yaml
+ * drain             {notice, deadline, jobInterval: ISO 8601 durations, then: wait or delete, nodes: number,
+ *                   namespaces, exclude: lists of patterns}, default in DrainSettings; only where a rule drains
  * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
  * xids, sxids       number: rule, in place of the immediate action's rule
  * kinds             fault-kind: rule, one for each kind of fault
  * recoveryActions   recovery-action: rule, applies when it is the more severe one
  *
- * rule              {class: fault-class, recommendedAction: action, default none, and when it acts:
+ * rule              {class: fault-class, recommendedAction: action, default none, drain: none, gpu-pods or all, and when it acts:
  *                   grace, bootGrace, coalesce, recoveryDwell, probation: ISO 8601 durations, default PT0S
  *                   threshold: {count: number, of: number, within: ISO 8601 duration}}
  * </pre>
@@ -51,6 +54,7 @@ public final class PolicyFile {
             "extends",
             "recoveryDwell",
             "escalation",
+            "drain",
             "immediateActions",
             "kinds",
             "recoveryActions",
@@ -58,7 +62,15 @@ public final class PolicyFile {
             "sxids");
 
     static final Set<String> RULE_KEYS = Set.of(
-            "class", "recommendedAction", "grace", "bootGrace", "threshold", "coalesce", "recoveryDwell", "probation");
+            "class",
+            "recommendedAction",
+            "drain",
+            "grace",
+            "bootGrace",
+            "threshold",
+            "coalesce",
+            "recoveryDwell",
+            "probation");
 
     private final String source;
     private final Map<?, ?> root;
@@ -108,7 +120,10 @@ public final class PolicyFile {
         XidCatalogue.standard().all().forEach(xid -> {
             FaultCode code = FaultCode.xid(xid.code());
             FaultRule rule = Objects.requireNonNull(immediate.get(xid.immediate()));
-            codes.put(code, new FaultRule(code.slug(), rule.faultClass(), rule.recommendedAction(), rule.timing()));
+            codes.put(
+                    code,
+                    new FaultRule(
+                            code.slug(), rule.faultClass(), rule.recommendedAction(), rule.timing(), rule.drain()));
         });
         codes.putAll(numberedRules("xids", FaultKind.XID));
         codes.putAll(numberedRules("sxids", FaultKind.SXID));
@@ -118,7 +133,8 @@ public final class PolicyFile {
                 rules("kinds", FaultKind.class, kind -> FaultCode.of(kind).slug()),
                 rules("recoveryActions", RecoveryAction.class, PolicyFile::kebabCase),
                 duration("recoveryDwell", root.get("recoveryDwell"), Duration.ZERO),
-                escalation());
+                escalation(),
+                new DrainSection(source, root.get("drain")).settings());
     }
 
     private <E extends Enum<E>> Map<E, FaultRule> rules(String key, Class<E> type, Function<E, String> name) {
@@ -153,7 +169,8 @@ public final class PolicyFile {
     private FaultRule rule(String place, String name, @Nullable Object value) {
         Map<?, ?> fields = mapping(place, value);
         // The driver requests a recovery action when it is needed.
-        Set<String> keys = place.startsWith("recoveryActions.") ? Set.of("class", "recommendedAction") : RULE_KEYS;
+        Set<String> keys =
+                place.startsWith("recoveryActions.") ? Set.of("class", "recommendedAction", "drain") : RULE_KEYS;
         fields.keySet().forEach(field -> {
             if (!keys.contains(String.valueOf(field))) {
                 throw invalid(place + "." + field, joinSorted(keys));
@@ -169,7 +186,10 @@ public final class PolicyFile {
                                 RecommendedAction.values(),
                                 RecommendedAction::slug)
                         : RecommendedAction.NONE,
-                timing(place, fields));
+                timing(place, fields),
+                fields.containsKey("drain")
+                        ? constant(place + ".drain", fields.get("drain"), DrainMode.values(), DrainMode::slug)
+                        : DrainMode.NONE);
     }
 
     private Timing timing(String place, Map<?, ?> fields) {

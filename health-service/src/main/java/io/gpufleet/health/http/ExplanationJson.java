@@ -6,6 +6,7 @@ import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.vertx.core.json.JsonArray;
@@ -26,6 +27,8 @@ import java.util.Optional;
  * devices       [uuid, model, state, trusted, heldBack, since, reason, recommendedAction, locallyHealthy, listed,
  *                serial, attempts {action: count}, faults, note?]
  * desired       {taint, label, recommendedAction, condition, message, outcome}
+ * presence      why the health is not known; empty while it is
+ * drain         {order, phase, since?, jobs, message}: which pods have to leave, and how far that is
  * quarantine?   note
  * incidents     the newest ones of the node, see {@link IncidentJson}
  * override?     {target, by, since}
@@ -54,6 +57,8 @@ final class ExplanationJson {
                 .put("evidence", new JsonArray(verdict.evidence()))
                 .put("faults", faults(state.episodes().values()))
                 .put("devices", devices)
+                .put("drain", drain(state))
+                .put("presence", state.node().presence().reason())
                 .put("desired", desired(DesiredNode.of(verdict), outcome));
         if (state.quarantine() != null) {
             json.put("quarantine", state.quarantine().note());
@@ -139,6 +144,16 @@ final class ExplanationJson {
             return "end of grace";
         }
         return episode.restraint().threshold() ? "threshold" : "";
+    }
+
+    private static JsonObject drain(NodeState state) {
+        DrainProgress progress = state.acting().drain();
+        var json = new JsonObject()
+                .put("order", state.drainOrder().text())
+                .put("phase", progress.phase().name().toLowerCase(Locale.ROOT))
+                .put("jobs", new JsonArray(progress.jobs()))
+                .put("message", progress.message());
+        return progress.active() ? json.put("since", progress.since().toString()) : json;
     }
 
     private static JsonObject desired(DesiredNode desired, String outcome) {

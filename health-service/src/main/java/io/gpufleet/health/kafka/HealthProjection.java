@@ -48,7 +48,7 @@ public final class HealthProjection implements Projection<NodeState> {
             Topic.HEALTH_STATE,
             EventType.HEALTH_CHANGED,
             1,
-            Set.of(Topic.HEALTH, Topic.SIGNALS, Topic.INVENTORY),
+            Set.of(Topic.HEALTH, Topic.SIGNALS, Topic.INVENTORY, Topic.ALLOCATION),
             Set.of(Topic.TELEMETRY),
             Set.of(Topic.VERDICTS, Topic.DECISIONS));
 

@@ -1,6 +1,7 @@
 package io.gpufleet.health.kafka;
 
 import io.gpufleet.health.app.Reconciler;
+import io.gpufleet.health.app.drain.Drainer;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.runtime.projection.Actor;
@@ -10,30 +11,44 @@ import java.util.ArrayList;
 import java.util.Map;
 import java.util.Set;
 
-/** Hands committed verdicts and the lease to the reconciler. */
+/** Hands committed states and the lease to the reconciler and the drainer. */
 public final class ReconcilerActor implements Actor<NodeState> {
     private final Reconciler reconciler;
+    private final Drainer drainer;
 
-    /** Actor of one reconciler. */
-    public ReconcilerActor(Reconciler reconciler) {
+    /** Actor of one reconciler and one drainer. */
+    public ReconcilerActor(Reconciler reconciler, Drainer drainer) {
         this.reconciler = reconciler;
+        this.drainer = drainer;
     }
 
     @Override
     public void begin(Lease lease, States<NodeState> states) {
         var verdicts = new ArrayList<Verdict>(states.size());
-        states.forEach((_, state) -> verdicts.add(Verdict.of(state)));
+        var all = new ArrayList<NodeState>(states.size());
+        states.forEach((_, state) -> {
+            verdicts.add(Verdict.of(state));
+            all.add(state);
+        });
         reconciler.begin(lease::held, verdicts);
+        drainer.begin(all);
     }
 
     @Override
     public void changed(Map<String, NodeState> states, Set<String> forgotten) {
-        states.values().forEach(state -> reconciler.verdictCommitted(Verdict.of(state)));
-        forgotten.forEach(reconciler::forget);
+        states.values().forEach(state -> {
+            reconciler.verdictCommitted(Verdict.of(state));
+            drainer.committed(state);
+        });
+        forgotten.forEach(node -> {
+            reconciler.forget(node);
+            drainer.forget(node);
+        });
     }
 
     @Override
     public void end() {
+        drainer.end();
         reconciler.end();
     }
 }

@@ -7,6 +7,7 @@ import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.device.Device;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.Fault;
@@ -59,6 +60,9 @@ final class SignalMapper {
                         knowledge(announced)));
             case NodeDeparted departed ->
                 Optional.of(new HealthSignal.DaemonDeparted(metadata, incarnation(in, departed.getBootId())));
+            case DevicesHeld held ->
+                Optional.of(new HealthSignal.DevicesHeld(
+                        metadata, incarnation(in, held.getBootId()), DrainMapper.holdings(held)));
             case OperatorCommand command -> command(metadata, command);
             case KubernetesFact fact -> fact(metadata, fact);
             case Message _ -> Optional.empty();
@@ -171,6 +175,7 @@ final class SignalMapper {
                         TextLimits.name(fact.getOverride().getTarget()),
                         TextLimits.name(fact.getOverride().getBy()),
                         fact.getOverride().getRevision()));
+            case DRAIN -> Optional.of(DrainMapper.reported(metadata, fact.getDrain()));
             case PATCH, POD, FACT_NOT_SET -> Optional.empty();
         };
     }

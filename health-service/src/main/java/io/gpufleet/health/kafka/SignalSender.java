@@ -3,9 +3,11 @@ package io.gpufleet.health.kafka;
 import com.google.protobuf.Message;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.SignalSink;
+import io.gpufleet.health.app.drain.DrainSink;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.proto.signal.v1.Command;
+import io.gpufleet.proto.signal.v1.DrainReported;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
 import io.gpufleet.proto.signal.v1.NodeObject;
@@ -23,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Appends to {@code gpu.signals}. */
-public final class SignalSender implements SignalSink, CommandSink {
+public final class SignalSender implements SignalSink, CommandSink, DrainSink {
     private static final Logger LOG = LoggerFactory.getLogger(SignalSender.class);
 
     private final EventSender sender;
@@ -81,6 +83,18 @@ public final class SignalSender implements SignalSink, CommandSink {
                                 .setSucceeded(outcome.succeeded())
                                 .setError(TextLimits.text(outcome.error()))
                                 .setNodeUid(outcome.nodeUid())));
+    }
+
+    @Override
+    public CompletionStage<Void> drainReported(String node, Report report) {
+        return observed(
+                node,
+                KubernetesFact.newBuilder()
+                        .setDrain(DrainReported.newBuilder()
+                                .setNodeUid(report.nodeUid())
+                                .setPhase(DrainMapper.toWire(report.phase()))
+                                .addAllJobs(report.jobs())
+                                .setMessage(TextLimits.text(report.message()))));
     }
 
     @Override

@@ -61,6 +61,7 @@ final class StateMapper {
         if (!state.node().presence().equals(Presence.HEARD)) {
             wire.setPresence(PresenceMapper.toWire(state.node().presence()));
         }
+        DrainMapper.write(state, wire);
         Quarantine quarantine = state.quarantine();
         if (quarantine != null) {
             wire.setNote(quarantine.note()).setNoteEventId(quarantine.eventId());
@@ -88,6 +89,7 @@ final class StateMapper {
                 since,
                 wire.getReason(),
                 EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())),
+                DrainMapper.order(wire),
                 wire.getWithdrawsEveryDevice());
         return new NodeState(
                 new NodeReference(
@@ -130,7 +132,7 @@ final class StateMapper {
                                         wire.getOverride().getTarget())
                                 : null),
                 new NodeState.Revisions(wire.getVerdictRevision(), wire.getCauseRevision()),
-                heldBack(wire.getHeldBackList()));
+                DrainMapper.acting(heldBack(wire.getHeldBackList()), wire));
     }
 
     private static SequencedMap<String, HeldBack> heldBack(List<io.gpufleet.proto.health.v1.HeldBack> wire) {

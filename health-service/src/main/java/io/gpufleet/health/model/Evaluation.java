@@ -140,6 +140,7 @@ final class Evaluation {
         if (state != before) {
             decideDevices(context, allowance);
             decideNode(context, allowance);
+            new Drains(this).decide(before, context);
         }
         boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {

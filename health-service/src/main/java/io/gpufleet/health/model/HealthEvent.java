@@ -2,6 +2,8 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.drain.DrainProgress;
+import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.History;
@@ -24,6 +26,12 @@ public sealed interface HealthEvent {
 
     /** Whether the node is heard changed. */
     record PresenceChanged(Presence presence) implements HealthEvent {}
+
+    /** A drain began, went on or ended. */
+    record DrainChanged(DrainProgress progress) implements HealthEvent {}
+
+    /** Other pods hold devices. */
+    record HoldingsChanged(Holdings holdings) implements HealthEvent {}
 
     /** What is held back changed, by device; of the node by the empty text. */
     record HeldBackChanged(SequencedMap<String, HeldBack> heldBack) implements HealthEvent {}

@@ -8,6 +8,8 @@ import io.gpufleet.health.model.HealthSignal.DaemonSilence;
 import io.gpufleet.health.model.HealthSignal.DeviceArrived;
 import io.gpufleet.health.model.HealthSignal.DeviceLeft;
 import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
+import io.gpufleet.health.model.HealthSignal.DevicesHeld;
+import io.gpufleet.health.model.HealthSignal.DrainReported;
 import io.gpufleet.health.model.HealthSignal.FaultCleared;
 import io.gpufleet.health.model.HealthSignal.FaultObserved;
 import io.gpufleet.health.model.HealthSignal.FaultsOpen;
@@ -49,6 +51,11 @@ public final class HealthMachine {
         this.policy = policy;
         this.evaluator = new PolicyEvaluator(policy);
         this.maxActionAge = maxActionAge;
+    }
+
+    /** The policy by which it decides. */
+    public HealthPolicy policy() {
+        return policy;
     }
 
     /** Events and effects of a signal without any limit; changes nothing by itself. */
@@ -110,7 +117,7 @@ public final class HealthMachine {
                 switch (signal) {
                     case FaultObserved fault -> faults(evaluation).formerBoot(fault);
                     case FaultCleared cleared -> faults(evaluation).cleared(cleared);
-                    case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _, DaemonDeparted _ ->
+                    case FaultsOpen _, LocalHealthChanged _, DevicesAnnounced _, DaemonDeparted _, DevicesHeld _ ->
                         DecisionContext.NONE;
                 };
         };
@@ -201,6 +208,13 @@ public final class HealthMachine {
                 presence(evaluation, evaluation.state().node().presence().departed(evaluation.at()));
                 yield otherwise;
             }
+            case DevicesHeld held -> {
+                if (!held.holdings().equals(evaluation.state().acting().holdings())) {
+                    evaluation.emit(new HealthEvent.HoldingsChanged(held.holdings()));
+                }
+                yield otherwise;
+            }
+            case DrainReported report -> new Drains(evaluation).handle(report, otherwise);
             case DaemonSilence silence -> silence(evaluation, silence, otherwise);
             case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
             case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);

@@ -1,6 +1,8 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.drain.DrainProgress;
+import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
 import java.time.Duration;
@@ -139,6 +141,26 @@ public sealed interface HealthSignal {
 
     /** The daemon became silent while others are heard, or is heard again. */
     record DaemonSilence(EventMetadata metadata, boolean silent) implements HealthSignal {}
+
+    /** The daemon listed who holds devices. */
+    record DevicesHeld(EventMetadata metadata, DaemonIncarnation incarnation, Holdings holdings)
+            implements DaemonSignal {}
+
+    /**
+     * The reconciler drains the node, or waits with that.
+     *
+     * @param uid of the Node object
+     * @param jobs that may lose pods on the node
+     * @param message one line for people
+     */
+    record DrainReported(
+            EventMetadata metadata, String uid, DrainProgress.Phase phase, List<String> jobs, String message)
+            implements HealthSignal {
+        /** Copies the list. */
+        public DrainReported {
+            jobs = List.copyOf(jobs);
+        }
+    }
 
     /** The Node object was observed. */
     record NodeObjectObserved(EventMetadata metadata, String uid, NodeReference.Placement placement)

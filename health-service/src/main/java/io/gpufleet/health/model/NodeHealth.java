@@ -1,6 +1,7 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import java.time.Instant;
 
@@ -11,6 +12,7 @@ import java.time.Instant;
  * @param since start of this state and reason
  * @param reason machine-readable; empty when healthy
  * @param recommendedAction for an operator
+ * @param drain which pods have to leave, as far as nothing is held back
  * @param withdrawsEveryDevice true when the reason concerns the whole node: a quarantine by hand, or a fault of the node itself
  */
 public record NodeHealth(
@@ -18,10 +20,11 @@ public record NodeHealth(
         Instant since,
         String reason,
         RecommendedAction recommendedAction,
+        DrainOrder drain,
         boolean withdrawsEveryDevice) {
     /** A healthy node. */
     public static NodeHealth healthy(Instant since) {
-        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE, false);
+        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE, DrainOrder.NONE, false);
     }
 
     /** True when all but the time are the same. */
@@ -29,6 +32,7 @@ public record NodeHealth(
         return state == other.state
                 && reason.equals(other.reason)
                 && recommendedAction == other.recommendedAction
+                && drain.equals(other.drain)
                 && withdrawsEveryDevice == other.withdrawsEveryDevice;
     }
 

@@ -2,6 +2,9 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.drain.DrainOrder;
+import io.gpufleet.health.model.drain.DrainProgress;
+import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
@@ -25,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param health health of the node as a whole
  * @param manual what operators keep out of service, or in it
  * @param revisions of the verdicts
- * @param heldBack what the policy asks for and is not carried out, by device; of the node by the empty text
+ * @param acting what is held back, how far a drain is, and who holds devices
  */
 public record NodeState(
         NodeReference node,
@@ -35,14 +38,30 @@ public record NodeState(
         NodeHealth health,
         Manual manual,
         Revisions revisions,
-        SequencedMap<String, HeldBack> heldBack) {
+        Acting acting) {
     /** How long a node is remembered of which nothing is left. */
     public static final Duration FORGET_AFTER = Duration.ofDays(30);
 
-    /** Copies the maps, sorted by key. */
+    /** Copies the map, sorted by key. */
     public NodeState {
         devices = new TreeMap<>(devices);
-        heldBack = new TreeMap<>(heldBack);
+    }
+
+    /**
+     * What acting on the verdict depends on, and how far it is.
+     *
+     * @param heldBack what the policy asks for and is not carried out, by device; of the node by the empty text
+     * @param drain how far the drain of the node is
+     * @param holdings who holds which devices
+     */
+    public record Acting(SequencedMap<String, HeldBack> heldBack, DrainProgress drain, Holdings holdings) {
+        /** Nothing. */
+        public static final Acting NONE = new Acting(new TreeMap<>(), DrainProgress.NONE, Holdings.UNKNOWN);
+
+        /** Copies the map, sorted by key. */
+        public Acting {
+            heldBack = new TreeMap<>(heldBack);
+        }
     }
 
     /**
@@ -124,6 +143,23 @@ public record NodeState(
         return manual.override();
     }
 
+    /** What the policy asks for and is not carried out, by device; of the node by the empty text. */
+    public SequencedMap<String, HeldBack> heldBack() {
+        return acting.heldBack();
+    }
+
+    /** Pods that have to leave: of what is out of service, while nothing holds that back. */
+    public DrainOrder drainOrder() {
+        DrainOrder wish = health.drain();
+        if (wish.wholeNode()) {
+            return tainted() ? wish : DrainOrder.NONE;
+        }
+        List<String> out = wish.devices().stream()
+                .filter(uuid -> device(uuid).filter(this::withdrawn).isPresent())
+                .toList();
+        return out.isEmpty() ? DrainOrder.NONE : new DrainOrder(wish.mode(), out);
+    }
+
     /** Revision of the newest verdict. */
     public long revision() {
         return revisions.verdict();
@@ -139,7 +175,7 @@ public record NodeState(
                 NodeHealth.healthy(at),
                 Manual.NONE,
                 Revisions.NONE,
-                new TreeMap<>());
+                Acting.NONE);
     }
 
     /** The device; empty when nothing is known about it. */
@@ -179,23 +215,23 @@ public record NodeState(
     }
 
     NodeState withNode(NodeReference newNode) {
-        return new NodeState(newNode, boot, devices, faults, health, manual, revisions, heldBack);
+        return new NodeState(newNode, boot, devices, faults, health, manual, revisions, acting);
     }
 
     NodeState withBoot(Boot newBoot) {
-        return new NodeState(node, newBoot, devices, faults, health, manual, revisions, heldBack);
+        return new NodeState(node, newBoot, devices, faults, health, manual, revisions, acting);
     }
 
     NodeState withDevices(SequencedMap<String, Device> newDevices) {
-        return new NodeState(node, boot, newDevices, faults, health, manual, revisions, heldBack);
+        return new NodeState(node, boot, newDevices, faults, health, manual, revisions, acting);
     }
 
     NodeState withFaults(Faults newFaults) {
-        return new NodeState(node, boot, devices, newFaults, health, manual, revisions, heldBack);
+        return new NodeState(node, boot, devices, newFaults, health, manual, revisions, acting);
     }
 
     NodeState withHealth(NodeHealth newHealth) {
-        return new NodeState(node, boot, devices, faults, newHealth, manual, revisions, heldBack);
+        return new NodeState(node, boot, devices, faults, newHealth, manual, revisions, acting);
     }
 
     NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
@@ -207,20 +243,32 @@ public record NodeState(
     }
 
     private NodeState with(Manual newManual) {
-        return new NodeState(node, boot, devices, faults, health, newManual, revisions, heldBack);
+        return new NodeState(node, boot, devices, faults, health, newManual, revisions, acting);
     }
 
     NodeState with(Revisions newRevisions) {
-        return new NodeState(node, boot, devices, faults, health, manual, newRevisions, heldBack);
+        return new NodeState(node, boot, devices, faults, health, manual, newRevisions, acting);
     }
 
     NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
-        return new NodeState(node, boot, devices, faults, health, manual, revisions, newHeldBack);
+        return with(new Acting(newHeldBack, acting.drain(), acting.holdings()));
+    }
+
+    NodeState with(DrainProgress newDrain) {
+        return with(new Acting(acting.heldBack(), newDrain, acting.holdings()));
+    }
+
+    NodeState with(Holdings newHoldings) {
+        return with(new Acting(acting.heldBack(), acting.drain(), newHoldings));
+    }
+
+    private NodeState with(Acting newActing) {
+        return new NodeState(node, boot, devices, faults, health, manual, revisions, newActing);
     }
 
     /** True when the policy or an operator keeps the node out of service and nothing holds that back. */
     public boolean tainted() {
-        return health.outOfService() && override() == null && !heldBack.containsKey("");
+        return health.outOfService() && override() == null && !heldBack().containsKey("");
     }
 
     /** False for a device that its daemon does not offer, as all of them while the driver is away. */
@@ -235,6 +283,6 @@ public record NodeState(
 
     /** True when the device is withdrawn and nothing holds that back. */
     public boolean withdrawn(Device device) {
-        return !device.health().trusted() && !heldBack.containsKey(device.uuid());
+        return !device.health().trusted() && !heldBack().containsKey(device.uuid());
     }
 }

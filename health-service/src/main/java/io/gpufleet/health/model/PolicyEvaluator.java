@@ -5,6 +5,8 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
+import io.gpufleet.health.model.drain.DrainMode;
+import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
@@ -115,7 +117,35 @@ final class PolicyEvaluator {
         NodeHealth now = state.health();
         boolean unchanged = now.state() == next && now.reason().equals(reason);
         return new NodeHealth(
-                next, unchanged ? now.since() : since, reason, recommendedAction(state), withdrawsEveryDevice(state));
+                next,
+                unchanged ? now.since() : since,
+                reason,
+                recommendedAction(state),
+                drain(state),
+                withdrawsEveryDevice(state));
+    }
+
+    /** Pods that the rules of the faults that take something out of service ask to leave. */
+    private DrainOrder drain(NodeState state) {
+        DrainOrder ofNode = DrainOrder.ofNode(drain(state.episodes().values()));
+        return inUse(state).map(this::drain).reduce(ofNode, DrainOrder::and);
+    }
+
+    /** A reset concerns the pods of one GPU, a reboot those of every GPU. */
+    private DrainOrder drain(Device device) {
+        DrainMode mode = drain(device.episodes().values());
+        boolean ofDevice = mode == DrainMode.GPU_PODS
+                && recommendedFor(device).orElse(RecommendedAction.NONE).compareTo(RecommendedAction.REBOOT) < 0;
+        return ofDevice ? DrainOrder.ofDevice(device.uuid()) : DrainOrder.ofNode(mode);
+    }
+
+    private DrainMode drain(Collection<Episode> open) {
+        return open.stream()
+                .filter(Episode::acts)
+                .map(policy::rule)
+                .filter(rule -> rule.faultClass().withdraws())
+                .map(FaultRule::drain)
+                .reduce(DrainMode.NONE, DrainMode::orMore);
     }
 
     /**

@@ -2,6 +2,8 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.drain.DrainProgress;
+import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.Faults;
@@ -30,6 +32,8 @@ public final class StateReducer {
                 state.withNode(state.node().with(placement));
             case HealthEvent.PresenceChanged(Presence presence) ->
                 state.withNode(state.node().with(presence));
+            case HealthEvent.DrainChanged(DrainProgress progress) -> state.with(progress);
+            case HealthEvent.HoldingsChanged(Holdings holdings) -> state.with(holdings);
             case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
             case HealthEvent.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(identity, listed, lost));

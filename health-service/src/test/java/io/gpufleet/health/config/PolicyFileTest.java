@@ -3,6 +3,8 @@ package io.gpufleet.health.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.health.model.drain.DrainMode;
+import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
@@ -14,6 +16,7 @@ import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -105,6 +108,42 @@ class PolicyFileTest {
         try (var pack = PolicyFile.class.getResourceAsStream("/io/gpufleet/health/policy/nvidia.yaml")) {
             assertThat(pack).isNotNull();
             return new String(Objects.requireNonNull(pack).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void rulesDrainNothingUnlessTheySaySo() {
+        HealthPolicy policy = PolicyFile.parse("mine", """
+                policy: mine
+                extends: nvidia
+                drain: {notice: PT10M, then: delete, namespaces: ["team-*"]}
+                xids: {79: {class: taint-reboot, recommendedAction: reboot, drain: gpu-pods}}
+                """);
+
+        assertThat(Objects.requireNonNull(policy.codes().get(FaultCode.xid(79))).drain())
+                .isEqualTo(DrainMode.GPU_PODS);
+        assertThat(policy.codes().values().stream().filter(rule -> rule.drain() != DrainMode.NONE))
+                .hasSize(1);
+        assertThat(policy.drain().onDeadline()).isEqualTo(DrainSettings.OnDeadline.DELETE);
+        assertThat(policy.drain().mayEvictFrom("team-a")).isTrue();
+        assertThat(policy.drain().mayEvictFrom("kube-system")).isFalse();
+    }
+
+    @Test
+    void aMistakeInTheDrainSectionIsOneLine() {
+        for (String section : List.of(
+                "{then: kill}",
+                "{nodes: 0}",
+                "{notice: 5m}",
+                "{notice: PT2H}",
+                "{pods: 3}",
+                "{namespaces: team}",
+                "yes")) {
+            assertThatThrownBy(() -> PolicyFile.parse("mine", "policy: mine\nextends: nvidia\ndrain: " + section))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageStartingWith("policy mine: drain")
+                    .message()
+                    .doesNotContain("\n");
         }
     }
 }

@@ -164,6 +164,7 @@ class HealthMachinePropertyTest {
                         NodeScenario.START,
                         anyOfSeveral(state, standing.reason()),
                         standing.recommendedAction(),
+                        standing.drain(),
                         standing.withdrawsEveryDevice()))
                 .with(NodeState.Revisions.NONE);
     }

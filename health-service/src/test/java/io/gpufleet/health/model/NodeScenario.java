@@ -39,7 +39,7 @@ public final class NodeScenario {
     private DaemonKnowledge knowledge = KNOWN;
     private final HealthMachine machine;
     private final List<DecisionResult> results = new ArrayList<>();
-    private NodeState state = NodeState.unknown("node-1", START);
+    private NodeState state;
     private Instant now = START;
     private DaemonIncarnation incarnation = INCARNATION;
     private Duration age = Duration.ZERO;
@@ -48,7 +48,13 @@ public final class NodeScenario {
 
     /** A node before its first signal. */
     public NodeScenario(HealthPolicy policy) {
+        this("node-1", policy);
+    }
+
+    /** A node of this name before its first signal. */
+    public NodeScenario(String name, HealthPolicy policy) {
         this.machine = new HealthMachine(policy, Duration.ofMinutes(10));
+        this.state = NodeState.unknown(name, START);
     }
 
     /** Current state. */

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.policy;
 
+import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.Withdrawal;
 import java.util.Locale;
@@ -11,8 +12,15 @@ import java.util.Locale;
  * @param faultClass severity
  * @param recommendedAction for an operator
  * @param timing when it acts; until then the fault is suspect only, whatever the class
+ * @param drain which pods have to leave while it withdraws
  */
-public record FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing) {
+public record FaultRule(
+        String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing, DrainMode drain) {
+    /** A rule that drains nothing. */
+    public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing) {
+        this(name, faultClass, recommendedAction, timing, DrainMode.NONE);
+    }
+
     /** A rule that acts at once. */
     public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction) {
         this(name, faultClass, recommendedAction, Timing.IMMEDIATE);
@@ -27,7 +35,7 @@ public record FaultRule(String name, FaultClass faultClass, RecommendedAction re
     FaultRule agreedWith(Withdrawal withdrawal) {
         String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing);
+            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing, drain);
         }
         if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
             return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, timing);

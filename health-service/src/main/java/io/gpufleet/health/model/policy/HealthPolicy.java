@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.policy;
 
+import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
@@ -23,6 +24,7 @@ import java.util.stream.Stream;
  * @param recoveryDwell how long a device stays out of service after its last fault is cleared; zero by default, since
  *     the daemon waits for a dwell of its own before it clears a fault
  * @param escalation what is recommended for a fault that comes back
+ * @param drain how nodes are drained, where a rule says that they are
  */
 public record HealthPolicy(
         String name,
@@ -30,7 +32,19 @@ public record HealthPolicy(
         Map<FaultKind, FaultRule> kinds,
         Map<RecoveryAction, FaultRule> actions,
         Duration recoveryDwell,
-        Escalation escalation) {
+        Escalation escalation,
+        DrainSettings drain) {
+    /** A policy that drains as usual, where a rule says so. */
+    public HealthPolicy(
+            String name,
+            Map<FaultCode, FaultRule> codes,
+            Map<FaultKind, FaultRule> kinds,
+            Map<RecoveryAction, FaultRule> actions,
+            Duration recoveryDwell,
+            Escalation escalation) {
+        this(name, codes, kinds, actions, recoveryDwell, escalation, DrainSettings.DEFAULT);
+    }
+
     /** Rejects a policy without a rule for every kind. */
     public HealthPolicy {
         codes = Map.copyOf(codes);

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.policy;
 
+import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -41,6 +42,23 @@ public final class TestPolicies {
                 RecoveryAction.GPU_RESET, rule("gpu-reset", FaultClass.WITHDRAW, RecommendedAction.RESET_GPU),
                 RecoveryAction.NODE_REBOOT, rule("node-reboot", FaultClass.TAINT_REBOOT, RecommendedAction.REBOOT));
         return new HealthPolicy("test", codes, kinds, actions, dwell, Escalation.DEFAULT);
+    }
+
+    /** The standard policy, of which every rule that withdraws drains. */
+    public static HealthPolicy draining(DrainMode mode) {
+        HealthPolicy standard = standard();
+        return new HealthPolicy(
+                standard.name(),
+                standard.codes().entrySet().stream()
+                        .collect(Collectors.toMap(Map.Entry::getKey, entry -> draining(entry.getValue(), mode))),
+                standard.kinds(),
+                standard.actions(),
+                standard.recoveryDwell(),
+                standard.escalation());
+    }
+
+    private static FaultRule draining(FaultRule rule, DrainMode mode) {
+        return new FaultRule(rule.name(), rule.faultClass(), rule.recommendedAction(), rule.timing(), mode);
     }
 
     private static FaultRule rule(String name, FaultClass faultClass, RecommendedAction action) {
