@@ -27,10 +27,12 @@ import io.gpufleet.health.kafka.SignalSender;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.KubernetesPodClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
+import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.drain.DrainAdmission;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
@@ -54,7 +56,11 @@ import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,12 +120,14 @@ public final class HealthMain {
         var metrics = new HealthMetrics(store, counters);
         var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
-        var settings = new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, protection.labelKeys());
+        var settings = new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, labelKeys(protection));
+        Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
         var step = new NodePatchStep(timed, signals, lease, counters, clock, settings);
         Reconciler reconciler = shutdown.add(
-                "reconciler", new Reconciler(step, signals, lease, timings, backlog, config.reconcileInterval()));
+                "reconciler",
+                new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
-        Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, lease, backlog, clock));
+        Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, lease, backlog, freeze));
 
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
@@ -149,13 +157,19 @@ public final class HealthMain {
         listen(vertx, router, config.http(), shutdown);
     }
 
+    private static Set<String> labelKeys(Protection protection) {
+        return Stream.concat(protection.labelKeys().stream(), Stream.of(Maintenance.KEY))
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
     private static Drainer drainer(
             KubernetesClient client,
             SignalSender signals,
             CurrentPolicy policy,
             CurrentLease lease,
             Backlog backlog,
-            Clock clock) {
+            Supplier<Optional<String>> freeze) {
+        Clock clock = Clock.systemUTC();
         var admission = new DrainAdmission();
         var step = new DrainStep(
                 new KubernetesPodClient(client, clock),
@@ -164,7 +178,7 @@ public final class HealthMain {
                 () -> policy.get().policy().drain(),
                 lease,
                 clock);
-        return new Drainer(step, admission, backlog);
+        return new Drainer(step.pausedBy(freeze), admission, backlog);
     }
 
     private static Vertx vertx(Shutdown shutdown) {

@@ -50,6 +50,9 @@ sealed interface NodeOutcome {
     /** No call was made. */
     record LeaseEnded() implements NodeOutcome {}
 
+    /** An operator froze the fleet. */
+    record Frozen(String reason) implements NodeOutcome {}
+
     /** Every attempt of a patch met a changed Node. */
     record ConflictsExceeded() implements NodeOutcome {}
 
@@ -73,6 +76,7 @@ sealed interface NodeOutcome {
                 target + " was applied again " + repairs + " times in an hour and removed by field manager " + manager
                         + " each time: keep it from the taints of others";
             case Failed(String reason) -> reason;
+            case Frozen(String reason) -> "left alone: " + reason;
             case LeaseEnded() -> "this replica may not act now: no commit proves that it leads";
             case ConflictsExceeded() -> "the Node changes too often to be patched";
         };

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +23,7 @@ public final class NodePatchStep {
     private static final int ATTEMPTS = 5;
     private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
     private static final Duration LEASE_RETRY = Duration.ofSeconds(1);
+    private static final Duration FREEZE_RETRY = Duration.ofSeconds(5);
 
     private final NodeClient nodes;
     private final SignalSink signals;
@@ -30,6 +32,7 @@ public final class NodePatchStep {
     private final Set<String> labelKeys;
     private final Map<String, ObservedNode.NodeFacts> reportedFacts = new ConcurrentHashMap<>();
     private final Map<String, NodeOutcome> outcomes = new ConcurrentHashMap<>();
+    private Supplier<Optional<String>> freeze = Optional::empty;
 
     /**
      * Settings of a step.
@@ -81,6 +84,12 @@ public final class NodePatchStep {
         this.overrides = new OverrideDetector(this.nodes, this.signals, clock, settings.confirmAfter());
     }
 
+    /** Names what holds every patch back; before the first step. */
+    public NodePatchStep pausedBy(Supplier<Optional<String>> reason) {
+        freeze = reason;
+        return this;
+    }
+
     /** Prepares for the first patch. */
     void warmUp() {
         nodes.warmUp();
@@ -120,6 +129,11 @@ public final class NodePatchStep {
             return new ReconcileResult.Reconciled();
         }
         reportNode(verdict, observed.get());
+        Optional<String> frozen = freeze.get();
+        if (frozen.isPresent()) {
+            outcomes.put(node, new NodeOutcome.Frozen(frozen.get()));
+            return new ReconcileResult.RequeueAfter(FREEZE_RETRY);
+        }
         return patch(observed.get(), DesiredNode.of(verdict), backoff(failures));
     }
 

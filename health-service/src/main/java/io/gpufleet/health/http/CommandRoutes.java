@@ -28,7 +28,8 @@ import java.util.function.Function;
 /** Commands of operators: {@code POST /v1/…}, authorized by the verb of the command and appended to the log. */
 final class CommandRoutes {
     private static final int MAX_REASON = 512;
-    private static final Set<Command> NODE_COMMANDS = EnumSet.of(Command.QUARANTINE, Command.RELEASE, Command.FORGET);
+    private static final Set<Command> NODE_COMMANDS = EnumSet.of(
+            Command.QUARANTINE, Command.RELEASE, Command.FORGET, Command.BEGIN_MAINTENANCE, Command.END_MAINTENANCE);
     private static final Set<Command> DEVICE_COMMANDS =
             EnumSet.of(Command.QUARANTINE, Command.RELEASE, Command.RETIRE, Command.CLEAR);
 
@@ -45,6 +46,9 @@ final class CommandRoutes {
     /** Adds the routes. */
     void mount(Router router) {
         mount(router, "/v1/brake/reset", Command.RESET_BRAKE, _ -> new AccessTarget("brakes", "storm-brake"));
+        EnumSet.of(Command.FREEZE, Command.UNFREEZE)
+                .forEach(command ->
+                        mount(router, "/v1/" + verb(command), command, _ -> new AccessTarget("fleets", "fleet")));
         NODE_COMMANDS.forEach(command -> mount(
                 router,
                 "/v1/nodes/:node/" + verb(command),
@@ -84,7 +88,7 @@ final class CommandRoutes {
         }
         String node = parameter(context, "node");
         String device = parameter(context, "device");
-        if (command == Command.RESET_BRAKE) {
+        if (BrakeReset.concernsFleet(command)) {
             issue(context, command, new CommandTarget(BrakeReset.FLEET, ""));
         } else if (device.isEmpty()) {
             store.node(node)
@@ -136,8 +140,10 @@ final class CommandRoutes {
     }
 
     private Optional<String> conflict(Command command, CommandTarget target) {
+        if (BrakeReset.concernsFleet(command)) {
+            return BrakeReset.conflict(store.node(BrakeReset.FLEET), command);
+        }
         return store.node(target.node())
-                .filter(_ -> command != Command.RESET_BRAKE)
                 .flatMap((NodeState state) -> OperatorCommands.conflict(state, command, target.device()));
     }
 
@@ -160,6 +166,8 @@ final class CommandRoutes {
     }
 
     private static String verb(Command command) {
-        return command == Command.RESET_BRAKE ? "reset" : command.name().toLowerCase(Locale.ROOT);
+        return command == Command.RESET_BRAKE
+                ? "reset"
+                : command.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -1,5 +1,6 @@
 package io.gpufleet.health.http;
 
+import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HeldBack;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
@@ -32,6 +33,8 @@ import java.util.Optional;
  * quarantine?   note
  * incidents     the newest ones of the node, see {@link IncidentJson}
  * override?     {target, by, since}
+ * maintenance?  who declared that people work on the node, and why
+ * frozen?       who froze the fleet, and why
  * brakeReset?   {target, by, since} by which an operator opened the storm brake of the fleet
  * eventsRefused? why, and what to do about it
  * </pre>
@@ -39,7 +42,7 @@ import java.util.Optional;
 final class ExplanationJson {
     private ExplanationJson() {}
 
-    static JsonObject of(NodeState state, String outcome, boolean eventsRefused, Optional<ManualOverride> brakeReset) {
+    static JsonObject of(NodeState state, String outcome, boolean eventsRefused, Optional<NodeState> fleet) {
         Verdict verdict = Verdict.of(state);
         var devices = new JsonArray();
         state.devices().values().forEach(device -> devices.add(of(state, device)));
@@ -66,7 +69,9 @@ final class ExplanationJson {
         if (state.override() != null) {
             json.put("override", override(state.override()));
         }
-        brakeReset.ifPresent(reset -> json.put("brakeReset", override(reset)));
+        state.maintenance().ifPresent(line -> json.put("maintenance", line));
+        BrakeReset.freeze(fleet).ifPresent(line -> json.put("frozen", line));
+        BrakeReset.newest(fleet).ifPresent(reset -> json.put("brakeReset", override(reset)));
         if (eventsRefused) {
             json.put("eventsRefused", refused(state.boot()));
         }

@@ -104,7 +104,7 @@ public final class HealthRoutes {
                         state,
                         sources.outcome().apply(node),
                         sources.refusedAsStale().test(node),
-                        BrakeReset.newest(sources.states().node(BrakeReset.FLEET)))
+                        sources.states().node(BrakeReset.FLEET))
                 .put("incidents", json.of(newest.subList(0, Math.min(EXPLAINED_INCIDENTS, newest.size()))));
     }
 

@@ -67,6 +67,8 @@ public final class HealthProjection implements Projection<NodeState> {
     private final SilenceDetector silence = new SilenceDetector();
     /** Nodes that have become silent, until their tick. */
     private final Set<String> silent = new HashSet<>();
+    /** What holds everything back while the fleet is frozen; empty while it is not. */
+    private String frozen = "";
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 
@@ -98,6 +100,7 @@ public final class HealthProjection implements Projection<NodeState> {
         byHand.clear();
         silence.restart(now);
         silent.clear();
+        frozen = BrakeReset.freeze(states.get(BrakeReset.FLEET)).orElse("");
         Instant opened = BrakeReset.newest(states.get(BrakeReset.FLEET))
                 .map(ManualOverride::since)
                 .orElse(Instant.MIN);
@@ -112,6 +115,7 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public void undone(Set<String> keys, States<NodeState> states) {
+        frozen = BrakeReset.freeze(states.get(BrakeReset.FLEET)).orElse("");
         for (String node : keys) {
             Optional<NodeState> state = states.get(node);
             state.ifPresentOrElse(this::remember, () -> forgotten(node));
@@ -222,9 +226,8 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private Effects<NodeState> on(States<NodeState> states, HealthSignal signal, Inbound.Event event, Instant now) {
         if (event.key().equals(BrakeReset.FLEET)) {
-            return signal instanceof HealthSignal.CommandIssued command
-                            && command.command() == HealthSignal.Command.RESET_BRAKE
-                    ? brakeReset(command, event, now)
+            return signal instanceof HealthSignal.CommandIssued command && BrakeReset.concernsFleet(command.command())
+                    ? fleetCommand(states, command, event, now)
                     : Effects.none();
         }
         Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
@@ -241,10 +244,16 @@ public final class HealthProjection implements Projection<NodeState> {
         return moved.then(forgotten ? effects.then(forget(event.key())) : effects);
     }
 
-    private Effects<NodeState> brakeReset(HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
-        String budget = usage.allowance(BrakeReset.FLEET, Footprint.NONE, now).nodeBudget();
-        usage.openBrake();
-        return effects(BrakeReset.decide(command, budget), now, event);
+    private Effects<NodeState> fleetCommand(
+            States<NodeState> states, HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
+        String budget = "";
+        if (command.command() == HealthSignal.Command.RESET_BRAKE) {
+            budget = usage.allowance(BrakeReset.FLEET, Footprint.NONE, now).nodeBudget();
+            usage.openBrake();
+        }
+        DecisionResult result = BrakeReset.decide(states.get(BrakeReset.FLEET), command, budget);
+        frozen = BrakeReset.freeze(Optional.of(result.state())).orElse("");
+        return effects(result, now, event);
     }
 
     /** What an operator keeps out of service stays so on another node: the quarantine follows the device. */
@@ -299,7 +308,10 @@ public final class HealthProjection implements Projection<NodeState> {
     @Override
     public Effects<NodeState> tick(String node, States<NodeState> states, Instant now) {
         if (node.equals(BrakeReset.FLEET)) {
-            return Effects.forget(node, List.of());
+            return states.get(node)
+                    .flatMap(BrakeReset::withoutBrake)
+                    .map(left -> Effects.state(node, left, List.of()))
+                    .orElseGet(() -> Effects.forget(node, List.of()));
         }
         boolean forgettable = states.get(node)
                 .flatMap(NodeState::forgettableAt)
@@ -316,13 +328,21 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
         String node = before.node().name();
-        Allowance allowance = usage.allowance(node, Footprints.of(before), now);
+        Allowance allowance = allowance(before, usage.allowance(node, Footprints.of(before), now));
         DecisionResult result = machine.decide(before, signal, now, allowance);
         if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
             usage.tainted(node, now);
         }
         remember(result.state());
         return result;
+    }
+
+    private Allowance allowance(NodeState state, Allowance ofBudgets) {
+        return Optional.of(frozen)
+                .filter(reason -> !reason.isEmpty())
+                .or(state::maintenance)
+                .map(reason -> Allowance.heldBackBy(reason, ofBudgets))
+                .orElse(ofBudgets);
     }
 
     private void remember(NodeState state) {

@@ -149,6 +149,10 @@ final class SignalMapper {
             case COMMAND_CLEAR -> Optional.of(Command.CLEAR);
             case COMMAND_FORGET -> Optional.of(Command.FORGET);
             case COMMAND_RESET_BRAKE -> Optional.of(Command.RESET_BRAKE);
+            case COMMAND_BEGIN_MAINTENANCE -> Optional.of(Command.BEGIN_MAINTENANCE);
+            case COMMAND_END_MAINTENANCE -> Optional.of(Command.END_MAINTENANCE);
+            case COMMAND_FREEZE -> Optional.of(Command.FREEZE);
+            case COMMAND_UNFREEZE -> Optional.of(Command.UNFREEZE);
             case COMMAND_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
         };
         return known.map(value -> new HealthSignal.CommandIssued(
@@ -187,7 +191,7 @@ final class SignalMapper {
                         node.getPlacement().getLabelsMap(),
                         node.getPlacement().getUsable(),
                         true,
-                        !node.hasReady() || node.getReady())
+                        !node.getPlacement().getNotReady())
                 : NodeReference.Placement.UNKNOWN;
     }
 

@@ -50,7 +50,8 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink {
                                 .setManaged(facts.managed())
                                 .setPlacement(NodePlacement.newBuilder()
                                         .putAllLabels(facts.placement().labels())
-                                        .setUsable(facts.placement().usable()))));
+                                        .setUsable(facts.placement().usable())
+                                        .setNotReady(facts.notReady()))));
     }
 
     @Override
@@ -109,6 +110,10 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink {
                             case CLEAR -> Command.COMMAND_CLEAR;
                             case FORGET -> Command.COMMAND_FORGET;
                             case RESET_BRAKE -> Command.COMMAND_RESET_BRAKE;
+                            case BEGIN_MAINTENANCE -> Command.COMMAND_BEGIN_MAINTENANCE;
+                            case END_MAINTENANCE -> Command.COMMAND_END_MAINTENANCE;
+                            case FREEZE -> Command.COMMAND_FREEZE;
+                            case UNFREEZE -> Command.COMMAND_UNFREEZE;
                         })
                 .setDeviceUuid(device)
                 .setUser(user)

@@ -12,6 +12,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -62,6 +63,11 @@ final class StateMapper {
             wire.setPresence(PresenceMapper.toWire(state.node().presence()));
         }
         DrainMapper.write(state, wire);
+        Maintenance maintenance = state.manual().maintenance();
+        if (maintenance != null) {
+            wire.setMaintenanceNote(maintenance.note())
+                    .setMaintenanceSince(TimestampMapping.toWire(maintenance.since()));
+        }
         Quarantine quarantine = state.quarantine();
         if (quarantine != null) {
             wire.setNote(quarantine.note()).setNoteEventId(quarantine.eventId());
@@ -130,6 +136,11 @@ final class StateMapper {
                                                 wire.getOverride().getSince()),
                                         wire.getOverride().getBy(),
                                         wire.getOverride().getTarget())
+                                : null,
+                        wire.hasMaintenanceSince()
+                                ? new Maintenance(
+                                        TimestampMapping.fromWire(wire.getMaintenanceSince()),
+                                        wire.getMaintenanceNote())
                                 : null),
                 new NodeState.Revisions(wire.getVerdictRevision(), wire.getCauseRevision()),
                 DrainMapper.acting(heldBack(wire.getHeldBackList()), wire));

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.NodeSystemInfo;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
@@ -14,6 +15,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -39,7 +41,7 @@ final class NodeMapper {
         Map<String, String> annotations = orEmpty(node.getMetadata().getAnnotations());
         return new ObservedNode(
                 node.getMetadata().getName(),
-                facts(node, labels),
+                facts(node, withMaintenance(labels, annotations)),
                 new PatchBase(
                         text(node.getMetadata().getResourceVersion()),
                         annotations.get(APPLIED),
@@ -63,19 +65,32 @@ final class NodeMapper {
                 .findFirst();
     }
 
+    /** Declared by an annotation it counts like a label, so that both are reported with the labels of pool and zone. */
+    private static Map<String, String> withMaintenance(Map<String, String> labels, Map<String, String> annotations) {
+        if (!annotations.containsKey(Maintenance.KEY)) {
+            return labels;
+        }
+        var all = new HashMap<>(labels);
+        all.put(Maintenance.KEY, text(annotations.get(Maintenance.KEY)));
+        return all;
+    }
+
     private static NodeFacts facts(Node node, Map<String, String> labels) {
-        boolean ready = conditions(node)
-                .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
+        Optional<String> ready = conditions(node)
+                .filter(condition -> "Ready".equals(condition.getType()))
+                .map(condition -> text(condition.getStatus()))
+                .findFirst();
         NodeSystemInfo info = node.getStatus() == null ? null : node.getStatus().getNodeInfo();
         boolean unschedulable =
                 node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
         return new NodeFacts(
                 text(node.getMetadata().getUid()),
                 info == null ? "" : text(info.getBootID()),
-                ready,
+                ready.filter("True"::equals).isPresent(),
                 unschedulable,
                 !"false".equals(labels.get(MANAGED)),
-                labels);
+                labels,
+                ready.filter(status -> !status.equals("True")).isPresent());
     }
 
     /** The list of taints is one field, which its last writer owns. */

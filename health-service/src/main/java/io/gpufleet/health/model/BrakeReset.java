@@ -4,13 +4,15 @@ import io.gpufleet.health.model.Decision.Outcome;
 import io.gpufleet.health.model.Decision.StateTransition;
 import io.gpufleet.health.model.Decision.Status;
 import io.gpufleet.health.model.DecisionResult.Effect;
+import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.CommandIssued;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The storm brake opened by an operator: a state of its own, under a key that no node can have. */
+/** Commands about the whole fleet: its storm brake, its freeze. A state of its own, under a key that no node can have. */
 public final class BrakeReset {
     /** Key of the fleet; the slash is not allowed in the name of a node. */
     public static final String FLEET = "/fleet";
@@ -19,24 +21,65 @@ public final class BrakeReset {
 
     private BrakeReset() {}
 
-    /** Opens the brake: decision and state, which holds who opened it, why and when. */
-    public static DecisionResult decide(CommandIssued command, String budget) {
+    /** True for a command about the fleet. */
+    public static boolean concernsFleet(Command command) {
+        return switch (command) {
+            case RESET_BRAKE, FREEZE, UNFREEZE -> true;
+            case QUARANTINE, RELEASE, RETIRE, CLEAR, FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE -> false;
+        };
+    }
+
+    /** Decision and state, which holds who opened the brake and who froze the fleet, why and when. */
+    public static DecisionResult decide(Optional<NodeState> fleet, CommandIssued command, String budget) {
         Instant at = command.metadata().at();
         String by = command.user() + ": " + command.reason();
-        var event = new HealthEvent.OverrideChanged(new ManualOverride(at, by, TARGET));
+        HealthEvent event = switch (command.command()) {
+            case FREEZE -> new HealthEvent.MaintenanceChanged(new Maintenance(at, by));
+            case UNFREEZE -> new HealthEvent.MaintenanceChanged(null);
+            case RESET_BRAKE, QUARANTINE, RELEASE, RETIRE, CLEAR, FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE ->
+                new HealthEvent.OverrideChanged(new ManualOverride(at, by, TARGET));
+        };
+        String action = switch (command.command()) {
+            case FREEZE -> "freeze";
+            case UNFREEZE -> "end freeze";
+            case RESET_BRAKE, QUARANTINE, RELEASE, RETIRE, CLEAR, FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE ->
+                "open storm brake";
+        };
         var decision = new Decision(
                 "",
                 List.of(command.metadata().eventId()),
                 "operator",
                 new StateTransition(HealthState.HEALTHY, HealthState.HEALTHY),
-                "open storm brake",
+                action,
                 new Outcome(Status.ACTED, by, budget),
                 List.of(),
                 0);
         return new DecisionResult(
                 List.of(event),
                 List.of(new Effect.RecordDecision(decision)),
-                StateReducer.apply(NodeState.unknown(FLEET, at), event));
+                StateReducer.apply(fleet.orElseGet(() -> NodeState.unknown(FLEET, at)), event));
+    }
+
+    /** What holds everything back while an operator froze the fleet; empty while none did. */
+    public static Optional<String> freeze(Optional<NodeState> fleet) {
+        return fleet.flatMap(state -> Optional.ofNullable(state.manual().maintenance()))
+                .map(frozen -> "frozen by " + frozen.note());
+    }
+
+    /** Why the command would change nothing, one line; empty when it would change something. */
+    public static Optional<String> conflict(Optional<NodeState> fleet, Command command) {
+        boolean frozen = freeze(fleet).isPresent();
+        if (command == Command.FREEZE && frozen) {
+            return Optional.of("the fleet is frozen already");
+        }
+        return command == Command.UNFREEZE && !frozen ? Optional.of("the fleet is not frozen") : Optional.empty();
+    }
+
+    /** The state once the time of the brake's record is over: what is left of it, empty when nothing is. */
+    public static Optional<NodeState> withoutBrake(NodeState fleet) {
+        return fleet.manual().maintenance() == null
+                ? Optional.empty()
+                : Optional.of(StateReducer.apply(fleet, new HealthEvent.OverrideChanged(null)));
     }
 
     /** Who opened the brake last, within the time for which that is remembered. */

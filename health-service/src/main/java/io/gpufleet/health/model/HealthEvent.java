@@ -7,6 +7,7 @@ import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
 import java.util.List;
@@ -76,6 +77,9 @@ public sealed interface HealthEvent {
 
     /** An operator quarantined the node, or released it (null). */
     record QuarantineChanged(@Nullable Quarantine quarantine) implements HealthEvent {}
+
+    /** Maintenance of the node was declared, or ended (null). */
+    record MaintenanceChanged(@Nullable Maintenance maintenance) implements HealthEvent {}
 
     /** A manual override began, or ended (null). */
     record OverrideChanged(@Nullable ManualOverride override) implements HealthEvent {}

@@ -185,7 +185,15 @@ public sealed interface HealthSignal {
         /** Forget a node without a Node object. */
         FORGET,
         /** Open the storm brake of the fleet. */
-        RESET_BRAKE
+        RESET_BRAKE,
+        /** Declare that people work on the node: nothing new is done to it. */
+        BEGIN_MAINTENANCE,
+        /** The work on the node is over. */
+        END_MAINTENANCE,
+        /** Do nothing new to any node, and change no Node object. */
+        FREEZE,
+        /** End that. */
+        UNFREEZE
     }
 
     /**

@@ -23,7 +23,7 @@ public record NodeReference(
      * @param labels that decide about pool and zone
      * @param usable true when it is ready and schedulable; what was not observed cannot be used
      * @param observed false before it was observed
-     * @param ready its condition Ready; true before it was observed
+     * @param ready false while its condition Ready is there and is not True
      */
     public record Placement(Map<String, String> labels, boolean usable, boolean observed, boolean ready) {
         /** Before the Node object was observed. */

@@ -9,6 +9,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.Faults;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -102,11 +103,14 @@ public record NodeState(
      *
      * @param quarantine set while an operator keeps the node out of service
      * @param override set while a manual override keeps our taint away
+     * @param maintenance set while an operator declares that people work on the node
      */
     public record Manual(
-            @Nullable Quarantine quarantine, @Nullable ManualOverride override) {
+            @Nullable Quarantine quarantine,
+            @Nullable ManualOverride override,
+            @Nullable Maintenance maintenance) {
         /** Nothing. */
-        public static final Manual NONE = new Manual(null, null);
+        public static final Manual NONE = new Manual(null, null, null);
     }
 
     /**
@@ -148,9 +152,14 @@ public record NodeState(
         return acting.heldBack();
     }
 
+    /** What holds everything new back while people work on the node; empty while they do not. */
+    public Optional<String> maintenance() {
+        return Maintenance.holdsBack(manual.maintenance(), node.placement().labels());
+    }
+
     /** Pods that have to leave: of what is out of service, while nothing holds that back. */
     public DrainOrder drainOrder() {
-        DrainOrder wish = health.drain();
+        DrainOrder wish = maintenance().isPresent() ? DrainOrder.NONE : health.drain();
         if (wish.wholeNode()) {
             return tainted() ? wish : DrainOrder.NONE;
         }
@@ -235,11 +244,15 @@ public record NodeState(
     }
 
     NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
-        return with(new Manual(newQuarantine, override()));
+        return with(new Manual(newQuarantine, override(), manual.maintenance()));
     }
 
     NodeState withOverride(@Nullable ManualOverride newOverride) {
-        return with(new Manual(quarantine(), newOverride));
+        return with(new Manual(quarantine(), newOverride, manual.maintenance()));
+    }
+
+    NodeState withMaintenance(@Nullable Maintenance newMaintenance) {
+        return with(new Manual(quarantine(), override(), newMaintenance));
     }
 
     private NodeState with(Manual newManual) {

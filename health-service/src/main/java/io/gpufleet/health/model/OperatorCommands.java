@@ -6,11 +6,13 @@ import io.gpufleet.health.model.HealthSignal.CommandIssued;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.Transitions;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import java.util.Optional;
 
 /** Effects of operator commands on a node or a device. */
 public final class OperatorCommands {
-    private static final String ONLY_THE_FLEET = "only the fleet has a storm brake";
+    private static final String ONLY_THE_FLEET = "only the fleet has a storm brake and can be frozen";
+    private static final String ONLY_A_NODE = "only a node can be forgotten or in maintenance";
 
     private final Evaluation evaluation;
     private final FaultSignals faults;
@@ -36,7 +38,11 @@ public final class OperatorCommands {
                         !state.node().absent(),
                         node + " has a Node object: delete that first, or the node is known again at once");
             case RETIRE, CLEAR -> Optional.of("only a device can be retired or cleared");
-            case RESET_BRAKE -> Optional.of(ONLY_THE_FLEET);
+            case BEGIN_MAINTENANCE ->
+                because(state.manual().maintenance() != null, node + " is in maintenance already");
+            case END_MAINTENANCE ->
+                because(state.manual().maintenance() == null, node + " is not in maintenance by a command");
+            case RESET_BRAKE, FREEZE, UNFREEZE -> Optional.of(ONLY_THE_FLEET);
         };
     }
 
@@ -53,8 +59,8 @@ public final class OperatorCommands {
                 because(
                         device.filter(OperatorCommands::hasHistory).isEmpty(),
                         "device " + uuid + " has no faults to forget");
-            case FORGET -> Optional.of("only a node can be forgotten");
-            case RESET_BRAKE -> Optional.of(ONLY_THE_FLEET);
+            case FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE -> Optional.of(ONLY_A_NODE);
+            case RESET_BRAKE, FREEZE, UNFREEZE -> Optional.of(ONLY_THE_FLEET);
         };
     }
 
@@ -89,7 +95,15 @@ public final class OperatorCommands {
                         new Quarantine(evaluation.at(), note, command.metadata().eventId())));
             case RELEASE -> evaluation.emit(new HealthEvent.QuarantineChanged(null));
             case FORGET -> evaluation.recordUnchanged(context, "", Status.ACTED, "forget node");
-            case RETIRE, CLEAR, RESET_BRAKE -> {}
+            case BEGIN_MAINTENANCE -> {
+                evaluation.emit(new HealthEvent.MaintenanceChanged(new Maintenance(evaluation.at(), note)));
+                evaluation.recordUnchanged(context, "", Status.ACTED, "begin maintenance");
+            }
+            case END_MAINTENANCE -> {
+                evaluation.emit(new HealthEvent.MaintenanceChanged(null));
+                evaluation.recordUnchanged(context, "", Status.ACTED, "end maintenance");
+            }
+            case RETIRE, CLEAR, RESET_BRAKE, FREEZE, UNFREEZE -> {}
         }
     }
 
@@ -107,7 +121,7 @@ public final class OperatorCommands {
                 evaluation.state().device(command.device()).ifPresent(this::clear);
                 evaluation.recordUnchanged(context, command.device(), Status.ACTED, "forget the faults of the device");
             }
-            case FORGET, RESET_BRAKE -> {}
+            case FORGET, RESET_BRAKE, BEGIN_MAINTENANCE, END_MAINTENANCE, FREEZE, UNFREEZE -> {}
         }
     }
 

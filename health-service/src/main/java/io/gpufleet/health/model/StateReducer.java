@@ -8,6 +8,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
 import java.util.List;
@@ -57,6 +58,7 @@ public final class StateReducer {
                 yield state.withDevices(devices);
             }
             case HealthEvent.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
+            case HealthEvent.MaintenanceChanged(Maintenance maintenance) -> state.withMaintenance(maintenance);
             case HealthEvent.OverrideChanged(ManualOverride override) -> state.withOverride(override);
             case HealthEvent.NodeHealthChanged(NodeHealth health) -> state.withHealth(health);
             case HealthEvent.VerdictReached(NodeState.Revisions revisions) -> state.with(revisions);

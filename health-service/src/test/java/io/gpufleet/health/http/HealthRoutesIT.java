@@ -111,7 +111,7 @@ class HealthRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(15);
+                .hasSize(19);
     }
 
     @ParameterizedTest
@@ -149,6 +149,8 @@ class HealthRoutesIT {
                 "POST   | /v1/devices/gpu-1/retire        | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-0/clear         | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/brake/reset                 | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/freeze                      | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/unfreeze                    | ada            | {\"reason\":\"a\"} | 409",
                 "POST   | /v1/brake/reset                 | bob            | {\"reason\":\"a\"} | 403",
                 "GET    | /v1/nodes/%2Ffleet/why          | ada            |                   | 404",
                 "POST   | /v1/nodes/node-1/quarantine     | ada            | {\"reason\":\"a\"} | 409",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.PatchBase;
 import org.junit.jupiter.api.Test;
 
@@ -54,5 +55,37 @@ class NodeMapperTest {
 
         assertThat(NodeMapper.toModel(node).facts().labels()).containsEntry("a", "b");
         assertThat(NodeMapper.toModel(node).base().taintsManager()).isEmpty();
+    }
+
+    private static ObservedNode node(String metadata, String conditions) {
+        return NodeMapper.toModel(Serialization.unmarshal("""
+                apiVersion: v1
+                kind: Node
+                metadata: {name: n, %s}
+                status: {conditions: [%s]}
+                """.formatted(metadata, conditions), Node.class));
+    }
+
+    @Test
+    void onlyAConditionThatSaysSoMakesANodeNotReady() {
+        assertThat(node("uid: u", "").facts().placement().ready()).isTrue();
+        assertThat(node("uid: u", "{type: Ready, status: \"True\"}")
+                        .facts()
+                        .placement()
+                        .usable())
+                .isTrue();
+        assertThat(node("uid: u", "{type: Ready, status: Unknown}")
+                        .facts()
+                        .placement()
+                        .ready())
+                .isFalse();
+    }
+
+    @Test
+    void anAnnotationDeclaresMaintenanceLikeALabel() {
+        assertThat(node("annotations: {gpufleet.io/maintenance: fan}", "")
+                        .facts()
+                        .labels())
+                .containsEntry("gpufleet.io/maintenance", "fan");
     }
 }

@@ -43,6 +43,8 @@ public final class DrainStep {
     /** By UID of the pod: how often its eviction was refused in a row, and when it is asked for again. */
     private final Map<String, Refusal> refused = new ConcurrentHashMap<>();
 
+    private Supplier<Optional<String>> freeze = Optional::empty;
+
     private record Refusal(int times, Instant until, String reason) {}
 
     /**
@@ -65,9 +67,18 @@ public final class DrainStep {
         this.clock = clock;
     }
 
+    /** Names what holds every step back; before the first step. */
+    public DrainStep pausedBy(Supplier<Optional<String>> reason) {
+        freeze = reason;
+        return this;
+    }
+
     /** Does what can be done now; how long to wait for the next step, empty when the next commit asks for it. */
     Optional<Duration> run(NodeState state) {
         DrainProgress progress = state.acting().drain();
+        if (freeze.get().isPresent()) {
+            return Optional.of(AGAIN);
+        }
         if (state.drainOrder().isNone()) {
             return progress.active() || progress.phase() == Phase.WAITING ? stop(state) : Optional.empty();
         }

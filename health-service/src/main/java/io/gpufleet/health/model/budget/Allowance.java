@@ -22,6 +22,26 @@ public interface Allowance {
         }
     };
 
+    /** Nothing new, for this reason. */
+    static Allowance heldBackBy(String reason, Allowance otherwise) {
+        return new Allowance() {
+            @Override
+            public Mode mode() {
+                return otherwise.mode();
+            }
+
+            @Override
+            public Optional<String> refusesTaint() {
+                return Optional.of(reason);
+            }
+
+            @Override
+            public Optional<String> refusesDevices(int more) {
+                return Optional.of(reason);
+            }
+        };
+    }
+
     /** Mode of its pool. */
     Mode mode();
 

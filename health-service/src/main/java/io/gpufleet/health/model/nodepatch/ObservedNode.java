@@ -40,6 +40,7 @@ public record ObservedNode(
      * @param bootId as the kubelet reports it; empty when it does not
      * @param managed false when an operator opted the node out ({@code gpufleet.io/managed=false})
      * @param labels all of them
+     * @param notReady true when the condition Ready is there and is not True
      */
     public record NodeFacts(
             String uid,
@@ -47,7 +48,8 @@ public record ObservedNode(
             boolean ready,
             boolean unschedulable,
             boolean managed,
-            Map<String, String> labels) {
+            Map<String, String> labels,
+            boolean notReady) {
         /** Copies the labels. */
         public NodeFacts {
             labels = Map.copyOf(labels);
@@ -55,7 +57,7 @@ public record ObservedNode(
 
         /** Facts of a Node without labels. */
         public NodeFacts(String uid, String bootId, boolean ready, boolean unschedulable, boolean managed) {
-            this(uid, bootId, ready, unschedulable, managed, Map.of());
+            this(uid, bootId, ready, unschedulable, managed, Map.of(), false);
         }
 
         /** The same facts with these labels only. */
@@ -63,12 +65,12 @@ public record ObservedNode(
             Map<String, String> kept = labels.entrySet().stream()
                     .filter(label -> keys.contains(label.getKey()))
                     .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-            return new NodeFacts(uid, bootId, ready, unschedulable, managed, kept);
+            return new NodeFacts(uid, bootId, ready, unschedulable, managed, kept, notReady);
         }
 
         /** What budgets need of them. */
         public NodeReference.Placement placement() {
-            return new NodeReference.Placement(labels, ready && !unschedulable, true, ready);
+            return new NodeReference.Placement(labels, ready && !unschedulable, true, !notReady);
         }
     }
 
