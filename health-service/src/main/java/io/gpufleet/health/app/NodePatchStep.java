@@ -130,7 +130,8 @@ public final class NodePatchStep {
         }
         reportNode(verdict, observed.get());
         Optional<String> frozen = freeze.get();
-        if (frozen.isPresent()) {
+        if (frozen.isPresent()
+                && !(NodePatchPlan.of(observed.get(), DesiredNode.of(verdict)) instanceof NodePatchPlan.UpToDate)) {
             outcomes.put(node, new NodeOutcome.Frozen(frozen.get()));
             return new ReconcileResult.RequeueAfter(FREEZE_RETRY);
         }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +49,19 @@ class NodePatchStepTest {
         assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
         assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79"));
         assertThat(signals.recorded).containsExactly("nodePatched true");
+    }
+
+    @Test
+    void aFrozenFleetChangesNoNodeObjectUntilItIsUnfrozen() {
+        step.pausedBy(() -> Optional.of("frozen by ada: new switch"));
+        assertThat(reconcile()).isInstanceOf(ReconcileResult.RequeueAfter.class);
+        assertThat(nodes.calls).isEmpty();
+        assertThat(step.outcome(FakeNodeClient.NODE)).isEqualTo("left alone: frozen by ada: new switch");
+
+        step.pausedBy(Optional::empty);
+        reconcile();
+
+        assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.drain;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
@@ -14,6 +15,9 @@ import java.util.stream.Stream;
  * every node, and what was admitted and is not committed yet.
  */
 public final class DrainAdmission {
+    /** What was not committed by then is lost: of another Node object, for example. */
+    private static final Duration COMMITTED_WITHIN = Duration.ofMinutes(1);
+
     private final Map<String, DrainProgress> known = new HashMap<>();
     private final Map<String, DrainProgress> admitted = new HashMap<>();
 
@@ -52,6 +56,7 @@ public final class DrainAdmission {
     }
 
     private Optional<String> refusal(String node, Set<String> jobs, DrainSettings settings, Instant now) {
+        admitted.values().removeIf(pending -> !now.isBefore(pending.at().plus(COMMITTED_WITHIN)));
         long active = others(node)
                 .filter(other -> other.getValue().active())
                 .map(Map.Entry::getKey)

@@ -65,6 +65,15 @@ class DrainAdmissionTest {
     }
 
     @Test
+    void anAdmissionThatIsNeverCommittedDoesNotCountForEver() {
+        admits("node-1", JOB);
+
+        now = now.plus(Duration.ofMinutes(1));
+
+        assertThat(admits("node-2", JOB)).isTrue();
+    }
+
+    @Test
     void whatCouldNotBeRecordedDoesNotCount() {
         admits("node-1", JOB);
 
