@@ -2,6 +2,7 @@ package io.gpufleet.allocation;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.TermListener;
@@ -37,18 +38,22 @@ import io.gpufleet.allocation.webhook.CertificateIssuer;
 import io.gpufleet.allocation.webhook.QuotaAdmissionHandler;
 import io.gpufleet.allocation.webhook.WebhookServer;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.kit.lifecycle.Program;
 import io.gpufleet.kit.lifecycle.Shutdown;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -68,6 +73,7 @@ public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
     private static final String NAME = "allocation-service";
     private static final int CONCURRENT_CALLS = 8;
+    private static final int WAITING_READS = 256;
     private static final int MAX_USAGE_INTERVALS = 500_000;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
             .flatMap(List::stream)
@@ -77,6 +83,7 @@ public final class AllocationMain {
     private final BusConfig bus;
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
+    private final AdmissionProof proof = new AdmissionProof(clock);
     private final ActiveLease active = new ActiveLease();
     private final ActiveLease quotaLease = new ActiveLease();
     private final DeciderHealth health = new DeciderHealth(System::nanoTime);
@@ -126,7 +133,7 @@ public final class AllocationMain {
         shutdown.add("models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
         // Closed before the election: it lowers the escrow while the lease is held.
         shutdown.add("quota decider", decider);
-        var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx));
+        var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, proof));
         var reviews = new AdmissionReviewRouter(handler, decider::isLeader, election::leaderAddress, forward::forward);
         var webhook = shutdown.add("webhook reconciler", webhook(reviews, decider));
         var usage = new UsageLog(ledger, clock, MAX_USAGE_INTERVALS);
@@ -181,7 +188,12 @@ public final class AllocationMain {
 
     private AdmissionGrpcServer grpcServer(AdmissionReviewHandler handler, QuotaDecider decider) {
         var servers = config.servers();
-        return AdmissionGrpcServer.open(vertx, handler, decider::isLeader, servers.host(), servers.grpcPort());
+        return AdmissionGrpcServer.open(
+                vertx,
+                handler,
+                new AdmissionGrpcServer.Leadership(decider::isLeader, proof),
+                servers.host(),
+                servers.grpcPort());
     }
 
     private ProjectionEngine<NodeLedger> engine(Ledger ledger, List<TermListener> listeners, String address) {
@@ -195,12 +207,14 @@ public final class AllocationMain {
 
     private WebhookReconciler webhook(AdmissionReviewHandler reviews, QuotaDecider decider) {
         var settings = config.webhook();
-        var server = shutdown.add("webhook", new WebhookServer(vertx, reviews, settings.host(), settings.port()));
+        var server =
+                shutdown.add("webhook", new WebhookServer(vertx, reviews, proof, settings.host(), settings.port()));
         var certificates = new CertificateIssuer(
                 new CertificateSecret(client, quotaLease, settings.namespace()),
                 WebhookRegistration.serverNames(settings.namespace(), settings.url()),
                 clock);
-        var registration = new WebhookRegistration(client, quotaLease, settings.namespace(), settings.url());
+        var registration =
+                new WebhookRegistration(client, quotaLease, settings.namespace(), settings.url(), proof::pathToken);
         return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
     }
 
@@ -227,8 +241,14 @@ public final class AllocationMain {
     }
 
     private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageLog usage) {
-        var readers = shutdown.add("readers", Executors.newVirtualThreadPerTaskExecutor());
-        return new AllocationRoutes(decider::views, ledger, usage, readers, clock);
+        var readers = shutdown.add(
+                "readers",
+                RequestWorkers.open(vertx, "readers", Runtime.getRuntime().availableProcessors(), WAITING_READS));
+        var authorizer = config.reads() == ReadsMode.KUBERNETES
+                ? new ReviewAuthorizer(client, System::nanoTime)
+                : Authorizer.everybody();
+        return new AllocationRoutes(
+                decider::views, ledger, usage, new AllocationRoutes.Access(authorizer, readers), clock);
     }
 
     private void serve(Router router) {

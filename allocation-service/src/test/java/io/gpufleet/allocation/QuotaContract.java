@@ -142,6 +142,17 @@ abstract class QuotaContract {
     }
 
     @Test
+    void forgedReviewReservesNothing() throws Exception {
+        String namespace = enforced(Map.of("A100", 9));
+        // When
+        int status = ForgedReview.send(environment().webhook(), namespace, 9);
+        // Then
+        assertThat(environment().create(environment().a100Pod(namespace, "real", 9)))
+                .isEmpty();
+        assertThat(status).isEqualTo(403);
+    }
+
+    @Test
     void fractionalAndNegativeRequestsAreDenied() {
         String namespace = enforced(Map.of("A100", 1));
         Map<String, String> a100 = Map.of("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB");

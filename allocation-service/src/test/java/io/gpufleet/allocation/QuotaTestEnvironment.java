@@ -22,6 +22,7 @@ import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -70,6 +71,11 @@ final class QuotaTestEnvironment implements AutoCloseable {
 
     KubernetesClient client() {
         return client;
+    }
+
+    /** URL of the webhook, as the setting of the service names it. */
+    URI webhook() {
+        return URI.create(settings.getOrDefault("GPUFLEET_WEBHOOK_URL", ""));
     }
 
     ProgramProcess service() {

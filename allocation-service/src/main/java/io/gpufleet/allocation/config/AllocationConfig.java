@@ -1,12 +1,13 @@
 package io.gpufleet.allocation.config;
 
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import java.net.URI;
 import java.util.List;
 
 /** Settings of the allocation-service, without those of the bus. */
-public record AllocationConfig(Servers servers, Webhook webhook) {
+public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads) {
     private static final int MAX_PORT = 65_535;
 
     /** Address of the HTTP and gRPC servers, and their ports. */
@@ -25,6 +26,7 @@ public record AllocationConfig(Servers servers, Webhook webhook) {
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of /livez, /readyz, /metrics and /v1"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port by which standbys reach the quota leader"),
+            ReadsMode.setting("list holdings or usage of gpufleet.io"),
             Setting.optional("GPUFLEET_WEBHOOK_HOST", "", "address of the webhook; GPUFLEET_HTTP_HOST where empty"),
             Setting.optional("GPUFLEET_WEBHOOK_PORT", "8443", "port of the webhook"),
             Setting.optional(
@@ -56,7 +58,8 @@ public record AllocationConfig(Servers servers, Webhook webhook) {
                         webhookHost.isEmpty() ? environment.text("GPUFLEET_HTTP_HOST") : webhookHost,
                         environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),
                         url,
-                        environment.text("GPUFLEET_NAMESPACE")));
+                        environment.text("GPUFLEET_NAMESPACE")),
+                ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")));
     }
 
     private static boolean usable(String url) {

@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.grpc;
 
 import com.google.protobuf.ByteString;
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcClient;
 import io.gpufleet.proto.allocation.v1.AdmitRequest;
@@ -16,9 +17,11 @@ public final class AdmissionGrpcClient implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 2_500;
 
     private final GrpcClient client;
+    private final AdmissionProof proof;
 
-    /** Opens a client. */
-    public AdmissionGrpcClient(Vertx vertx) {
+    /** Opens a client that signs what it forwards. */
+    public AdmissionGrpcClient(Vertx vertx, AdmissionProof proof) {
+        this.proof = proof;
         this.client = GrpcClient.client(vertx);
     }
 
@@ -30,6 +33,7 @@ public final class AdmissionGrpcClient implements AutoCloseable {
         return AdmissionServiceGrpcClient.create(client, target)
                 .admit(AdmitRequest.newBuilder()
                         .setReview(ByteString.copyFrom(review))
+                        .setSignature(proof.signature(review))
                         .build())
                 .toCompletionStage()
                 .toCompletableFuture()

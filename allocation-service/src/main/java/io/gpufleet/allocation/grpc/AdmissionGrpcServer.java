@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.grpc;
 
 import com.google.protobuf.ByteString;
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcService;
@@ -18,7 +19,10 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.function.BooleanSupplier;
 
-/** gRPC server of a replica: AdmissionService on the quota leader, FAILED_PRECONDITION on a standby. */
+/**
+ * gRPC server of a replica: AdmissionService on the quota leader, FAILED_PRECONDITION on a standby, PERMISSION_DENIED
+ * for a review that no replica signed.
+ */
 public final class AdmissionGrpcServer implements AutoCloseable {
     private static final String ANY_ADDRESS = "0.0.0.0";
 
@@ -30,9 +34,13 @@ public final class AdmissionGrpcServer implements AutoCloseable {
         this.host = host;
     }
 
+    /** Whether this replica decides, and the proof that a review comes from another one. */
+    public record Leadership(BooleanSupplier isLeader, AdmissionProof proof) {}
+
     /** Opens the server; port 0 takes a free one. Blocks the caller. */
     public static AdmissionGrpcServer open(
-            Vertx vertx, AdmissionReviewHandler handler, BooleanSupplier isLeader, String host, int port) {
+            Vertx vertx, AdmissionReviewHandler handler, Leadership leadership, String host, int port) {
+        BooleanSupplier isLeader = leadership.isLeader();
         GrpcServer grpc = GrpcServer.server(vertx);
         grpc.addService(AdmissionServiceGrpcService.of(new AdmissionServiceService() {
             @Override
@@ -41,8 +49,12 @@ public final class AdmissionGrpcServer implements AutoCloseable {
                     return Future.failedFuture(new StatusException(
                             GrpcStatus.FAILED_PRECONDITION, "this replica is not the quota leader"));
                 }
-                return Future.fromCompletionStage(
-                                handler.handle(request.getReview().toByteArray()))
+                byte[] review = request.getReview().toByteArray();
+                if (!leadership.proof().acceptsSignature(request.getSignature(), review)) {
+                    return Future.failedFuture(new StatusException(
+                            GrpcStatus.PERMISSION_DENIED, "the review is not signed by a replica of this service"));
+                }
+                return Future.fromCompletionStage(handler.handle(review))
                         .map(answer -> AdmitResponse.newBuilder()
                                 .setReview(ByteString.copyFrom(answer))
                                 .build())

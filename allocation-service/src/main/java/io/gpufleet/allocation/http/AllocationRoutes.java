@@ -5,9 +5,11 @@ import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.model.ledger.Holder;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
@@ -17,33 +19,39 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** {@code /v1/quotas}, {@code /v1/holdings} and {@code /v1/usage}. */
 public final class AllocationRoutes {
+    /** Who may read, and the threads that ask the API server. */
+    public record Access(Authorizer authorizer, RequestWorkers workers) {}
 
     private final Supplier<CompletionStage<List<QuotaView>>> quotas;
     private final Ledger ledger;
     private final UsageRoute usage;
+    private final Authorizer authorizer;
+    private final RequestWorkers workers;
 
-    /** {@code blocking} runs the sums, which may take a while. */
+    /** {@code access} decides who may read what; its workers run the sums too, which may take a while. */
     public AllocationRoutes(
             Supplier<CompletionStage<List<QuotaView>>> quotas,
             Ledger ledger,
             UsageSums usage,
-            Executor blocking,
+            Access access,
             Clock clock) {
         this.quotas = quotas;
         this.ledger = ledger;
-        this.usage = new UsageRoute(usage, blocking, clock);
+        this.authorizer = access.authorizer();
+        this.workers = access.workers();
+        this.usage = new UsageRoute(usage, workers, clock);
     }
 
     /** Mounts the routes. */
     public void mount(Router router) {
         OpenApiDocument.mount(router);
         ProblemDetails.mount(router);
+        ReadAccess.mount(router, authorizer, workers);
         router.get("/v1/quotas").handler(this::quotas);
         router.get("/v1/holdings").handler(this::holdings);
         router.get("/v1/usage").handler(usage::answer);

@@ -4,6 +4,7 @@ import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.UsageSums.Dimension;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
@@ -16,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 
 /** {@code /v1/usage}: sums of a window, as JSON or CSV. */
@@ -27,12 +28,12 @@ final class UsageRoute {
     private static final String DEFAULT_GROUP = "namespace,model,quality";
 
     private final UsageSums usage;
-    private final Executor blocking;
+    private final RequestWorkers workers;
     private final Clock clock;
 
-    UsageRoute(UsageSums usage, Executor blocking, Clock clock) {
+    UsageRoute(UsageSums usage, RequestWorkers workers, Clock clock) {
         this.usage = usage;
-        this.blocking = blocking;
+        this.workers = workers;
         this.clock = clock;
     }
 
@@ -43,7 +44,11 @@ final class UsageRoute {
         try {
             UsageSums.Query query = query(context);
             boolean csv = csv(context);
-            blocking.execute(() -> answer(context, query, csv));
+            workers.run(() -> body(query, csv))
+                    .onSuccess(body -> context.response()
+                            .putHeader("content-type", csv ? "text/csv; charset=utf-8" : "application/json")
+                            .end(body))
+                    .onFailure(failure -> refuse(context, failure));
         } catch (DateTimeException unreadable) {
             ProblemDetails.respond(
                     context,
@@ -85,26 +90,21 @@ final class UsageRoute {
         return format.equals("csv");
     }
 
-    private void answer(RoutingContext context, UsageSums.Query query, boolean csv) {
-        try {
-            List<UsageSums.UsageSum> sums = usage.sums(query);
-            String body = csv ? csv(query, sums) : json(query, sums).encode();
-            context.vertx()
-                    .runOnContext(_ -> context.response()
-                            .putHeader("content-type", csv ? "text/csv; charset=utf-8" : "application/json")
-                            .end(body));
-        } catch (IllegalArgumentException refused) {
-            respond(context, BAD_REQUEST, refused);
-        } catch (IOException notYet) {
-            respond(context, UNAVAILABLE, notYet);
-        } catch (RuntimeException failed) {
-            context.vertx().runOnContext(_ -> context.fail(failed));
-        }
+    private String body(UsageSums.Query query, boolean csv) throws IOException {
+        List<UsageSums.UsageSum> sums = usage.sums(query);
+        return csv ? csv(query, sums) : json(query, sums).encode();
     }
 
-    private static void respond(RoutingContext context, int status, Exception failure) {
-        context.vertx()
-                .runOnContext(_ -> ProblemDetails.respond(context, status, String.valueOf(failure.getMessage())));
+    private static void refuse(RoutingContext context, Throwable failure) {
+        switch (failure) {
+            case IllegalArgumentException refused ->
+                ProblemDetails.respond(context, BAD_REQUEST, String.valueOf(refused.getMessage()));
+            case IOException notYet ->
+                ProblemDetails.respond(context, UNAVAILABLE, String.valueOf(notYet.getMessage()));
+            case RejectedExecutionException busy ->
+                ProblemDetails.respond(context, UNAVAILABLE, String.valueOf(busy.getMessage()));
+            default -> context.fail(failure);
+        }
     }
 
     private static JsonObject json(UsageSums.Query query, List<UsageSums.UsageSum> sums) {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,11 +36,9 @@ public final class WebhookRegistration implements WebhookRegistrar {
     /** Service of the webhook port. */
     public static final String SERVICE = "allocation-service";
 
-    /** Path of the webhook. */
-    public static final String PATH = "/admit";
-
     private static final Logger LOG = LoggerFactory.getLogger(WebhookRegistration.class);
     private static final int TIMEOUT_SECONDS = 3;
+    private static final String PATH = "/admit/";
     private static final String CONTAINER_REQUESTS_GPUS =
             "(has(c.resources) && ((has(c.resources.limits) && c.resources.limits.exists(r,"
                     + " r.startsWith('nvidia.com/gpu') || r.startsWith('nvidia.com/mig-'))) || (has(c.resources.requests)"
@@ -53,14 +52,17 @@ public final class WebhookRegistration implements WebhookRegistrar {
     private final ActiveLease active;
     private final String namespace;
     private final String url;
+    private final Supplier<String> pathToken;
     private final WebhookEndpoints endpoints;
 
-    /** Registers {@code url}, or the Service of the namespace where that is empty. */
-    public WebhookRegistration(KubernetesClient client, ActiveLease active, String namespace, String url) {
+    /** Registers {@code url}, or the Service of the namespace where that is empty; the token is the last part of the path. */
+    public WebhookRegistration(
+            KubernetesClient client, ActiveLease active, String namespace, String url, Supplier<String> pathToken) {
         this.client = client;
         this.active = active;
         this.namespace = namespace;
         this.url = url;
+        this.pathToken = pathToken;
         this.endpoints = new WebhookEndpoints(client, namespace, !url.isEmpty());
     }
 
@@ -175,7 +177,9 @@ public final class WebhookRegistration implements WebhookRegistrar {
         var builder = new WebhookClientConfigBuilder()
                 .withCaBundle(Base64.getEncoder().encodeToString(caPem.getBytes(StandardCharsets.UTF_8)));
         return url.isEmpty()
-                ? builder.withNewService(SERVICE, namespace, PATH, 443).build()
-                : builder.withUrl(url).build();
+                ? builder.withNewService(SERVICE, namespace, PATH + pathToken.get(), 443)
+                        .build()
+                : builder.withUrl(url.replaceAll("/+$", "") + "/" + pathToken.get())
+                        .build();
     }
 }

@@ -67,12 +67,12 @@ public final class CertificateIssuer implements CertificateSource {
     }
 
     private static ServingCertificate certificate(Map<String, String> files) {
-        return new ServingCertificate(file(files, CA), file(files, CERTIFICATE), file(files, KEY));
+        return new ServingCertificate(file(files, CA), file(files, CERTIFICATE), file(files, KEY), file(files, CA_KEY));
     }
 
     /** True when the stored certificate names the hosts and has not expired. */
     private boolean isValid(Map<String, String> files) throws GeneralSecurityException, IOException {
-        if (!files.keySet().containsAll(Set.of(CA, CERTIFICATE, KEY))) {
+        if (!files.keySet().containsAll(Set.of(CA, CA_KEY, CERTIFICATE, KEY))) {
             return false;
         }
         X509Certificate stored = X509.certificate(file(files, CERTIFICATE));

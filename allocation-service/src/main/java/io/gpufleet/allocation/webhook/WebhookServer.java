@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.webhook;
 
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.ServingCertificate;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.kit.web.BoundHttpServer;
@@ -16,30 +17,37 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** HTTPS server of the admission webhook. */
+/** HTTPS server of the admission webhook, for callers that know its path. */
 public final class WebhookServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookServer.class);
     private static final long MAX_REVIEW_BYTES = 4L * 1024 * 1024;
     private static final int BAD_REQUEST = 400;
+    private static final int FORBIDDEN = 403;
     private static final int UNAVAILABLE = 503;
 
     private final Vertx vertx;
     private final AdmissionReviewHandler handler;
+    private final AdmissionProof proof;
     private final String host;
     private final int port;
     private @Nullable ServingKey key;
     private @Nullable BoundHttpServer server;
 
     /** A server that is not open. */
-    public WebhookServer(Vertx vertx, AdmissionReviewHandler handler, String host, int port) {
+    public WebhookServer(Vertx vertx, AdmissionReviewHandler handler, AdmissionProof proof, String host, int port) {
         this.vertx = vertx;
         this.handler = handler;
+        this.proof = proof;
         this.host = host;
         this.port = port;
     }
 
-    /** Opens the server, which answers POST on every path, or replaces the certificate of an open one. Blocks the caller. */
+    /**
+     * Opens the server, which answers POST on every path that ends with a valid token, or replaces the certificate and key
+     * of an open one. Blocks the caller.
+     */
     public synchronized void serve(ServingCertificate certificate) {
+        proof.replace(certificate.proofKey());
         ServingKey known = key;
         if (known == null) {
             var first = new ServingKey(certificate);
@@ -55,12 +63,24 @@ public final class WebhookServer implements AutoCloseable {
     private BoundHttpServer open(ServingKey serving) {
         Router router = Router.router(vertx);
         ProblemDetails.mount(router);
+        router.post().handler(this::admitCaller);
         router.post()
                 .handler(BodyHandler.create(false).setBodyLimit(MAX_REVIEW_BYTES))
                 .handler(context -> answer(context, handler));
         var options =
                 new HttpServerOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(KeyCertOptions.wrap(serving));
         return BoundHttpServer.open(vertx, options, router, host, port, "GPUFLEET_WEBHOOK_PORT");
+    }
+
+    /** Before the body is read: a stranger costs no memory. */
+    private void admitCaller(RoutingContext context) {
+        String path = String.valueOf(context.request().path());
+        if (proof.acceptsPathToken(path.substring(path.lastIndexOf('/') + 1))) {
+            context.next();
+        } else {
+            ProblemDetails.respond(
+                    context, FORBIDDEN, "only the API server is answered, by the path in the webhook configuration");
+        }
     }
 
     private static void answer(RoutingContext context, AdmissionReviewHandler handler) {

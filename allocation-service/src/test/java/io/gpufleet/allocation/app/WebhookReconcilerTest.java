@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Certificate, listener and registration of the webhook. */
 class WebhookReconcilerTest {
-    private static final ServingCertificate CERTIFICATE = new ServingCertificate("ca", "certificate", "key");
+    private static final ServingCertificate CERTIFICATE = new ServingCertificate("ca", "certificate", "key", "proof");
 
     private final Deque<CertificateSource> certificates = new ArrayDeque<>();
     private final List<ServingCertificate> opened = new ArrayList<>();
@@ -71,7 +71,7 @@ class WebhookReconcilerTest {
 
     @Test
     void renewedCertificateReachesTheListenerWithinAnHour() {
-        var renewed = new ServingCertificate("ca", "renewed", "key");
+        var renewed = new ServingCertificate("ca", "renewed", "key", "proof");
         reconciler.reconcile();
         certificates.add(() -> Optional.of(renewed));
         // When

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.ReadsMode;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,8 @@ class AllocationConfigTest {
         assertThat(read(Map.of()))
                 .isEqualTo(new AllocationConfig(
                         new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
-                        new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system")));
+                        new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system"),
+                        ReadsMode.KUBERNETES));
     }
 
     @Test

@@ -4,10 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
 import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A standby forwards a review to the quota leader. */
 class AdmissionGrpcClientIT {
+    private final List<String> decided = new CopyOnWriteArrayList<>();
     private final AtomicBoolean leading = new AtomicBoolean(true);
     private Vertx vertx;
     private AdmissionGrpcServer server;
@@ -24,13 +29,22 @@ class AdmissionGrpcClientIT {
     @BeforeEach
     void open() {
         vertx = Vertx.vertx();
-        AdmissionReviewHandler active =
-                review -> CompletableFuture.completedStage(("decided " + new String(review, UTF_8)).getBytes(UTF_8));
-        server = AdmissionGrpcServer.open(vertx, active, leading::get, "127.0.0.1", 0);
-        client = new AdmissionGrpcClient(vertx);
+        AdmissionReviewHandler active = review -> {
+            decided.add(new String(review, UTF_8));
+            return CompletableFuture.completedStage(("decided " + new String(review, UTF_8)).getBytes(UTF_8));
+        };
+        server = AdmissionGrpcServer.open(
+                vertx, active, new AdmissionGrpcServer.Leadership(leading::get, proof("key")), "127.0.0.1", 0);
+        client = new AdmissionGrpcClient(vertx, proof("key"));
         AdmissionReviewHandler never =
                 review -> CompletableFuture.failedStage(new AssertionError("a standby does not decide"));
         standby = new AdmissionReviewRouter(never, () -> false, () -> "127.0.0.1:" + server.port(), client::forward);
+    }
+
+    private static AdmissionProof proof(String key) {
+        var proof = new AdmissionProof(Clock.systemUTC());
+        proof.replace(key);
+        return proof;
     }
 
     @AfterEach
@@ -45,6 +59,17 @@ class AdmissionGrpcClientIT {
         byte[] answer =
                 standby.handle("review".getBytes(UTF_8)).toCompletableFuture().join();
         assertThat(new String(answer, UTF_8)).isEqualTo("decided review");
+    }
+
+    @Test
+    void reviewThatNoReplicaSignedIsNotDecided() {
+        try (var stranger = new AdmissionGrpcClient(vertx, proof("other"))) {
+            assertThatThrownBy(() -> stranger.forward("127.0.0.1:" + server.port(), "review".getBytes(UTF_8))
+                            .toCompletableFuture()
+                            .join())
+                    .hasMessageContaining("did not answer");
+        }
+        assertThat(decided).isEmpty();
     }
 
     @Test

@@ -16,6 +16,7 @@ import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.quota.QuotaUsage;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
+import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.testbed.testkit.OpenApiContract;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -58,7 +59,10 @@ class AllocationRoutesIT {
     private static final UsageSums SUMS = query -> switch (query.from().toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
         case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
-        default -> List.of(new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2));
+        default ->
+            List.of(
+                    new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2),
+                    new UsageSums.UsageSum(Map.of("namespace", "a \"quoted\" team, =1+1"), BigDecimal.ONE, 1));
     };
 
     private static final Vertx VERTX = Vertx.vertx();
@@ -66,6 +70,7 @@ class AllocationRoutesIT {
     private static CompletionStage<List<QuotaView>> quotas = QUOTAS;
     private static Router router;
     private static BoundHttpServer server;
+    private static RequestWorkers workers;
     private static OpenApiContract contract;
 
     @BeforeAll
@@ -74,7 +79,14 @@ class AllocationRoutesIT {
         ledger.committed(Map.of("n1", holding("train", "gpu-0"), "n2", holding("serve", "gpu-1")), Set.of());
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
-        new AllocationRoutes(() -> quotas, ledger, SUMS, Runnable::run, Clock.fixed(NOW, ZoneOffset.UTC)).mount(router);
+        workers = RequestWorkers.open(VERTX, "readers", 2, 16);
+        new AllocationRoutes(
+                        () -> quotas,
+                        ledger,
+                        SUMS,
+                        new AllocationRoutes.Access(new FakeAuthorizer(), workers),
+                        Clock.fixed(NOW, ZoneOffset.UTC))
+                .mount(router);
         server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
         contract = OpenApiContract.of(send("GET", "/openapi.yaml").body());
     }
@@ -83,6 +95,7 @@ class AllocationRoutesIT {
     static void close() throws Exception {
         CLIENT.close();
         server.close();
+        workers.close();
         VERTX.close().toCompletionStage().toCompletableFuture().get();
     }
 
@@ -101,8 +114,13 @@ class AllocationRoutesIT {
     }
 
     private static HttpResponse<String> send(String method, String path) throws Exception {
+        return send(method, path, "Bearer admin");
+    }
+
+    private static HttpResponse<String> send(String method, String path, String authorization) throws Exception {
         var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
                 .method(method, BodyPublishers.noBody())
+                .header("authorization", authorization)
                 .build();
         return CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
     }
@@ -157,6 +175,48 @@ class AllocationRoutesIT {
         assertThat(response.statusCode()).isEqualTo(500);
         assertThat(contract.violations(response)).isEmpty();
         assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "/v1/usage, Bearer nobody, 401",
+        "/v1/usage, Basic YTpi, 401",
+        "/v1/usage, Bearer team-a, 403",
+        "/v1/usage, Bearer down, 503",
+        "/v1/quotas, Bearer team-a, 403",
+        "/v1/holdings, Bearer team-a, 403",
+        "/v1/holdings?namespace=team-b, Bearer team-a, 403",
+        "/v1/holdings?namespace=team-a, Bearer team-a, 200",
+        "/metrics, Bearer nobody, 200",
+    })
+    void readersAreAuthorizedByTheirToken(String path, String authorization, int status) throws Exception {
+        HttpResponse<String> response = send("GET", path, authorization);
+
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(contract.violations(response)).isEmpty();
+    }
+
+    @Test
+    void usageAsCsvHasOneColumnForEachDimension() throws Exception {
+        HttpResponse<String> response = send("GET", "/v1/usage?group-by=namespace&format=csv");
+
+        assertThat(response.headers().firstValue("content-type")).contains("text/csv; charset=utf-8");
+        assertThat(response.body()).isEqualTo("""
+            namespace,gpuSeconds,intervals\r
+            team-a,7.500,2\r
+            "a ""quoted"" team, =1+1",1,1\r
+            """);
+    }
+
+    @Test
+    void usageAsJsonHasOneFieldForEachDimension() throws Exception {
+        var usage = new JsonObject(send("GET", "/v1/usage?group-by=namespace").body()).getJsonArray("usage");
+
+        assertThat(usage.getJsonObject(0))
+                .isEqualTo(new JsonObject()
+                        .put("namespace", "team-a")
+                        .put("gpuSeconds", 7.5)
+                        .put("intervals", 2));
     }
 
     @ParameterizedTest

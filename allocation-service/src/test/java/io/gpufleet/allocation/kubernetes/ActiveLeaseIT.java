@@ -109,7 +109,7 @@ class ActiveLeaseIT {
 
     @Test
     void webhookIsRegisteredUnderTheLeaseOnly() {
-        var registration = new WebhookRegistration(client, active, NAMESPACE, "");
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
         var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
         assertThat(registration.ensure("ca")).isFalse();
         assertThat(configurations.withName(WebhookRegistration.NAME).get()).isNull();
@@ -125,7 +125,7 @@ class ActiveLeaseIT {
     @Test
     void failuresAreIgnoredUntilTheServiceLeadsToReadyReplica() {
         held = true;
-        var registration = new WebhookRegistration(client, active, NAMESPACE, "");
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
         // Given a Service that leads nowhere
         registration.ensure("ca");
         registration.ensure("ca");

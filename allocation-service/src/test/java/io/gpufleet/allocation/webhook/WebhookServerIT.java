@@ -2,6 +2,7 @@ package io.gpufleet.allocation.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.CertificateStore;
 import io.gpufleet.allocation.app.ServingCertificate;
 import io.gpufleet.testbed.testkit.FreePort;
@@ -72,8 +73,12 @@ class WebhookServerIT {
         ServingCertificate first = issue();
         ServingCertificate renewed = issue();
         var vertx = Vertx.vertx();
-        try (var server =
-                new WebhookServer(vertx, review -> CompletableFuture.completedStage(review), "127.0.0.1", port)) {
+        try (var server = new WebhookServer(
+                vertx,
+                review -> CompletableFuture.completedStage(review),
+                new AdmissionProof(Clock.systemUTC()),
+                "127.0.0.1",
+                port)) {
             server.serve(first);
             assertThat(served(port)).isEqualTo(serial(first));
             // When

@@ -51,7 +51,7 @@ public record HealthConfig(
                 Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP server"),
                 Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of the HTTP server; 0 takes a free one"),
                 Setting.optional("GPUFLEET_GRPC_PORT", "9090", "read by every service; this one serves no gRPC"),
-                ReadsMode.SETTING,
+                ReadsMode.setting("list nodes.gpufleet.io"),
                 Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
                 Setting.optional(
                         "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),

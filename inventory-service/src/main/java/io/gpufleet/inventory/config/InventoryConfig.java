@@ -31,7 +31,7 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
             Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
             Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
             Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
-            ReadsMode.SETTING,
+            ReadsMode.setting("list nodes.gpufleet.io"),
             Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
             Setting.optional(
                     "GPUFLEET_LABELS_MODE", "write", "write, or observe: differences are logged, no Node is written"),

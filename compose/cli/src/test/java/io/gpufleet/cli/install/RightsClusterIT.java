@@ -77,6 +77,8 @@ class RightsClusterIT {
         allocation-service | get create update patch                | /secrets gpufleet-webhook
         allocation-service | create                                 | coordination.k8s.io/leases
         allocation-service | get create update                      | coordination.k8s.io/leases gpufleet-quota-leader
+        allocation-service | create                                 | authentication.k8s.io/tokenreviews
+        allocation-service | create                                 | authorization.k8s.io/subjectaccessreviews
         allocation-service | list                                   | discovery.k8s.io/endpointslices
         allocation-service | get list watch update patch            | admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota
         """)
@@ -85,7 +87,7 @@ class RightsClusterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 31"})
+    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 33"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())

@@ -9,12 +9,14 @@ public enum ReadsMode {
 
     private static final String NAME = "GPUFLEET_READS";
 
-    /** The variable that {@link #of} reads. */
-    public static final Setting SETTING = Setting.optional(
-            NAME,
-            "auto",
-            "kubernetes: reads need a token and the right to list nodes.gpufleet.io; off: none, only on a"
-                    + " loopback address; auto: off there, else kubernetes");
+    /** The setting; {@code right} says what a reader must be allowed to do. */
+    public static Setting setting(String right) {
+        return Setting.optional(
+                NAME,
+                "auto",
+                "kubernetes: reads need a token and the right to " + right
+                        + "; off: none, only on a loopback address; auto: off there, else kubernetes");
+    }
 
     /** Reads the variable for a server at the host; {@code off} anywhere but on a loopback address is refused. */
     public static ReadsMode of(Environment environment, String host) {
