@@ -58,6 +58,19 @@ final class TestNodeLedger {
         return this;
     }
 
+    /** What a replica committed: state and number of published entries. */
+    record Commit(NodeLedger ledger, int published) {}
+
+    Commit commit() {
+        return new Commit(ledger, published.size());
+    }
+
+    /** A kill before the next commit: its transaction never becomes visible. */
+    void restore(Commit commit) {
+        ledger = commit.ledger();
+        published.subList(commit.published(), published.size()).clear();
+    }
+
     NodeLedger ledger() {
         return ledger;
     }
