@@ -12,12 +12,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Obtains the webhook's certificate, hands it and each later one to the listener, and keeps the webhook registered while
- * this replica is the leader. Retries every 2 s, and asks for a renewed certificate every hour.
+ * this replica is the leader. Retries every 2 s, and asks for a renewed certificate every minute.
  */
 public final class WebhookReconciler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookReconciler.class);
     private static final long RETRY_SECONDS = 2;
-    private static final long ROUNDS_PER_HOUR = 3_600 / RETRY_SECONDS;
+    private static final long ROUNDS_PER_MINUTE = 60 / RETRY_SECONDS;
 
     private final CertificateSource certificates;
     private final Consumer<ServingCertificate> listener;
@@ -56,7 +56,7 @@ public final class WebhookReconciler implements AutoCloseable {
     void reconcile() {
         try {
             roundsSinceObtained++;
-            if (serving == null || roundsSinceObtained >= ROUNDS_PER_HOUR) {
+            if (serving == null || roundsSinceObtained >= ROUNDS_PER_MINUTE) {
                 certificates.obtain().ifPresent(this::serve);
             }
             ServingCertificate certificate = serving;

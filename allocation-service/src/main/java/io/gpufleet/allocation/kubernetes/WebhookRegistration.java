@@ -120,7 +120,8 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 && found.getWebhooks().stream().anyMatch(webhook -> "Fail".equals(webhook.getFailurePolicy()));
     }
 
-    // Compares only the fields that this class sets: the API server fills in defaults for others.
+    // All fields of a webhook, since each of them decides whether a pod is reviewed; an API server returns none of them
+    // in another form than it was set.
     private static boolean same(ValidatingWebhookConfiguration found, ValidatingWebhookConfiguration desired) {
         List<ValidatingWebhook> webhooks = found.getWebhooks();
         return webhooks.size() == desired.getWebhooks().size()
@@ -137,6 +138,11 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 && Objects.equals(found.getTimeoutSeconds(), desired.getTimeoutSeconds())
                 && Objects.equals(found.getNamespaceSelector(), desired.getNamespaceSelector())
                 && Objects.equals(found.getMatchConditions(), desired.getMatchConditions())
+                && Objects.equals(found.getRules(), desired.getRules())
+                && Objects.equals(found.getSideEffects(), desired.getSideEffects())
+                && Objects.equals(found.getMatchPolicy(), desired.getMatchPolicy())
+                && Objects.equals(found.getAdmissionReviewVersions(), desired.getAdmissionReviewVersions())
+                && Objects.equals(found.getObjectSelector(), desired.getObjectSelector())
                 && Objects.equals(foundClient.getUrl(), desiredClient.getUrl())
                 && Objects.equals(foundClient.getService(), desiredClient.getService())
                 && Objects.equals(foundClient.getCaBundle(), desiredClient.getCaBundle());
@@ -150,6 +156,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 .withFailurePolicy(failurePolicy)
                 .withTimeoutSeconds(TIMEOUT_SECONDS)
                 .withMatchPolicy("Equivalent")
+                .withObjectSelector(new LabelSelector())
                 .withNamespaceSelector(namespaces(operator))
                 .withRules(new RuleWithOperationsBuilder()
                         .withOperations("CREATE")

@@ -135,6 +135,23 @@ final class X509 {
         throw new IOException("ca.key is not a PKCS#8 key");
     }
 
+    /** True after two thirds of the life of the certificate. */
+    static boolean dueForRenewal(X509Certificate certificate, Instant now) {
+        Instant from = certificate.getNotBefore().toInstant();
+        Duration life = Duration.between(from, certificate.getNotAfter().toInstant());
+        return !now.isBefore(from.plus(life.multipliedBy(2).dividedBy(3)));
+    }
+
+    /** True when the key of the CA signed the certificate. */
+    static boolean signed(X509Certificate certificate, X509Certificate ca) {
+        try {
+            certificate.verify(ca.getPublicKey());
+            return true;
+        } catch (GeneralSecurityException otherCa) {
+            return false;
+        }
+    }
+
     /** DNS names and IP addresses in the certificate. */
     static Set<String> subjectAlternativeNames(X509Certificate certificate) throws GeneralSecurityException {
         Set<String> names = new TreeSet<>();

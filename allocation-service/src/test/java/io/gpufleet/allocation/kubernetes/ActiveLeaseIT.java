@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.LabelSelector;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
@@ -20,11 +23,16 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every write to the API server asks the lease after the reads that precede it. */
 @NullMarked
@@ -120,6 +128,54 @@ class ActiveLeaseIT {
         held = false;
         assertThat(registration.ensure("ca")).isTrue();
         assertThat(registration.ensure("other ca")).isFalse();
+    }
+
+    private static Stream<Arguments> changesOfWebhook() {
+        return Stream.<Map.Entry<String, Consumer<ValidatingWebhook>>>of(
+                        Map.entry("name", webhook -> webhook.setName("other.quota.gpufleet.io")),
+                        Map.entry("timeout", webhook -> webhook.setTimeoutSeconds(30)),
+                        Map.entry(
+                                "rules",
+                                webhook -> webhook.getRules().getFirst().setOperations(List.of("DELETE"))),
+                        Map.entry("no rules", webhook -> webhook.setRules(List.of())),
+                        Map.entry("side effects", webhook -> webhook.setSideEffects("None")),
+                        Map.entry("match policy", webhook -> webhook.setMatchPolicy("Exact")),
+                        Map.entry("versions", webhook -> webhook.setAdmissionReviewVersions(List.of("v1", "v1beta1"))),
+                        Map.entry(
+                                "objects",
+                                webhook -> webhook.setObjectSelector(new LabelSelectorBuilder()
+                                        .addToMatchLabels("a", "b")
+                                        .build())),
+                        Map.entry("namespaces", webhook -> webhook.setNamespaceSelector(new LabelSelector())),
+                        Map.entry("conditions", webhook -> webhook.setMatchConditions(List.of())),
+                        Map.entry("trust", webhook -> webhook.getClientConfig().setCaBundle("b3RoZXI=")),
+                        Map.entry(
+                                "path",
+                                webhook ->
+                                        webhook.getClientConfig().getService().setPath("/admit")))
+                .map(change -> Arguments.of(change.getKey(), change.getValue()));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("changesOfWebhook")
+    void everyFieldOfTheWebhookIsRepaired(String field, Consumer<ValidatingWebhook> change) {
+        held = true;
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
+        registration.ensure("ca");
+        var configuration = client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName(WebhookRegistration.NAME);
+        List<ValidatingWebhook> intact = configuration.get().getWebhooks();
+        configuration.edit(found -> {
+            change.accept(found.getWebhooks().getFirst());
+            return found;
+        });
+        assertThat(configuration.get().getWebhooks()).as(field).isNotEqualTo(intact);
+        // When
+        assertThat(registration.ensure("ca")).isTrue();
+        // Then
+        assertThat(configuration.get().getWebhooks()).as(field).isEqualTo(intact);
     }
 
     @Test

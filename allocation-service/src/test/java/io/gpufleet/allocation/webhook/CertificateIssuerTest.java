@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Certificate of the webhook: issued once, shared, renewed before it expires, valid for its host names. */
 class CertificateIssuerTest {
@@ -74,6 +76,52 @@ class CertificateIssuerTest {
         ServingCertificate next = at(NOW.plus(Duration.ofDays(310)), "a.svc");
         assertThat(next.certificatePem()).isNotEqualTo(first.certificatePem());
         assertThat(next.caPem()).isEqualTo(first.caPem());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"243, false", "244, true"})
+    void certificateIsRenewedAfterTwoThirdsOfItsLife(int days, boolean renewed) throws Exception {
+        ServingCertificate first = at(NOW, "a.svc");
+        assertThat(!at(NOW.plus(Duration.ofDays(days)), "a.svc")
+                        .certificatePem()
+                        .equals(first.certificatePem()))
+                .isEqualTo(renewed);
+    }
+
+    @Test
+    void deletedSecretIsRestoredWithWhatIsServed() throws Exception {
+        var issuer = new CertificateIssuer(store, Set.of("a.svc"), Clock.fixed(NOW, ZoneOffset.UTC));
+        ServingCertificate first = issuer.obtain().orElseThrow();
+        var stored = store.stored.orElseThrow().files();
+        store.stored = Optional.empty();
+        // When a standby finds no Secret, and then the leader
+        store.writable = false;
+        assertThat(issuer.obtain()).contains(first);
+        store.writable = true;
+        assertThat(issuer.obtain()).contains(first);
+        // Then
+        assertThat(store.stored.orElseThrow().files()).isEqualTo(stored);
+    }
+
+    @Test
+    void renewedCaIsTrustedForADayBeforeItIsUsedAndTheFormerOneForADayAfter() throws Exception {
+        ServingCertificate first = at(NOW, "a.svc");
+        Instant renewal = NOW.plus(Duration.ofDays(2_434));
+        // When
+        ServingCertificate waiting = at(renewal, "a.svc");
+        ServingCertificate used = at(renewal.plus(Duration.ofHours(25)), "a.svc");
+        ServingCertificate alone = at(renewal.plus(Duration.ofHours(49)), "a.svc");
+        // Then
+        assertThat(waiting.caPem())
+                .startsWith(first.caPem())
+                .hasSizeGreaterThan(first.caPem().length());
+        assertThat(X509.signed(X509.certificate(waiting.certificatePem()), X509.certificate(first.caPem())))
+                .isTrue();
+        assertThat(X509.signed(X509.certificate(used.certificatePem()), X509.certificate(used.caPem())))
+                .isTrue();
+        assertThat(waiting.caPem()).isEqualTo(first.caPem() + alone.caPem());
+        assertThat(used.caPem()).isEqualTo(alone.caPem() + first.caPem());
+        assertThat(alone.proofKey()).isEqualTo(first.proofKey());
     }
 
     @Test
