@@ -143,11 +143,8 @@ public final class HealthMain {
 
         Vertx vertx = vertx(shutdown);
         Router router = Router.router(vertx);
-        OpsRoutes.mount(
-                router,
-                () -> engine.failure().stream().toList(),
-                ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems),
-                metrics::scrape);
+        var readiness = ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems);
+        OpsRoutes.mount(router, () -> engine.failure().stream().toList(), readiness, metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
         var incidents = new IncidentStore();
         shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
