@@ -1,0 +1,111 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the pages of the checkout name is there: files, headings and subcommands. */
+class PagesTest {
+    private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
+    private static final Pattern SUBCOMMAND = Pattern.compile("\\./gpufleet ([a-z]+)");
+    private static final Pattern KUSTOMIZATION = Pattern.compile("-k (k8s/[a-z0-9/-]+)");
+    private static final Pattern HELP = Pattern.compile("(?m)^ {4}([a-z]+)(?: [^ ].*)?$");
+    private static final Set<String> UNVISITED = Set.of(".git", ".gpufleet", "target", "node_modules");
+    /** The reader's own copy of {@code k8s/overlays/example}. */
+    private static final String OWN_OVERLAY = "k8s/overlays/mine";
+
+    static List<Path> pages() throws IOException {
+        var pages = new ArrayList<Path>();
+        Files.walkFileTree(Repository.root(), new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+                return UNVISITED.contains(directory.getFileName().toString())
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().endsWith(".md")) {
+                    pages.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        return pages;
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void linksLeadToFilesAndHeadings(Path page) throws IOException {
+        for (String link : found(LINK, Files.readString(page))) {
+            if (!link.contains("://")) {
+                assertLeadsSomewhere(page, link);
+            }
+        }
+    }
+
+    private static void assertLeadsSomewhere(Path page, String link) throws IOException {
+        String[] parts = link.split("#", 2);
+        Path target = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]);
+        assertThat(target).as("%s of %s", link, page).exists();
+        if (parts.length == 2) {
+            assertThat(anchors(target)).as("%s of %s", link, page).contains(parts[1]);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void subcommandsAreInTheHelp(Path page) throws IOException {
+        Set<String> help = found(HELP, Files.readString(Repository.root().resolve("gpufleet")));
+        // "start PART, stop PART, restart PART" is one line of the help.
+        help.addAll(List.of("stop", "restart"));
+
+        assertThat(help).as(page.toString()).containsAll(found(SUBCOMMAND, Files.readString(page)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pages")
+    void kustomizationsThatAreAppliedExist(Path page) throws IOException {
+        for (String directory : found(KUSTOMIZATION, Files.readString(page))) {
+            if (!directory.equals(OWN_OVERLAY)) {
+                assertThat(Repository.module(directory).resolve("kustomization.yaml"))
+                        .as(page.toString())
+                        .exists();
+            }
+        }
+    }
+
+    /** The anchors that a Markdown viewer makes of headings: lower case, hyphens for spaces, no punctuation. */
+    private static Set<String> anchors(Path page) throws IOException {
+        try (Stream<String> lines = Files.lines(page)) {
+            return lines.filter(line -> line.startsWith("#"))
+                    .map(line -> line.replaceFirst("^#+ ", "").toLowerCase(Locale.ROOT))
+                    .map(heading -> heading.replaceAll("[^a-z0-9 _-]", "").replace(' ', '-'))
+                    .collect(Collectors.toSet());
+        }
+    }
+
+    private static Set<String> found(Pattern pattern, String text) {
+        return pattern.matcher(text)
+                .results()
+                .map(result -> result.group(1))
+                .collect(Collectors.toCollection(HashSet::new));
+    }
+}
