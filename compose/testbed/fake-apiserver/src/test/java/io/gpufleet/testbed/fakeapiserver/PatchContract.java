@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +61,27 @@ interface PatchContract {
         assertThat(patched.getData()).containsExactlyEntriesOf(Map.of("more", "2"));
         assertThat(refused.getCode()).isEqualTo(422);
         assertThat(client().resource(map).get().getData()).containsOnlyKeys("more");
+    }
+
+    @Test
+    default void lastLabelRemovedByJsonPatchTakesTheMapWithIt() {
+        // Given
+        ConfigMap map = testObjects().configMap("last-label", Map.of("here", "1"));
+        // When
+        client().resource(map)
+                .patch(
+                        PatchContext.of(PatchType.JSON),
+                        map.getMetadata().getLabels().keySet().stream()
+                                .map(key -> "{\"op\":\"remove\",\"path\":\"/metadata/labels/" + key.replace("/", "~1")
+                                        + "\"}")
+                                .collect(Collectors.joining(",", "[", "]")));
+        ConfigMap patched = client().resource(map)
+                .patch(
+                        PatchContext.of(PatchType.JSON),
+                        "[{\"op\":\"test\",\"path\":\"/metadata/labels\",\"value\":null},"
+                                + "{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{\"again\":\"1\"}}]");
+        // Then
+        assertThat(patched.getMetadata().getLabels()).containsExactlyEntriesOf(Map.of("again", "1"));
     }
 
     @Test

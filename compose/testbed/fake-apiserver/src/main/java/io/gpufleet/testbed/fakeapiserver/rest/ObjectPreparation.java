@@ -37,6 +37,7 @@ final class ObjectPreparation {
         }
         namespace(target, metadata);
         name(type, metadata);
+        omitEmptyMaps(metadata);
         metadata.remove(SERVER_FIELDS);
         metadata.put("uid", UUID.randomUUID().toString()).put("creationTimestamp", now);
         if (type.hasGeneration()) {
@@ -47,6 +48,15 @@ final class ObjectPreparation {
         }
         defaults(type, object, now);
         return object;
+    }
+
+    /** An empty map is no field of the stored object: a JSON patch that removed the last label left one. */
+    private static void omitEmptyMaps(ObjectNode metadata) {
+        for (String field : List.of("labels", "annotations")) {
+            if (metadata.path(field).isEmpty()) {
+                metadata.remove(field);
+            }
+        }
     }
 
     private static void defaults(ResourceType type, ObjectNode object, String now) {
@@ -109,6 +119,7 @@ final class ObjectPreparation {
                     + ") does not match the name on the URL (" + target.name() + ")");
         }
         namespace(target, metadata);
+        omitEmptyMaps(metadata);
         JsonNode kept = live.path("metadata");
         for (String field : SERVER_FIELDS) {
             restore(metadata, kept, field);
