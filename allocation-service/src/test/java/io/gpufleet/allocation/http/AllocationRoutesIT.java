@@ -3,6 +3,7 @@ package io.gpufleet.allocation.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.app.Ledger;
+import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.model.ledger.DeviceSlot;
@@ -59,11 +60,18 @@ class AllocationRoutesIT {
     private static final UsageSums SUMS = query -> switch (query.from().toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
         case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
+        case "0001-01-01T00:00:00Z" -> usageLog().sums(query);
         default ->
             List.of(
                     new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2),
                     new UsageSums.UsageSum(Map.of("namespace", "a \"quoted\" team, =1+1"), BigDecimal.ONE, 1));
     };
+
+    private static UsageSums usageLog() {
+        var log = new UsageLog(new Ledger(_ -> {}), Clock.fixed(NOW, ZoneOffset.UTC), 10);
+        log.loaded();
+        return log;
+    }
 
     private static final Vertx VERTX = Vertx.vertx();
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
@@ -164,6 +172,16 @@ class AllocationRoutesIT {
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(contract.violations(response)).isEmpty();
         assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @Test
+    void usageSinceTheYearOneIsRefusedWithTheTimeSinceWhenItIsKept() throws Exception {
+        HttpResponse<String> response = send("GET", "/v1/usage?from=0001-01-01T00:00:00Z");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(contract.violations(response)).isEmpty();
+        assertThat(response.body())
+                .contains("from=0001-01-01T00:00:00Z is before 2026-10-18T10:00:00Z, since when intervals are kept");
     }
 
     @Test
