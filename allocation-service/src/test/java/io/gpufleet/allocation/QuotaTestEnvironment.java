@@ -82,6 +82,11 @@ final class QuotaTestEnvironment implements AutoCloseable {
         return service;
     }
 
+    /** The broker, for a test that takes it away. */
+    BrokerProcess broker() {
+        return broker;
+    }
+
     private ProgramProcess launch() {
         return ProgramProcess.of("allocation-service", AllocationMain.class.getName(), Path.of("target"))
                 .environment(settings)

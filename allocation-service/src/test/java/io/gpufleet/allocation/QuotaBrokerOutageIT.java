@@ -1,0 +1,78 @@
+package io.gpufleet.allocation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Quotas of a running service whose Kafka is stopped and comes back. */
+@NullMarked
+class QuotaBrokerOutageIT {
+    private static final String NOT_ACTED_UPON = "nothing is acted upon";
+
+    @TempDir
+    private Path dir;
+
+    private FakeApiServer api;
+    private QuotaTestEnvironment environment;
+
+    @BeforeEach
+    void open() throws Exception {
+        api = FakeApiServer.start("127.0.0.1", 0);
+        environment = new QuotaTestEnvironment(api.kubeconfig(dir.resolve("kubeconfig")), dir).awaitReady();
+    }
+
+    @AfterEach
+    void close() {
+        environment.close();
+        api.close();
+    }
+
+    private String readiness() {
+        return environment.service().get("/readyz").body();
+    }
+
+    private String create(String namespace, String pod, int gpus) {
+        return environment.create(environment.a100Pod(namespace, pod, gpus));
+    }
+
+    private String leader(String quota) {
+        return String.valueOf(environment.status(quota).get("leader"));
+    }
+
+    @Test
+    void sameLeaderDecidesWithoutKafkaAndTheServiceIsReadyAgainWithIt() {
+        // Given
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        String quota = environment.uniqueName("outage");
+        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 3), namespace);
+        assertThat(create(namespace, "before", 1)).isEmpty();
+        String leader = leader(quota);
+        // When
+        environment.broker().stop();
+        await().atMost(QuotaTestEnvironment.TIMEOUT).until(() -> readiness().contains(NOT_ACTED_UPON));
+        // Then
+        assertThat(environment.service().get("/readyz").status()).isEqualTo(503);
+        assertThat(environment.service().get("/livez").status()).isEqualTo(200);
+        assertThat(create(namespace, "without-kafka", 2)).isEmpty();
+        assertThat(create(namespace, "too-many", 1)).contains("limit 3 A100, used 3");
+        assertThat(leader(quota)).isEqualTo(leader);
+        assertThat(environment.service().hasMetric("gpufleet_quota_leader 1.0")).isTrue();
+        // When
+        environment.broker().restart();
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment.service().isReady());
+        assertThat(create(namespace, "still-too-many", 1)).contains("limit 3 A100, used 3");
+        assertThat(leader(quota)).isEqualTo(leader);
+        assertThat(environment.gpusIn(namespace)).isEqualTo(3);
+    }
+}
