@@ -25,7 +25,7 @@ import io.gpufleet.allocation.http.AllocationRoutes;
 import io.gpufleet.allocation.kafka.AllocationActor;
 import io.gpufleet.allocation.kafka.AllocationProjection;
 import io.gpufleet.allocation.kafka.KafkaPodFactPublisher;
-import io.gpufleet.allocation.kafka.LedgerListener;
+import io.gpufleet.allocation.kafka.LedgerViewUpdater;
 import io.gpufleet.allocation.kafka.UsageFollower;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
@@ -201,7 +201,7 @@ public final class AllocationMain {
                 bus.engine(NAME, address, clock),
                 new AllocationProjection(bus.cluster()),
                 new AllocationActor(active, listeners),
-                new LedgerListener(ledger),
+                new LedgerViewUpdater(ledger),
                 line -> Program.fail(NAME, line));
     }
 

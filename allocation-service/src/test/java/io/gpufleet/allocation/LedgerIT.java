@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.testbed.testkit.AsyncApiContract;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.testkit.ObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
-import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
-import io.gpufleet.testbed.testkit.TestSignals;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -57,7 +57,7 @@ class LedgerIT {
 
     @AfterAll
     static void publishedRecordsFitTheContract() {
-        var comparison = PublishedSchemas.load()
+        var comparison = AsyncApiContract.load()
                 .compare(bed.broker().bootstrap(), bed.codec().topics());
         bed.close();
         assertThat(comparison.violations()).isEmpty();
@@ -118,7 +118,7 @@ class LedgerIT {
         String node = "n2";
         Map<String, Object> producing = Map.of("bootstrap.servers", bed.broker().bootstrap(), "acks", "all");
         try (ProgramProcess service = startReady();
-                var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), node);
+                var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node);
                 var producer = new KafkaProducer<>(producing, new StringSerializer(), new ByteArraySerializer())) {
             // When
             producer.send(recordOfYear12345(node)).get();
@@ -137,8 +137,8 @@ class LedgerIT {
     @Test
     void sumsAreExactUnderDuplicatesKillsAndReplay() {
         Instant start = Instant.now().minusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS);
-        try (var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), "n1");
-                var signals = new TestSignals(bed.broker().bootstrap(), bed.codec())) {
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "n1");
+                var signals = new ObservationProducer(bed.broker().bootstrap(), bed.codec())) {
             ProgramProcess service = startReady();
             // Given three pods: 100 s on one GPU, 200 s on two, 50 s on one after the first
             daemon.announce(TestGpus.a100(4));

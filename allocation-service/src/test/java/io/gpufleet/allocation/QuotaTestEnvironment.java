@@ -12,9 +12,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.wire.Codec;
@@ -44,7 +44,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
     private final String suffix = Long.toString(System.currentTimeMillis(), 36);
     private final List<String> namespaces = new ArrayList<>();
     private final List<String> quotas = new ArrayList<>();
-    private final List<TestDaemon> daemons = new ArrayList<>();
+    private final List<DaemonEventProducer> daemons = new ArrayList<>();
     private ProgramProcess service;
     private int nextNumber;
 
@@ -117,7 +117,8 @@ final class QuotaTestEnvironment implements AutoCloseable {
                         .endSpec()
                         .build())
                 .create();
-        var daemon = new TestDaemon(broker.bootstrap(), new Codec("it", new Topics(Topics.DEFAULT_PREFIX)), name);
+        var daemon =
+                new DaemonEventProducer(broker.bootstrap(), new Codec("it", new Topics(Topics.DEFAULT_PREFIX)), name);
         daemon.announce(new TestGpus(8, model, shortModel));
         daemons.add(daemon);
     }

@@ -1,7 +1,7 @@
 package io.gpufleet.health;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.CurrentPolicy;
 import io.gpufleet.health.app.IncidentStore;
@@ -30,7 +30,7 @@ import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.kit.config.Environment;
@@ -98,14 +98,14 @@ public final class HealthMain {
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
         CurrentPolicy policy = policy(config);
-        Protection protection = PoolsFile.load(config.mode(), config.pools());
+        DisruptionBudgets protection = PoolsFile.load(config.mode(), config.pools());
         TopicCheck.run(bus);
 
         KubernetesClient client = shutdown.add(
                 "Kubernetes client",
                 KubernetesClients.connect(System.getenv(), "gpufleet-health", "get, list, watch and patch nodes"));
         var lease = new CurrentLease();
-        var backlog = new Backlog();
+        var backlog = new CatchUpStatus();
         NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
         KubernetesNodeClient nodes = shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock));
 
@@ -154,7 +154,7 @@ public final class HealthMain {
         listen(vertx, router, config.http(), shutdown);
     }
 
-    private static Set<String> labelKeys(Protection protection) {
+    private static Set<String> labelKeys(DisruptionBudgets protection) {
         return Stream.concat(protection.labelKeys().stream(), Stream.of(Maintenance.KEY))
                 .collect(Collectors.toUnmodifiableSet());
     }
@@ -164,7 +164,7 @@ public final class HealthMain {
             SignalSender signals,
             CurrentPolicy policy,
             CurrentLease lease,
-            Backlog backlog,
+            CatchUpStatus backlog,
             Supplier<Optional<String>> freeze) {
         Clock clock = Clock.systemUTC();
         var admission = new DrainAdmission();

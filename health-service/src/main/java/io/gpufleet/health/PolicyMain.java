@@ -9,7 +9,7 @@ import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
-import io.gpufleet.health.model.policy.Timing;
+import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.replay.PolicyComparison;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
@@ -81,7 +81,7 @@ public final class PolicyMain {
 
     private int explain(FaultCode fault, HealthPolicy policy) {
         FaultRule rule = policy.rule(fault, FaultReport.of(RecoveryAction.UNSPECIFIED));
-        Timing timing = rule.timing();
+        RuleTiming timing = rule.timing();
         out.println("rule                " + policy.name() + "/" + rule.name());
         out.println("class               " + rule.faultClass().slug());
         out.println("device              " + (rule.faultClass().withdraws() ? "withdrawn" : "stays in service"));
@@ -93,7 +93,7 @@ public final class PolicyMain {
         return 0;
     }
 
-    private static String when(Timing timing) {
+    private static String when(RuleTiming timing) {
         return "grace " + timing.grace() + ", after a boot " + timing.bootGrace() + ", threshold "
                 + timing.threshold().count() + " of " + timing.threshold().of() + " within "
                 + timing.threshold().within();

@@ -6,9 +6,9 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +31,7 @@ class HealthServiceCutIT {
     @TempDir
     private static Path dir;
 
-    private final List<TestDaemon> daemons = new ArrayList<>();
+    private final List<DaemonEventProducer> daemons = new ArrayList<>();
     private final AtomicInteger bothActive = new AtomicInteger();
     private TestBed bed;
     private ProgramProcess cutOff;
@@ -49,7 +49,8 @@ class HealthServiceCutIT {
                             .endMetadata()
                             .build())
                     .create();
-            daemons.add(new TestDaemon(bed.broker().bootstrap(), bed.codec(), "node-" + i).announce(TestGpus.h100(2)));
+            daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
+                    .announce(TestGpus.h100(2)));
         }
         cutOff = start("health-service-0", bed.broker().proxiedBootstrap());
         await().atMost(TIMEOUT).until(() -> cutOff.hasMetric(ACTIVE));
@@ -60,7 +61,7 @@ class HealthServiceCutIT {
     @AfterEach
     void stopAll() {
         bed.broker().proxy().heal();
-        daemons.forEach(TestDaemon::close);
+        daemons.forEach(DaemonEventProducer::close);
         standby.close();
         cutOff.close();
         bed.close();

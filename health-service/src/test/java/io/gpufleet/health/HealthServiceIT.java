@@ -10,11 +10,11 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.AsyncApiContract;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
-import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.wire.Envelope;
@@ -52,7 +52,7 @@ class HealthServiceIT {
     private static ProgramProcess service;
 
     private String node = "";
-    private TestDaemon daemon;
+    private DaemonEventProducer daemon;
 
     @BeforeAll
     static void startTheFleet() {
@@ -67,7 +67,7 @@ class HealthServiceIT {
     @AfterAll
     static void publishedRecordsFitTheContract() {
         service.close();
-        var comparison = PublishedSchemas.load()
+        var comparison = AsyncApiContract.load()
                 .compare(bed.broker().bootstrap(), bed.codec().topics());
         bed.close();
         assertThat(comparison.violations()).isEmpty();
@@ -85,7 +85,7 @@ class HealthServiceIT {
                         .endMetadata()
                         .build())
                 .create();
-        daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), node).announce(TestGpus.h100(2));
+        daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node).announce(TestGpus.h100(2));
     }
 
     @AfterEach
@@ -324,7 +324,7 @@ class HealthServiceIT {
         Path config = before.kubeconfig(dir.resolve("own-kubeconfig"));
         before.close();
         var first = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
-        try (var apart = new TestDaemon(own.bootstrap(), bed.codec(), "apart")) {
+        try (var apart = new DaemonEventProducer(own.bootstrap(), bed.codec(), "apart")) {
             apart.announce(TestGpus.h100(2)).observeXid(0, 79);
             await().atMost(TIMEOUT)
                     .untilAsserted(() ->

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
@@ -94,7 +94,7 @@ class HealthServiceRecordsIT {
 
         // Then
         await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_projection_dead_letters_total 1.0"));
-        try (var daemon = new TestDaemon(bed.broker().bootstrap(), bed.codec(), "node-a")) {
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-a")) {
             daemon.announce(TestGpus.h100(2)).observeXid(0, 79);
             await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(explanation("node-a")).contains("\"trusted\":false"));

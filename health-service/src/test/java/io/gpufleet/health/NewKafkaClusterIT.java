@@ -7,9 +7,9 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.TopicAdmin;
@@ -115,8 +115,8 @@ class NewKafkaClusterIT {
                 .start();
     }
 
-    private TestDaemon daemon(BrokerProcess broker, String node) {
-        return new TestDaemon(broker.bootstrap(), codec, node).announce(TestGpus.h100(2));
+    private DaemonEventProducer daemon(BrokerProcess broker, String node) {
+        return new DaemonEventProducer(broker.bootstrap(), codec, node).announce(TestGpus.h100(2));
     }
 
     private Optional<String> applied(String name) {

@@ -13,7 +13,7 @@ import io.gpufleet.inventory.config.InventoryConfig;
 import io.gpufleet.inventory.grpc.InventoryGrpcServer;
 import io.gpufleet.inventory.http.InventoryMetrics;
 import io.gpufleet.inventory.http.InventoryRoutes;
-import io.gpufleet.inventory.kafka.FleetListener;
+import io.gpufleet.inventory.kafka.FleetViewUpdater;
 import io.gpufleet.inventory.kafka.InventoryProjection;
 import io.gpufleet.inventory.kafka.NodeActor;
 import io.gpufleet.inventory.kafka.NodeViewMapper;
@@ -151,7 +151,7 @@ public final class InventoryMain {
                         bus.engine(NAME, "", clock),
                         new InventoryProjection(timers),
                         new NodeActor(kubernetes, view),
-                        new FleetListener(view),
+                        new FleetViewUpdater(view),
                         line -> Program.fail(NAME, line)));
     }
 

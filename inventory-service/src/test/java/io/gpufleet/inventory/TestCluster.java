@@ -9,10 +9,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.testbed.testkit.AsyncApiContract;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
-import io.gpufleet.testbed.testkit.PublishedSchemas;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestDaemon;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -44,8 +44,8 @@ final class TestCluster implements AutoCloseable {
         client = bed.client();
     }
 
-    TestDaemon daemon(String node) {
-        return new TestDaemon(bed.broker().bootstrap(), bed.codec(), node);
+    DaemonEventProducer daemon(String node) {
+        return new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node);
     }
 
     EventReader reader(Topic topic, String key) {
@@ -132,8 +132,8 @@ final class TestCluster implements AutoCloseable {
     }
 
     /** Every record of the broker, compared with the published schemas. */
-    PublishedSchemas.Comparison comparePublished() {
-        return PublishedSchemas.load()
+    AsyncApiContract.Comparison comparePublished() {
+        return AsyncApiContract.load()
                 .compare(bed.broker().bootstrap(), bed.codec().topics());
     }
 }

@@ -88,7 +88,7 @@ final class DaemonMain implements AutoCloseable {
     private final LongSupplier kernelLogOverruns;
     private final IgnoreVerdictsFile ignoreVerdictsFile;
     private final ForgetFile forgetFile;
-    private final ProcessExit exit = new ProcessExit();
+    private final ProcessTerminator exit = new ProcessTerminator();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();
@@ -170,8 +170,8 @@ final class DaemonMain implements AutoCloseable {
         return consumer;
     }
 
-    private DaemonMetrics metrics(String node) {
-        return new DaemonMetrics(
+    private MetricsEndpoint metrics(String node) {
+        return new MetricsEndpoint(
                 node,
                 counters,
                 loop,
@@ -292,7 +292,7 @@ final class DaemonMain implements AutoCloseable {
     }
 
     private OpsServer.OpsResponses responses(DaemonConfig config, Map<String, String> environment) {
-        DaemonMetrics metrics = metrics(config.kafka().node());
+        MetricsEndpoint metrics = metrics(config.kafka().node());
         return new OpsServer.OpsResponses(
                 () -> livenessChecks().livenessFailures(),
                 () -> livenessChecks().readinessFailures(),

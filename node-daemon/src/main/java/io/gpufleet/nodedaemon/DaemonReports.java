@@ -6,7 +6,7 @@ import io.gpufleet.nodedaemon.app.NodeSnapshot;
 import io.gpufleet.nodedaemon.cli.DoctorReport;
 import io.gpufleet.nodedaemon.cli.ProbeReport;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.http.OperatorReports;
+import io.gpufleet.nodedaemon.http.DiagnosticReports;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ record DaemonReports(
         DaemonConfig config,
         Supplier<NodeLoop.LoopStatus> status,
         Supplier<List<String>> readinessFailures)
-        implements OperatorReports {
+        implements DiagnosticReports {
     @Override
     public Optional<OperatorReport> report(String command, String devices, boolean json) {
         if (!devices.equals(config.devices().source())) {

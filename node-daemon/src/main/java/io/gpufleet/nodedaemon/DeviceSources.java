@@ -10,7 +10,7 @@ import io.gpufleet.nodedaemon.cdi.CdiSpecFile;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.host.DeviceNodes;
 import io.gpufleet.nodedaemon.host.ProcfsProcessOwnerLookup;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
@@ -18,7 +18,7 @@ import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
-import io.gpufleet.nodedaemon.nvml.binding.CharacterDevices;
+import io.gpufleet.nodedaemon.nvml.binding.Mknod;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsSources;
 import io.gpufleet.nodedaemon.simulated.SimulatedSource;
 import io.gpufleet.nodedaemon.simulated.recording.ReplaySource;
@@ -65,8 +65,8 @@ final class DeviceSources {
                 strategies);
     }
 
-    static Allocator allocator(PluginSettings settings) {
-        return new Allocator(settings, HostDeviceNodes.NONE);
+    static AllocationTableFactory allocator(PluginSettings settings) {
+        return new AllocationTableFactory(settings, HostDeviceNodes.NONE);
     }
 
     /** Wraps the source so that the host is prepared for the devices of each scan before they are offered. */
@@ -77,7 +77,7 @@ final class DeviceSources {
         boolean simulated =
                 source.name().equals("simulated") && hostPaths.devRoot().isEmpty();
         HostDeviceNodeFinder deviceNodes =
-                simulated ? _ -> DeviceNodes.defaults() : new DeviceNodes(hostPaths, CharacterDevices::make);
+                simulated ? _ -> DeviceNodes.defaults() : new DeviceNodes(hostPaths, Mknod::make);
         var specs = new CdiSpecFile(config.containers().cdiDirectory(), hostPaths);
         return new CdiPreparingSource(source, deviceNodes, specs, selector, inbox);
     }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.nvml.FakeNvml;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -27,11 +27,11 @@ class DaemonHoldIT {
     Path directory;
 
     private static int allocatable(FakeKubelet kubelet) {
-        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(-1);
+        return kubelet.resource(GPUS).map(AdvertisedResource::allocatable).orElse(-1);
     }
 
     private static int capacity(FakeKubelet kubelet) {
-        return kubelet.resource(GPUS).map(ResourceView::capacity).orElse(-1);
+        return kubelet.resource(GPUS).map(AdvertisedResource::capacity).orElse(-1);
     }
 
     /** Open files of a process, from procfs. */

@@ -9,7 +9,7 @@ import io.gpufleet.proto.allocation.v1.UnallocatedUse;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.testbed.fakekubelet.DeviceAllocation;
 import io.gpufleet.testbed.fakekubelet.PodKey;
-import io.gpufleet.testbed.testkit.PublishedSchemas;
+import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.SharedBroker;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topics;
@@ -41,7 +41,7 @@ class DaemonIT {
     @AfterAll
     static void publishedRecordsFitTheContract() {
         var comparison =
-                PublishedSchemas.load().compare(SharedBroker.get().bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+                AsyncApiContract.load().compare(SharedBroker.get().bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
         assertThat(comparison.violations()).isEmpty();
         assertThat(comparison.records())
                 .containsKeys("node.announced.v1", "fault.observed.v1", "devices.allocated.v1", "telemetry.sampled.v1");

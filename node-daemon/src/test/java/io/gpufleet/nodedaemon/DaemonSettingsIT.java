@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.inventory.v1.NodeSettings;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.SharedBroker;
 import io.gpufleet.testbed.testkit.SocketDirectory;
@@ -84,8 +84,8 @@ class DaemonSettingsIT {
     private static List<String> healthy(FakeKubelet kubelet) {
         return kubelet.resource(GPUS).stream()
                 .flatMap(view -> view.devices().stream())
-                .filter(ResourceView.Device::healthy)
-                .map(ResourceView.Device::id)
+                .filter(AdvertisedResource.Device::healthy)
+                .map(AdvertisedResource.Device::id)
                 .toList();
     }
 

@@ -3,8 +3,8 @@ package io.gpufleet.nodedaemon;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.SharedBroker;
@@ -61,7 +61,7 @@ final class DaemonTestNode implements AutoCloseable {
     }
 
     int allocatable() {
-        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(0);
+        return kubelet.resource(GPUS).map(AdvertisedResource::allocatable).orElse(0);
     }
 
     void awaitAllocatable(int devices) {

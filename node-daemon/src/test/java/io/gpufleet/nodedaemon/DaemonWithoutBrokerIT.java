@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -71,7 +71,7 @@ class DaemonWithoutBrokerIT {
     }
 
     private int allocatable() {
-        return kubelet.resource(GPUS).map(ResourceView::allocatable).orElse(0);
+        return kubelet.resource(GPUS).map(AdvertisedResource::allocatable).orElse(0);
     }
 
     private void awaitAllocatable(int devices) {
@@ -135,7 +135,7 @@ class DaemonWithoutBrokerIT {
 
             await().atMost(TIMEOUT)
                     .until(() -> kubelet.resource(GPUS)
-                                    .filter(ResourceView::connected)
+                                    .filter(AdvertisedResource::connected)
                                     .isPresent()
                             && kubelet.registrations(GPUS) == 2);
             awaitAllocatable(7);

@@ -107,7 +107,7 @@ public final class Codec {
             throw new IllegalArgumentException(
                     envelope.type().ceType() + " is not allowed on topic " + topics.name(topic));
         }
-        WriterCheck.check(envelope.source(), envelope.type(), topic);
+        WriterAuthorization.check(envelope.source(), envelope.type(), topic);
         var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), value);
         Headers headers = rec.headers();
         put(headers, "content-type", envelope.type().encoding().contentType());
@@ -193,14 +193,14 @@ public final class Codec {
         EnvelopeBounds.check(id, time, found.appendedAt());
         Optional<EventType> known = types.apply(typeName);
         if (known.isEmpty()) {
-            WriterCheck.check(source, typeName, found.topic());
+            WriterAuthorization.check(source, typeName, found.topic());
             return unknown(rec, encoding, id, source, typeName);
         }
         EventType type = known.get();
         if (!type.topics().contains(found.topic())) {
             throw new IllegalArgumentException(notAllowed(typeName, id));
         }
-        WriterCheck.check(source, type, found.topic());
+        WriterAuthorization.check(source, type, found.topic());
         if (encoding == PayloadEncoding.PROTOBUF && type.encoding() != encoding) {
             throw new IllegalArgumentException(
                     "header content-type is not '" + type.encoding().contentType() + "'");

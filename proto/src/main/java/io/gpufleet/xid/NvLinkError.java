@@ -18,7 +18,7 @@ public record NvLinkError(
         List<String> subcodes,
         List<BitPattern> intrInfo,
         int errorStatus,
-        ImmediateAction immediate,
+        XidImmediateAction immediate,
         String investigatory) {
     /** Copies the lists. */
     public NvLinkError {

@@ -37,7 +37,7 @@ public final class NvLinkErrors {
                 List.of(columns[1].split("/")),
                 List.of(NvLinkError.BitPattern.parse(columns[2]), NvLinkError.BitPattern.parse(columns[3])),
                 Integer.parseUnsignedInt(columns[4].substring("0x".length()), 16),
-                ImmediateAction.valueOf(columns[5]),
+                XidImmediateAction.valueOf(columns[5]),
                 columns[6]);
     }
 

@@ -15,7 +15,7 @@ import java.util.Set;
  * @param recoveryActions recovery actions of the driver, as policy files name them
  */
 public record Withdrawals(
-        Set<Integer> xids, Set<ImmediateAction> actions, Set<String> kinds, Set<String> recoveryActions) {
+        Set<Integer> xids, Set<XidImmediateAction> actions, Set<String> kinds, Set<String> recoveryActions) {
     private static final int COLUMNS = 2;
     private static final Withdrawals STANDARD = TsvReader.readResource("withdrawals.tsv", Withdrawals::read);
 
@@ -34,13 +34,13 @@ public record Withdrawals(
 
     static Withdrawals read(Reader text) throws IOException {
         var xids = new HashSet<Integer>();
-        var actions = new HashSet<ImmediateAction>();
+        var actions = new HashSet<XidImmediateAction>();
         var kinds = new HashSet<String>();
         var recoveryActions = new HashSet<String>();
         TsvReader.read(text, COLUMNS, columns -> {
             switch (columns[0]) {
                 case "xid" -> xids.add(Integer.parseInt(columns[1]));
-                case "immediate-action" -> actions.add(ImmediateAction.valueOf(columns[1]));
+                case "immediate-action" -> actions.add(XidImmediateAction.valueOf(columns[1]));
                 case "kind" -> kinds.add(columns[1]);
                 case "recovery-action" -> recoveryActions.add(columns[1]);
                 default -> throw new IllegalArgumentException("unknown column " + columns[0]);

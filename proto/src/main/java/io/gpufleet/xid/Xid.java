@@ -9,4 +9,4 @@ package io.gpufleet.xid;
  * @param immediate immediate action
  * @param investigatory investigatory action, NVIDIA's text; {@code UNSTATED} where it has none
  */
-public record Xid(int code, String mnemonic, String description, ImmediateAction immediate, String investigatory) {}
+public record Xid(int code, String mnemonic, String description, XidImmediateAction immediate, String investigatory) {}

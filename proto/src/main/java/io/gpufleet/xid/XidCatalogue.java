@@ -37,7 +37,11 @@ public final class XidCatalogue {
 
     private static Xid xid(String[] columns) {
         return new Xid(
-                Integer.parseInt(columns[0]), columns[1], columns[4], ImmediateAction.valueOf(columns[2]), columns[3]);
+                Integer.parseInt(columns[0]),
+                columns[1],
+                columns[4],
+                XidImmediateAction.valueOf(columns[2]),
+                columns[3]);
     }
 
     /** Finds the entry of a code. Empty for a code newer than the catalogue; it may still be severe. */

@@ -1,8 +1,8 @@
 package io.gpufleet.xid;
 
-import static io.gpufleet.xid.ImmediateAction.IGNORE;
-import static io.gpufleet.xid.ImmediateAction.RECOVERY_ACTION_CHANGED;
-import static io.gpufleet.xid.ImmediateAction.RESET_GPU;
+import static io.gpufleet.xid.XidImmediateAction.IGNORE;
+import static io.gpufleet.xid.XidImmediateAction.RECOVERY_ACTION_CHANGED;
+import static io.gpufleet.xid.XidImmediateAction.RESET_GPU;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -39,7 +39,7 @@ class NvLinkErrorsTest {
         "150, MSE Degraded, 0x00000000, 0xffffffff, RESET_GPU, CONTACT_SUPPORT",
     })
     void errorIsFoundByTheFieldsOfItsLogLine(
-            int xid, String subcode, Long intrInfo, Long status, ImmediateAction immediate, String investigatory) {
+            int xid, String subcode, Long intrInfo, Long status, XidImmediateAction immediate, String investigatory) {
         var found = TABLE.find(xid, subcode, intrInfo.intValue(), status.intValue());
 
         assertThat(found).hasValueSatisfying(error -> {
@@ -55,7 +55,7 @@ class NvLinkErrorsTest {
         "0x00000006, IGNORE",
         "0x00000086, RESET_GPU",
     })
-    void oneBitDecidesWhetherAPipeThatLostAPacketNeedsAReset(int intrInfo, ImmediateAction action) {
+    void oneBitDecidesWhetherAPipeThatLostAPacketNeedsAReset(int intrInfo, XidImmediateAction action) {
         assertThat(TABLE.find(145, "RLW_RXPIPE", intrInfo, 2))
                 .map(NvLinkError::immediate)
                 .contains(action);
@@ -95,7 +95,7 @@ class NvLinkErrorsTest {
 
         assertThat(decoded)
                 .isEqualTo(XidCatalogue.standard().all().stream()
-                        .filter(xid -> xid.immediate() == ImmediateAction.WORKFLOW_NVLINK5_ERR)
+                        .filter(xid -> xid.immediate() == XidImmediateAction.WORKFLOW_NVLINK5_ERR)
                         .map(Xid::code)
                         .collect(Collectors.toSet()));
         assertThat(TABLE.all())

@@ -31,7 +31,7 @@ class XidCatalogueTest {
         "154, RECOVERY_ACTION_CHANGED, N/A Informational only regarding another Xid",
         "167, UNSTATED, UNSTATED"
     })
-    void entryCarriesNvidiasActions(int code, ImmediateAction immediate, String investigatory) {
+    void entryCarriesNvidiasActions(int code, XidImmediateAction immediate, String investigatory) {
         // When
         Xid xid = catalogue.find(code).orElseThrow();
 
@@ -52,7 +52,7 @@ class XidCatalogueTest {
     @Test
     void everyActionOfTheEnumOccurs() {
         assertThat(catalogue.all().stream().map(Xid::immediate).collect(Collectors.toSet()))
-                .containsExactlyInAnyOrder(ImmediateAction.values());
+                .containsExactlyInAnyOrder(XidImmediateAction.values());
         assertThat(catalogue.all()).hasSize(111);
     }
 

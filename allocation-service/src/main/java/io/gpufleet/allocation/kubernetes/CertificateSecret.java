@@ -84,7 +84,7 @@ public final class CertificateSecret implements CertificateStore {
             }
             if (failed.getCode() == NOT_FOUND) {
                 active.require("namespace " + namespace);
-                Namespaces.create(client, namespace);
+                NamespaceCreator.create(client, namespace);
                 return false;
             }
             throw new ApiServerException(

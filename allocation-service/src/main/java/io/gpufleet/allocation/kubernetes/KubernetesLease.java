@@ -77,7 +77,7 @@ public final class KubernetesLease implements LeaseStore {
                 return Optional.empty();
             }
             if (failed.getCode() == NOT_FOUND && lease.version().isEmpty()) {
-                Namespaces.create(client, namespace);
+                NamespaceCreator.create(client, namespace);
                 return Optional.empty();
             }
             throw failure(failed);

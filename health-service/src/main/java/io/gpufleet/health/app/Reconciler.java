@@ -35,7 +35,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final CurrentLease lease;
     private final PatchTimings timings;
-    private final Backlog backlog;
+    private final CatchUpStatus backlog;
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("reconcile-timer").factory());
@@ -54,7 +54,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
             SignalSink signals,
             CurrentLease lease,
             PatchTimings timings,
-            Backlog backlog,
+            CatchUpStatus backlog,
             Duration interval) {
         this.step = step;
         this.backlog = backlog;

@@ -9,11 +9,11 @@ import io.gpufleet.health.model.policy.Escalation;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.policy.Threshold;
-import io.gpufleet.health.model.policy.Timing;
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.xid.ImmediateAction;
 import io.gpufleet.xid.XidCatalogue;
+import io.gpufleet.xid.XidImmediateAction;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -109,9 +109,9 @@ public final class PolicyFile {
         if (!(root.get("policy") instanceof String name) || name.isBlank()) {
             throw invalid("policy", "the name of this pack");
         }
-        Map<ImmediateAction, FaultRule> immediate =
-                rules("immediateActions", ImmediateAction.class, ImmediateAction::name);
-        Arrays.stream(ImmediateAction.values())
+        Map<XidImmediateAction, FaultRule> immediate =
+                rules("immediateActions", XidImmediateAction.class, XidImmediateAction::name);
+        Arrays.stream(XidImmediateAction.values())
                 .filter(action -> !immediate.containsKey(action))
                 .forEach(action -> {
                     throw invalid("immediateActions", "a rule for " + action);
@@ -192,9 +192,9 @@ public final class PolicyFile {
                         : DrainMode.NONE);
     }
 
-    private Timing timing(String place, Map<?, ?> fields) {
+    private RuleTiming timing(String place, Map<?, ?> fields) {
         try {
-            return new Timing(
+            return new RuleTiming(
                     duration(place + ".grace", fields.get("grace"), Duration.ZERO),
                     duration(place + ".bootGrace", fields.get("bootGrace"), Duration.ZERO),
                     threshold(place + ".threshold", fields.get("threshold")),

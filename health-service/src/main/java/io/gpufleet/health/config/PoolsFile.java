@@ -1,10 +1,10 @@
 package io.gpufleet.health.config;
 
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
-import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.IOException;
@@ -46,11 +46,11 @@ public final class PoolsFile {
     }
 
     /** Loads {@code standard}, {@code unlimited}, or a file by path. */
-    public static Protection load(Mode mode, String nameOrPath) {
+    public static DisruptionBudgets load(Mode mode, String nameOrPath) {
         return switch (nameOrPath) {
-            case "standard" -> Protection.standard(mode);
+            case "standard" -> DisruptionBudgets.standard(mode);
             case "unlimited" ->
-                new Protection(
+                new DisruptionBudgets(
                         List.of(),
                         new Pool("default", Map.of(), mode, Limits.NONE),
                         Limits.NONE,
@@ -70,7 +70,7 @@ public final class PoolsFile {
     }
 
     /** Parses a file; mistakes are reported with the name of the source. */
-    static Protection parse(Mode mode, String source, String text) {
+    static DisruptionBudgets parse(Mode mode, String source, String text) {
         var file = new PoolsFile(source, mode);
         try {
             Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
@@ -83,10 +83,10 @@ public final class PoolsFile {
         }
     }
 
-    private Protection protection(Map<?, ?> root) {
+    private DisruptionBudgets protection(Map<?, ?> root) {
         keys("the file", root, Set.of("pools", "limits", "zone", "fleet", "brake"));
         List<?> pools = root.get("pools") == null ? List.of() : list("pools", root.get("pools"));
-        return new Protection(
+        return new DisruptionBudgets(
                 pools.stream().map(this::pool).toList(),
                 new Pool("default", Map.of(), mode, limits("limits", root.get("limits"), Limits.TENTH)),
                 limits("zone", root.get("zone"), Limits.NONE),

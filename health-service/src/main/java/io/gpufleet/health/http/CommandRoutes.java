@@ -5,7 +5,7 @@ import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.OperatorCommands;
+import io.gpufleet.health.model.OperatorCommandHandler;
 import io.gpufleet.kit.web.Authorizer.AccessRequest;
 import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.ProblemDetails;
@@ -144,7 +144,7 @@ final class CommandRoutes {
             return BrakeReset.conflict(store.node(BrakeReset.FLEET), command);
         }
         return store.node(target.node())
-                .flatMap((NodeState state) -> OperatorCommands.conflict(state, command, target.device()));
+                .flatMap((NodeState state) -> OperatorCommandHandler.conflict(state, command, target.device()));
     }
 
     /** The text of the field; empty where the body is no object or the field no text. */

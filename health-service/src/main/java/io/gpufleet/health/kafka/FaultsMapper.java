@@ -5,10 +5,10 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.Faults;
-import io.gpufleet.health.model.fault.History;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.fault.Restraint;
+import io.gpufleet.health.model.fault.RepairHistory;
+import io.gpufleet.health.model.fault.SuspectReason;
 import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.proto.health.v1.Attempts;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
@@ -54,7 +54,7 @@ final class FaultsMapper {
         return seen;
     }
 
-    static List<Attempts> attempts(History history) {
+    static List<Attempts> attempts(RepairHistory history) {
         return history.attempts().entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .map(made -> Attempts.newBuilder()
@@ -65,24 +65,24 @@ final class FaultsMapper {
                 .toList();
     }
 
-    static Map<RecommendedAction, History.Attempts> attempts(List<Attempts> wire) {
-        var attempts = new EnumMap<RecommendedAction, History.Attempts>(RecommendedAction.class);
+    static Map<RecommendedAction, RepairHistory.Attempts> attempts(List<Attempts> wire) {
+        var attempts = new EnumMap<RecommendedAction, RepairHistory.Attempts>(RecommendedAction.class);
         wire.forEach(made -> attempts.put(
                 EnumMapping.recommendedAction(EnumMapping.recognized(made.getAction())),
-                new History.Attempts(made.getCount(), TimestampMapping.fromWire(made.getLast()))));
+                new RepairHistory.Attempts(made.getCount(), TimestampMapping.fromWire(made.getLast()))));
         return attempts;
     }
 
     /** Older records have boots only. */
-    static History history(DeviceHealthState wire) {
-        Map<RecommendedAction, History.Attempts> attempts = attempts(wire.getAttemptsList());
+    static RepairHistory history(DeviceHealthState wire) {
+        Map<RecommendedAction, RepairHistory.Attempts> attempts = attempts(wire.getAttemptsList());
         if (wire.hasRecurrenceLast()) {
             attempts.put(
                     RecommendedAction.REBOOT,
-                    new History.Attempts(
+                    new RepairHistory.Attempts(
                             wire.getRecurrenceBoots(), TimestampMapping.fromWire(wire.getRecurrenceLast())));
         }
-        return new History(
+        return new RepairHistory(
                 attempts, wire.hasRecovered() ? TimestampMapping.fromWire(wire.getRecovered()) : Instant.EPOCH);
     }
 
@@ -128,7 +128,7 @@ final class FaultsMapper {
                             open.getBootId(),
                             open.getEventId(),
                             open.getActs(),
-                            new Restraint(open.getInGrace(), open.getBelowThreshold())));
+                            new SuspectReason(open.getInGrace(), open.getBelowThreshold())));
         });
         return episodes;
     }

@@ -1,20 +1,20 @@
 package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
-import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.DecisionResult;
-import io.gpufleet.health.model.Footprints;
+import io.gpufleet.health.model.DeviceLocations;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.RememberedDevices;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
-import io.gpufleet.health.model.budget.Footprint;
 import io.gpufleet.health.model.budget.Mode;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.health.model.presence.SilenceDetector;
@@ -60,10 +60,10 @@ public final class HealthProjection implements Projection<NodeState> {
     private HealthMachine machine;
 
     private final SequencedSet<String> toReview = new LinkedHashSet<>();
-    private final Protection protection;
+    private final DisruptionBudgets protection;
     private final FleetUsage usage;
-    private final Backlog backlog;
-    private final RememberedDevices byHand = new RememberedDevices();
+    private final CatchUpStatus backlog;
+    private final DeviceLocations byHand = new DeviceLocations();
     private final SilenceDetector silence = new SilenceDetector();
     /** Nodes that have become silent, until their tick. */
     private final Set<String> silent = new HashSet<>();
@@ -73,8 +73,8 @@ public final class HealthProjection implements Projection<NodeState> {
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 
     /** Projection that tells nobody about its backlog. */
-    public HealthProjection(HealthMachine machine, Protection protection) {
-        this(() -> machine, protection, new Backlog());
+    public HealthProjection(HealthMachine machine, DisruptionBudgets protection) {
+        this(() -> machine, protection, new CatchUpStatus());
     }
 
     /**
@@ -83,7 +83,7 @@ public final class HealthProjection implements Projection<NodeState> {
      * @param policy the one in force, which may be replaced at any time
      * @param backlog told when a term begins and when its backlog is read
      */
-    public HealthProjection(Supplier<HealthMachine> policy, Protection protection, Backlog backlog) {
+    public HealthProjection(Supplier<HealthMachine> policy, DisruptionBudgets protection, CatchUpStatus backlog) {
         this.backlog = backlog;
         this.policy = policy;
         this.machine = policy.get();
@@ -248,7 +248,7 @@ public final class HealthProjection implements Projection<NodeState> {
             States<NodeState> states, HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
         String budget = "";
         if (command.command() == HealthSignal.Command.RESET_BRAKE) {
-            budget = usage.allowance(BrakeReset.FLEET, Footprint.NONE, now).nodeBudget();
+            budget = usage.allowance(BrakeReset.FLEET, BudgetUsage.NONE, now).nodeBudget();
             usage.openBrake();
         }
         DecisionResult result = BrakeReset.decide(states.get(BrakeReset.FLEET), command, budget);
@@ -328,7 +328,7 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
         String node = before.node().name();
-        Allowance allowance = allowance(before, usage.allowance(node, Footprints.of(before), now));
+        PermittedActions allowance = allowance(before, usage.allowance(node, BudgetUsages.of(before), now));
         DecisionResult result = machine.decide(before, signal, now, allowance);
         if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
             usage.tainted(node, now);
@@ -337,17 +337,17 @@ public final class HealthProjection implements Projection<NodeState> {
         return result;
     }
 
-    private Allowance allowance(NodeState state, Allowance ofBudgets) {
+    private PermittedActions allowance(NodeState state, PermittedActions ofBudgets) {
         return Optional.of(frozen)
                 .filter(reason -> !reason.isEmpty())
                 .or(state::maintenance)
-                .map(reason -> Allowance.heldBackBy(reason, ofBudgets))
+                .map(reason -> PermittedActions.heldBackBy(reason, ofBudgets))
                 .orElse(ofBudgets);
     }
 
     private void remember(NodeState state) {
         String node = state.node().name();
-        usage.put(node, Footprints.of(state));
+        usage.put(node, BudgetUsages.of(state));
         byHand.put(state);
         boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
         if (enforced && !state.heldBack().isEmpty()) {

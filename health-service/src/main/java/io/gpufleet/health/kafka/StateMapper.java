@@ -11,7 +11,7 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Faults;
-import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
@@ -124,7 +124,7 @@ final class StateMapper {
                 new Faults(
                         FaultsMapper.episodes(wire.getNodeEpisodesList()),
                         FaultsMapper.seen(wire.getSeenList()),
-                        new History(FaultsMapper.attempts(wire.getAttemptsList()), Instant.EPOCH)),
+                        new RepairHistory(FaultsMapper.attempts(wire.getAttemptsList()), Instant.EPOCH)),
                 health,
                 new NodeState.Manual(
                         health.state() == HealthState.QUARANTINED

@@ -4,14 +4,14 @@ import io.gpufleet.health.model.Decision.Outcome;
 import io.gpufleet.health.model.Decision.StateTransition;
 import io.gpufleet.health.model.Decision.Status;
 import io.gpufleet.health.model.DecisionResult.Effect;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.device.Transitions;
 import io.gpufleet.health.model.fault.Episode;
-import io.gpufleet.health.model.fault.Restraint;
+import io.gpufleet.health.model.fault.SuspectReason;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,7 +76,8 @@ final class Evaluation {
                 .filter(episode -> episode.inGrace() && !now.isBefore(evaluator.graceEnd(state, episode)))
                 .forEach(episode -> emit(new HealthEvent.EpisodeUpdated(
                         uuid,
-                        episode.with(new Restraint(false, episode.restraint().threshold())))));
+                        episode.with(
+                                new SuspectReason(false, episode.restraint().threshold())))));
     }
 
     /** Records a decision that changes nothing. */
@@ -130,7 +131,7 @@ final class Evaluation {
     }
 
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
-    DecisionResult finish(DecisionContext context, HealthPolicy policy, Instant now, Allowance allowance) {
+    DecisionResult finish(DecisionContext context, HealthPolicy policy, Instant now, PermittedActions allowance) {
         applyTransitions(policy);
         clearOverride(now);
         var heldBack = HeldBackDecisions.of(before, state, allowance, at());
@@ -188,14 +189,14 @@ final class Evaluation {
         }
     }
 
-    private void decideDevices(DecisionContext context, Allowance allowance) {
+    private void decideDevices(DecisionContext context, PermittedActions allowance) {
         state.devices().values().forEach(device -> decideDevice(context, device, allowance));
         before.devices().values().stream()
                 .filter(device -> state.device(device.uuid()).isEmpty())
                 .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at())), allowance));
     }
 
-    private void decideDevice(DecisionContext context, Device device, Allowance allowance) {
+    private void decideDevice(DecisionContext context, Device device, PermittedActions allowance) {
         DeviceHealth to = device.health();
         Device known = before.device(device.uuid())
                 .orElseGet(() -> Device.unknown(device.uuid(), new DeviceHealth.Healthy(at())));
@@ -240,7 +241,7 @@ final class Evaluation {
         }
     }
 
-    private void decideNode(DecisionContext context, Allowance allowance) {
+    private void decideNode(DecisionContext context, PermittedActions allowance) {
         NodeHealth from = before.health();
         NodeHealth to = state.health();
         boolean newCause =

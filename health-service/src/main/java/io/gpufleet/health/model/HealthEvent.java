@@ -6,7 +6,7 @@ import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
@@ -64,7 +64,7 @@ public sealed interface HealthEvent {
     }
 
     /** What was tried to repair a device changed; of the node itself when the UUID is empty. */
-    record HistoryChanged(String uuid, History history) implements HealthEvent {}
+    record HistoryChanged(String uuid, RepairHistory history) implements HealthEvent {}
 
     /** What is remembered of former faults of a device is forgotten. */
     record FaultsForgotten(String uuid) implements HealthEvent {}

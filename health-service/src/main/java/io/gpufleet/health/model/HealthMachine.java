@@ -18,7 +18,7 @@ import io.gpufleet.health.model.HealthSignal.NodeObjectDeleted;
 import io.gpufleet.health.model.HealthSignal.NodeObjectObserved;
 import io.gpufleet.health.model.HealthSignal.OverrideObserved;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
@@ -60,11 +60,11 @@ public final class HealthMachine {
 
     /** Events and effects of a signal without any limit; changes nothing by itself. */
     public DecisionResult decide(NodeState state, HealthSignal signal, Instant now) {
-        return decide(state, signal, now, Allowance.ALL);
+        return decide(state, signal, now, PermittedActions.ALL);
     }
 
     /** Events and effects of a signal; what the allowance refuses is recorded and held back. */
-    public DecisionResult decide(NodeState state, HealthSignal signal, Instant now, Allowance allowance) {
+    public DecisionResult decide(NodeState state, HealthSignal signal, Instant now, PermittedActions allowance) {
         var evaluation = new Evaluation(state, evaluator, signal.metadata());
         evaluation.endGraces(now);
         DecisionContext context = signal instanceof DaemonSignal reported
@@ -203,7 +203,8 @@ public final class HealthMachine {
                 faults(evaluation).localHealth(changed.device(), changed.locallyHealthy());
                 yield otherwise;
             }
-            case DevicesAnnounced announced -> new Announcements(evaluation, faults(evaluation)).handle(announced);
+            case DevicesAnnounced announced ->
+                new AnnouncementHandler(evaluation, faults(evaluation)).handle(announced);
             case DaemonDeparted _ -> {
                 presence(evaluation, evaluation.state().node().presence().departed(evaluation.at()));
                 yield otherwise;
@@ -219,15 +220,15 @@ public final class HealthMachine {
             case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
             case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);
             case OverrideObserved removed -> overrideObserved(evaluation, removed, otherwise);
-            case CommandIssued command -> new OperatorCommands(evaluation, faults(evaluation)).handle(command);
+            case CommandIssued command -> new OperatorCommandHandler(evaluation, faults(evaluation)).handle(command);
             case DeviceArrived arrived -> arrived(evaluation, arrived);
             case DeviceLeft left -> left(evaluation, left);
             case TimePassed _ -> DecisionContext.recovery("timer");
         };
     }
 
-    private FaultSignals faults(Evaluation evaluation) {
-        return new FaultSignals(evaluation, policy, maxActionAge);
+    private FaultSignalHandler faults(Evaluation evaluation) {
+        return new FaultSignalHandler(evaluation, policy, maxActionAge);
     }
 
     private static DecisionContext nodeObserved(

@@ -1,7 +1,7 @@
 package io.gpufleet.health.model;
 
-import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
@@ -17,19 +17,20 @@ import java.util.TreeMap;
 final class HeldBackDecisions {
     private final NodeState before;
     private final NodeState state;
-    private final Allowance allowance;
+    private final PermittedActions allowance;
     private final Instant at;
     private final SequencedMap<String, HeldBack> held = new TreeMap<>();
     private int withdrawnNow;
 
-    private HeldBackDecisions(NodeState before, NodeState state, Allowance allowance, Instant at) {
+    private HeldBackDecisions(NodeState before, NodeState state, PermittedActions allowance, Instant at) {
         this.before = before;
         this.state = state;
         this.allowance = allowance;
         this.at = at;
     }
 
-    static SequencedMap<String, HeldBack> of(NodeState before, NodeState state, Allowance allowance, Instant at) {
+    static SequencedMap<String, HeldBack> of(
+            NodeState before, NodeState state, PermittedActions allowance, Instant at) {
         var decisions = new HeldBackDecisions(before, state, allowance, at);
         state.devices().values().forEach(decisions::device);
         decisions.node();

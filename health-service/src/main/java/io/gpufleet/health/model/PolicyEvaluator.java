@@ -10,12 +10,12 @@ import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
-import io.gpufleet.health.model.fault.History;
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
-import io.gpufleet.health.model.policy.Timing;
+import io.gpufleet.health.model.policy.RuleTiming;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -76,7 +76,7 @@ final class PolicyEvaluator {
 
     /** When the grace of a fault is over, its own and that of the boot. */
     Instant graceEnd(NodeState state, Episode episode) {
-        Timing timing = policy.timing(episode.code());
+        RuleTiming timing = policy.timing(episode.code());
         Instant own = episode.since().plus(timing.grace());
         Instant ofBoot = state.boot().began().plus(timing.bootGrace());
         return timing.bootGrace().isZero() || own.isAfter(ofBoot) ? own : ofBoot;
@@ -242,7 +242,7 @@ final class PolicyEvaluator {
                         .reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
     }
 
-    private Stream<RecommendedAction> actions(Stream<Episode> episodes, History history) {
+    private Stream<RecommendedAction> actions(Stream<Episode> episodes, RepairHistory history) {
         return episodes.map(episode -> policy.recommendedAction(episode, history));
     }
 
@@ -265,7 +265,7 @@ final class PolicyEvaluator {
     }
 
     /** Cause of the worst fault by class; among equals the one that is the reason already, so that it stays stable. */
-    private Cause worst(Collection<Episode> open, String current, History history) {
+    private Cause worst(Collection<Episode> open, String current, RepairHistory history) {
         Episode worst = open.stream()
                 .max(Comparator.<Episode, FaultClass>comparing(
                                 episode -> policy.rule(episode).faultClass())

@@ -7,7 +7,7 @@ import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.Faults;
-import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import java.time.Instant;
@@ -47,7 +47,7 @@ public final class StateReducer {
                 updateEpisodes(state, uuid, open -> open.remove(code));
             case HealthEvent.FaultSeen(String uuid, FaultCode code, List<Instant> times) ->
                 updateFaults(state, uuid, faults -> faults.withSeen(code, times));
-            case HealthEvent.HistoryChanged(String uuid, History history) ->
+            case HealthEvent.HistoryChanged(String uuid, RepairHistory history) ->
                 updateFaults(state, uuid, faults -> faults.with(history));
             case HealthEvent.FaultsForgotten(String uuid) -> updateFaults(state, uuid, Faults::forgotten);
             case HealthEvent.DeviceHealthChanged(String uuid, DeviceHealth health) ->

@@ -6,7 +6,7 @@ import io.gpufleet.health.kafka.HealthProjection;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.runtime.consistency.ProjectionSimulation;
@@ -53,7 +53,8 @@ final class HealthSimulation implements SimulatedService<NodeState> {
 
     private static HealthProjection projection() {
         return new HealthProjection(
-                new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), Protection.NONE);
+                new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)),
+                DisruptionBudgets.NONE);
     }
 
     @Override

@@ -19,7 +19,7 @@ class ReconcilerTest {
     private final FakeNodeClient nodes = new FakeNodeClient();
     private final RecordingSignalSink signals = new RecordingSignalSink();
     private final CurrentLease lease = new CurrentLease();
-    private final Backlog backlog = new Backlog();
+    private final CatchUpStatus backlog = new CatchUpStatus();
     private final Reconciler reconciler = new Reconciler(
             new NodePatchStep(
                     nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),

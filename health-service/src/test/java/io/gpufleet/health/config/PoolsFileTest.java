@@ -3,11 +3,11 @@ package io.gpufleet.health.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
-import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -27,7 +27,7 @@ class PoolsFileTest {
 
     @Test
     void poolHasItsModeAndItsLimits() {
-        Protection protection = PoolsFile.parse(Mode.OBSERVE, "mine.yaml", FILE);
+        DisruptionBudgets protection = PoolsFile.parse(Mode.OBSERVE, "mine.yaml", FILE);
 
         assertThat(protection.pool(Map.of("gpufleet.io/pool", "training")))
                 .isEqualTo(new Pool(
@@ -38,14 +38,14 @@ class PoolsFileTest {
         assertThat(protection.pool(Map.of()).mode()).isEqualTo(Mode.OBSERVE);
         assertThat(protection.pool(Map.of()).limits()).isEqualTo(Limits.TENTH);
         assertThat(protection.fleet()).isEqualTo(new Limits(Limit.percent(5), Limit.NONE));
-        assertThat(protection.labelKeys()).containsExactlyInAnyOrder("gpufleet.io/pool", Protection.ZONE);
+        assertThat(protection.labelKeys()).containsExactlyInAnyOrder("gpufleet.io/pool", DisruptionBudgets.ZONE);
     }
 
     @Test
     void standardHoldsBackWhatIsBeyondATenth() {
         assertThat(PoolsFile.load(Mode.ENFORCE, "standard").pool(Map.of()).limits())
                 .isEqualTo(Limits.TENTH);
-        assertThat(PoolsFile.load(Mode.ENFORCE, "unlimited")).isEqualTo(Protection.NONE);
+        assertThat(PoolsFile.load(Mode.ENFORCE, "unlimited")).isEqualTo(DisruptionBudgets.NONE);
     }
 
     @ParameterizedTest

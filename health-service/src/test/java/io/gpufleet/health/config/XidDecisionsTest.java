@@ -9,7 +9,7 @@ import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
-import io.gpufleet.health.model.policy.Timing;
+import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.xid.Xid;
 import io.gpufleet.xid.XidCatalogue;
 import java.io.IOException;
@@ -95,7 +95,7 @@ class XidDecisionsTest {
         return rule.faultClass().slug() + after + " | " + (action == RecommendedAction.NONE ? "" : action.slug());
     }
 
-    private static String after(Timing timing) {
+    private static String after(RuleTiming timing) {
         Duration longest = timing.grace().compareTo(timing.bootGrace()) >= 0 ? timing.grace() : timing.bootGrace();
         return " after " + longest + (longest.equals(timing.grace()) ? "" : " of the boot");
     }

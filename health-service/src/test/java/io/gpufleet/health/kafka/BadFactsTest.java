@@ -8,7 +8,7 @@ import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
@@ -39,8 +39,8 @@ class BadFactsTest {
     private static final String NODE = "node-1";
     private static final Instant FAR = Instant.parse("9999-01-01T00:00:00Z");
 
-    private final HealthProjection projection =
-            new HealthProjection(new HealthMachine(PolicyFile.load("nvidia"), Duration.ofMinutes(10)), Protection.NONE);
+    private final HealthProjection projection = new HealthProjection(
+            new HealthMachine(PolicyFile.load("nvidia"), Duration.ofMinutes(10)), DisruptionBudgets.NONE);
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
     private final List<String> deadLetters = new ArrayList<>();
     private long sequence;

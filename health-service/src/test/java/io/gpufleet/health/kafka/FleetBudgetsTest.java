@@ -2,17 +2,17 @@ package io.gpufleet.health.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.config.PolicyTexts;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
-import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 class FleetBudgetsTest {
     private static final StormBrake ONE_NODE = new StormBrake(1, 1, Duration.ofMinutes(5));
 
-    private final Backlog backlog = new Backlog();
+    private final CatchUpStatus backlog = new CatchUpStatus();
     private HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
     private HealthProjection projection = projection(Limits.NONE, ONE_NODE);
     private ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
@@ -52,7 +52,7 @@ class FleetBudgetsTest {
     private HealthProjection projection(Limits limits, StormBrake brake) {
         var pool = new Pool("default", Map.of(), Mode.ENFORCE, limits);
         return new HealthProjection(
-                () -> machine, new Protection(List.of(), pool, Limits.NONE, Limits.NONE, brake), backlog);
+                () -> machine, new DisruptionBudgets(List.of(), pool, Limits.NONE, Limits.NONE, brake), backlog);
     }
 
     @BeforeEach

@@ -7,7 +7,7 @@ import io.gpufleet.health.config.PolicyTexts;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultKind;
@@ -31,7 +31,7 @@ class FleetShownTest {
 
     private static ProjectedNodes nodes(HealthPolicy policy) {
         return new ProjectedNodes(
-                new HealthProjection(new HealthMachine(policy, Duration.ofMinutes(10)), Protection.NONE),
+                new HealthProjection(new HealthMachine(policy, Duration.ofMinutes(10)), DisruptionBudgets.NONE),
                 NodeScenario.START);
     }
 

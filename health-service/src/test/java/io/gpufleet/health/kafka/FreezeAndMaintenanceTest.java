@@ -6,7 +6,7 @@ import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.policy.TestPolicies;
@@ -49,7 +49,8 @@ class FreezeAndMaintenanceTest {
 
     private static HealthProjection projection() {
         return new HealthProjection(
-                new HealthMachine(TestPolicies.draining(DrainMode.GPU_PODS), Duration.ofMinutes(10)), Protection.NONE);
+                new HealthMachine(TestPolicies.draining(DrainMode.GPU_PODS), Duration.ofMinutes(10)),
+                DisruptionBudgets.NONE);
     }
 
     private void placed(String maintenance) {

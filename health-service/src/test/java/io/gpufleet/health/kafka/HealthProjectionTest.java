@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -40,7 +40,7 @@ class HealthProjectionTest {
     private static final Duration DWELL = Duration.ofMinutes(5);
 
     private final HealthProjection projection = new HealthProjection(
-            new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), Protection.NONE);
+            new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), DisruptionBudgets.NONE);
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
     @Test

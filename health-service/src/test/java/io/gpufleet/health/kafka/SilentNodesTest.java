@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 class SilentNodesTest {
     private static final List<String> NODES = List.of("node-1", "node-2", "node-3");
 
-    private final HealthProjection projection =
-            new HealthProjection(new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10)), Protection.NONE);
+    private final HealthProjection projection = new HealthProjection(
+            new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10)), DisruptionBudgets.NONE);
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
     private Duration readFor = Duration.ofHours(1);
 

@@ -3,7 +3,7 @@ package io.gpufleet.health.kafka;
 import com.google.protobuf.Message;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Protection;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
@@ -37,7 +37,7 @@ final class TestedHealthProjection implements TestedProjection<NodeState> {
         // Nothing is returned to service by time alone while a test runs.
         return new HealthProjection(
                 new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofDays(1)), Duration.ofMinutes(10)),
-                Protection.NONE);
+                DisruptionBudgets.NONE);
     }
 
     @Override

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.budget.Pool;
-import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
@@ -35,7 +35,7 @@ class BudgetPropertyTest {
     private static final List<String> GPUS = List.of("gpu-0", "gpu-1", "gpu-2", "gpu-3");
     private static final int[] XIDS = {13, 48, 79, 79, 54, 95};
 
-    private static final Protection PROTECTION = new Protection(
+    private static final DisruptionBudgets PROTECTION = new DisruptionBudgets(
             List.of(new Pool(
                     "training",
                     Map.of("pool", "training"),
@@ -71,10 +71,10 @@ class BudgetPropertyTest {
 
     private void step(String node, HealthSignal signal) {
         NodeState before = states.getOrDefault(node, NodeState.unknown(node, now));
-        Allowance allowance = usage.allowance(node, Footprints.of(before), now);
+        PermittedActions allowance = usage.allowance(node, BudgetUsages.of(before), now);
         NodeState after = machine.decide(before, signal, now, allowance).state();
         states.put(node, after);
-        usage.put(node, Footprints.of(after));
+        usage.put(node, BudgetUsages.of(after));
         if (taintedByPolicy(after) && !before.tainted()) {
             usage.tainted(node, now);
             taints.add(now);
@@ -99,8 +99,8 @@ class BudgetPropertyTest {
         }
         if (withdrawnByFault(after) > withdrawnByFault(before)) {
             scopes(after).forEach((scope, limits) -> {
-                int total = sum(scope, state -> Footprints.of(state).devices());
-                int out = sum(scope, state -> Footprints.of(state).devicesOut());
+                int total = sum(scope, state -> BudgetUsages.of(state).devices());
+                int out = sum(scope, state -> BudgetUsages.of(state).devicesOut());
                 assertThat(out)
                         .as("%s after %s", node, signal)
                         .isLessThanOrEqualTo(limits.devices().of(total));
@@ -126,9 +126,11 @@ class BudgetPropertyTest {
         var scopes = new HashMap<Predicate<NodeState>, Limits>();
         scopes.put(other -> PROTECTION.pool(other.node().placement().labels()).equals(pool), pool.limits());
         scopes.put(_ -> true, PROTECTION.fleet());
-        String zone = labels.get(Protection.ZONE);
+        String zone = labels.get(DisruptionBudgets.ZONE);
         if (zone != null) {
-            scopes.put(other -> zone.equals(other.node().placement().labels().get(Protection.ZONE)), PROTECTION.zone());
+            scopes.put(
+                    other -> zone.equals(other.node().placement().labels().get(DisruptionBudgets.ZONE)),
+                    PROTECTION.zone());
         }
         return scopes;
     }
@@ -175,7 +177,7 @@ class BudgetPropertyTest {
             labels.put("pool", "training");
         }
         if (random.nextInt(3) > 0) {
-            labels.put(Protection.ZONE, "zone-" + random.nextInt(2));
+            labels.put(DisruptionBudgets.ZONE, "zone-" + random.nextInt(2));
         }
         return new HealthSignal.NodeObjectObserved(
                 metadata(), "uid-1", new NodeReference.Placement(labels, random.nextInt(10) > 0));

@@ -3,8 +3,8 @@ package io.gpufleet.health.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.HealthSignal.DrainReported;
-import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.drain.DrainProgress.Phase;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which pods the policy asks to leave, and when that holds. */
 class DrainOrderTest {
-    private static final Allowance OBSERVE = new Allowance() {
+    private static final PermittedActions OBSERVE = new PermittedActions() {
         @Override
         public Mode mode() {
             return Mode.OBSERVE;

@@ -7,13 +7,13 @@ import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.DaemonKnowledge;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.budget.Pool;
-import io.gpufleet.health.model.budget.Protection;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.fault.FaultCode;
@@ -44,7 +44,7 @@ class FleetSimulationTest {
     private static final FaultCode FATAL = FaultCode.xid(79);
     private static final FaultCode BENIGN = FaultCode.xid(13);
     private static final Limits TENTH = new Limits(Limit.percent(LARGEST_SHARE), Limit.percent(LARGEST_SHARE));
-    private static final Protection PROTECTION = new Protection(
+    private static final DisruptionBudgets PROTECTION = new DisruptionBudgets(
             List.of(), new Pool("default", Map.of(), Mode.ENFORCE, TENTH), Limits.NONE, TENTH, StormBrake.NONE);
 
     private final HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
@@ -171,7 +171,7 @@ class FleetSimulationTest {
 
     private void step(SimulatedNode node, HealthSignal signal) {
         NodeState before = node.state;
-        Allowance allowance = usage.allowance(node.name, Footprints.of(before), now);
+        PermittedActions allowance = usage.allowance(node.name, BudgetUsages.of(before), now);
         DecisionResult result = machine.decide(before, signal, now, allowance);
         NodeState replayed = before;
         for (HealthEvent event : result.events()) {
@@ -179,7 +179,7 @@ class FleetSimulationTest {
         }
         assertThat(replayed).as("a restart, after %s", signal).isEqualTo(result.state());
         node.state = result.state();
-        usage.put(node.name, Footprints.of(node.state));
+        usage.put(node.name, BudgetUsages.of(node.state));
         if (node.state.tainted() && !before.tainted()) {
             usage.tainted(node.name, now);
             long out = nodes.stream().filter(each -> each.state.tainted()).count();
@@ -191,8 +191,8 @@ class FleetSimulationTest {
     /** At least once is how events come. */
     private void repeatedSignalAsksForNothing(SimulatedNode node, HealthSignal signal) {
         if (signal instanceof HealthSignal.FaultsOpen) {
-            DecisionResult again =
-                    machine.decide(node.state, signal, now, usage.allowance(node.name, Footprints.of(node.state), now));
+            DecisionResult again = machine.decide(
+                    node.state, signal, now, usage.allowance(node.name, BudgetUsages.of(node.state), now));
             assertThat(again.decisions().stream()
                             .filter(decision -> decision.outcome().status() == Decision.Status.ACTED))
                     .as("decisions of %s, repeated", signal)

@@ -3,8 +3,8 @@ package io.gpufleet.health.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.HealthSignal.Command;
-import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.policy.TestPolicies;
@@ -17,8 +17,8 @@ class HeldBackTest {
             .announced("gpu-0", "gpu-1")
             .with(allowance(Mode.OBSERVE, Integer.MAX_VALUE, true));
 
-    private static Allowance allowance(Mode mode, int devices, boolean taint) {
-        return new Allowance() {
+    private static PermittedActions allowance(Mode mode, int devices, boolean taint) {
+        return new PermittedActions() {
             @Override
             public Mode mode() {
                 return mode;
@@ -63,7 +63,7 @@ class HeldBackTest {
 
     @Test
     void observedNodeIsTaintedOnceItIsEnforced() {
-        scenario.xid("gpu-0", 79).with(Allowance.ALL).tick();
+        scenario.xid("gpu-0", 79).with(PermittedActions.ALL).tick();
 
         assertThat(scenario.verdict().trusted()).isFalse();
         assertThat(scenario.state().heldBack()).isEmpty();
@@ -96,7 +96,7 @@ class HeldBackTest {
         assertThat(scenario.verdict().trusted()).isTrue();
         assertThat(scenario.verdict().heldBack()).isEqualTo("nodes of pool a");
 
-        scenario.with(Allowance.ALL).tick();
+        scenario.with(PermittedActions.ALL).tick();
 
         assertThat(scenario.verdict().trusted()).isFalse();
     }
@@ -105,7 +105,7 @@ class HeldBackTest {
     void heldBackTaintOfAClearedFaultIsForgotten() {
         scenario.with(allowance(Mode.ENFORCE, 8, false)).xid("gpu-0", 79).cleared("gpu-0", FaultCode.xid(79));
 
-        scenario.with(Allowance.ALL).tick();
+        scenario.with(PermittedActions.ALL).tick();
 
         assertThat(scenario.verdict().trusted()).isTrue();
         assertThat(scenario.state().heldBack()).isEmpty();
@@ -113,7 +113,7 @@ class HeldBackTest {
 
     @Test
     void taintThatIsAppliedAlreadyNeedsNoRoom() {
-        scenario.with(Allowance.ALL).xid("gpu-0", 79);
+        scenario.with(PermittedActions.ALL).xid("gpu-0", 79);
 
         scenario.with(allowance(Mode.ENFORCE, 0, false)).xid("gpu-0", 54);
 

@@ -7,7 +7,7 @@ import io.gpufleet.health.model.HealthSignal.DaemonKnowledge;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
-import io.gpufleet.health.model.budget.Allowance;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
@@ -43,7 +43,7 @@ public final class NodeScenario {
     private Instant now = START;
     private DaemonIncarnation incarnation = INCARNATION;
     private Duration age = Duration.ZERO;
-    private Allowance allowance = Allowance.ALL;
+    private PermittedActions allowance = PermittedActions.ALL;
     private int events;
 
     /** A node before its first signal. */
@@ -106,7 +106,7 @@ public final class NodeScenario {
     }
 
     /** What the following decisions may do. */
-    public NodeScenario with(Allowance another) {
+    public NodeScenario with(PermittedActions another) {
         allowance = another;
         return this;
     }

@@ -23,7 +23,7 @@ public final class KubernetesActor {
         void close();
     }
 
-    private record Term(LeasedLabelWriter writer, LabelReconciler labels, MissingNodes missing, Watch watch) {}
+    private record Term(LeasedLabelWriter writer, LabelReconciler labels, MissedNodeDeletions missing, Watch watch) {}
 
     private static final Duration END_WAIT = Duration.ofSeconds(1);
 
@@ -58,7 +58,7 @@ public final class KubernetesActor {
         var leased = new LeasedLabelWriter(writer, lease);
         LabelReconciler labels = reconcilers.apply(leased);
         Watch watch = openWatch.apply(List.of(new NodeChangePublisher(fleet, signals), labels));
-        var missing = new MissingNodes(fleet, signals, watch::lacks);
+        var missing = new MissedNodeDeletions(fleet, signals, watch::lacks);
         term = new Term(leased, labels, missing, watch);
         var ignored = watch.synced().thenRun(missing::checkAll);
     }

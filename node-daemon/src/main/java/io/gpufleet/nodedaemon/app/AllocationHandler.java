@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -22,7 +22,10 @@ public final class AllocationHandler {
 
     /** Makes a handler that lists no devices yet. */
     public AllocationHandler(
-            Allocator allocator, Supplier<Moment> now, DaemonCounters counters, Consumer<NodeLoopInput> inbox) {
+            AllocationTableFactory allocator,
+            Supplier<Moment> now,
+            DaemonCounters counters,
+            Consumer<NodeLoopInput> inbox) {
         this.recorder = new AllocationRecorder(allocator, now, counters, inbox);
     }
 
@@ -49,13 +52,13 @@ public final class AllocationHandler {
     }
 
     /** Replaces the allocator, for example when device nodes appeared. */
-    public void allocator(Allocator next) {
+    public void allocator(AllocationTableFactory next) {
         recorder.allocator(next);
         resources.values().forEach(ResourceHandler::rebuildAllocations);
     }
 
     /** Returns the allocator in force. */
-    public Allocator allocator() {
+    public AllocationTableFactory allocator() {
         return recorder.allocator();
     }
 

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon.app;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTable;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import java.util.List;
 import java.util.function.Consumer;
@@ -16,11 +16,14 @@ final class AllocationRecorder {
     private final Supplier<Moment> now;
     private final DaemonCounters counters;
     private final Consumer<NodeLoopInput> inbox;
-    private volatile Allocator allocator;
+    private volatile AllocationTableFactory allocator;
     private volatile long lastRequestNanos;
 
     AllocationRecorder(
-            Allocator allocator, Supplier<Moment> now, DaemonCounters counters, Consumer<NodeLoopInput> inbox) {
+            AllocationTableFactory allocator,
+            Supplier<Moment> now,
+            DaemonCounters counters,
+            Consumer<NodeLoopInput> inbox) {
         this.allocator = allocator;
         this.now = now;
         this.counters = counters;
@@ -29,11 +32,11 @@ final class AllocationRecorder {
         this.lastRequestNanos = now.get().nanos() - HOUR_NANOS;
     }
 
-    Allocator allocator() {
+    AllocationTableFactory allocator() {
         return allocator;
     }
 
-    void allocator(Allocator next) {
+    void allocator(AllocationTableFactory next) {
         allocator = next;
     }
 

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -32,10 +32,10 @@ final class FaultWarmUp {
 
     private final HostInfo host;
     private final FaultPolicy policy;
-    private final Allocator allocator;
+    private final AllocationTableFactory allocator;
     private final FactSink facts;
 
-    FaultWarmUp(HostInfo host, FaultPolicy policy, Allocator allocator, FactSink facts) {
+    FaultWarmUp(HostInfo host, FaultPolicy policy, AllocationTableFactory allocator, FactSink facts) {
         this.host = host;
         this.policy = policy;
         this.allocator = allocator;

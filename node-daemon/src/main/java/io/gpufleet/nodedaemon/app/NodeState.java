@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.app;
 
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.CompanionStatus;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferConstraints;
@@ -155,7 +155,7 @@ final class NodeState {
                 publish(List.of(), now);
             }
             case NodeLoopInput.HostDeviceNodesChanged(HostDeviceNodes nodes) ->
-                outputs.allocations().allocator(new Allocator(settings, nodes));
+                outputs.allocations().allocator(new AllocationTableFactory(settings, nodes));
             case NodeLoopInput.DeviceNodesMissing(Map<String, String> reasons) -> {
                 missingNodes = reasons;
                 publish(List.of(), now);
@@ -226,7 +226,7 @@ final class NodeState {
                 chosen.settings().allocate().preStart() != settings.allocate().preStart();
         settings = chosen.settings();
         outputs.allocations()
-                .allocator(new Allocator(
+                .allocator(new AllocationTableFactory(
                         settings, outputs.allocations().allocator().host()));
         faults.applyOverrides(settings.xids());
     }

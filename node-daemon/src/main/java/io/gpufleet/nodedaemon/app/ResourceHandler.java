@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTable;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.preferred.PreferredAllocation;
 import io.gpufleet.nodedaemon.model.settings.ReplicaAllocationPolicy;
@@ -37,7 +37,7 @@ public final class ResourceHandler {
     }
 
     private ResourceSnapshot snapshot(DeviceList list, PreferredAllocation preferences) {
-        Allocator allocator = recorder.allocator();
+        AllocationTableFactory allocator = recorder.allocator();
         return new ResourceSnapshot(
                 list,
                 allocator.table(resource, list),

@@ -1,8 +1,8 @@
 package io.gpufleet.nodedaemon.app;
 
 import io.gpufleet.nodedaemon.model.fault.XidSubcode.RepairNeed;
-import io.gpufleet.xid.ImmediateAction;
 import io.gpufleet.xid.Withdrawals;
+import io.gpufleet.xid.XidImmediateAction;
 import java.util.Set;
 
 /** Maps XIDs to local decisions, by the table that is generated from the policy of the health-service. */
@@ -15,7 +15,7 @@ public final class XidPolicy {
     }
 
     /** Returns the repair need of a catalogue action. */
-    public static RepairNeed need(ImmediateAction action) {
+    public static RepairNeed need(XidImmediateAction action) {
         return switch (action) {
             case RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS, CONTACT_SUPPORT, WORKFLOW_XID_48 ->
                 RepairNeed.REPAIR;

@@ -72,7 +72,7 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
                         .map(directory -> directory + version)
                         .toList())
                 .ifPresent(path -> others.add(new CdiMount(path, "/lib/firmware/nvidia/" + version)));
-        others.addAll(DriverConfiguration.mounts(root));
+        others.addAll(GraphicsLoaderFiles.mounts(root));
         return new DriverFiles(libraries(root, version), others, sockets(root));
     }
 

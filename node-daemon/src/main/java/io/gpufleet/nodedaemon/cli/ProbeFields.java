@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon.cli;
 import io.gpufleet.nodedaemon.model.device.ComputeProcess;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.ProcessOwner;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
@@ -63,7 +63,7 @@ final class ProbeFields {
     }
 
     /** The metrics that were read. */
-    static Map<String, Object> metrics(GpuMetrics metrics) {
+    static Map<String, Object> metrics(GpuMetricReadings metrics) {
         Map<String, Object> facts = new LinkedHashMap<>();
         for (GpuMetric metric : GpuMetric.values()) {
             if (metrics.readings().containsKey(metric)) {

@@ -29,7 +29,7 @@ final class DevicePluginServer {
     private final Vertx vertx;
     private final ResourceHandler resourceHandler;
     private final GrpcServer grpc;
-    private final AllocationMessages allocations = new AllocationMessages();
+    private final AllocateResponses allocations = new AllocateResponses();
     private boolean publishing;
 
     DevicePluginServer(Vertx vertx, ResourceHandler resourceHandler, ListAndWatchStreams streams) {

@@ -2,8 +2,8 @@ package io.gpufleet.nodedaemon.hold;
 
 import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.kit.files.DirectoryWatch;
-import io.gpufleet.nodedaemon.app.device.HoldRequestSource;
-import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import io.gpufleet.nodedaemon.app.device.GpuReleaseRequestSource;
+import io.gpufleet.nodedaemon.model.hold.GpuReleaseRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * released  written by the daemon while the GPUs are released: "reason: ", "deadline: " and "pid: ", a line each
  * </pre>
  */
-public final class HoldFiles implements HoldRequestSource, AutoCloseable {
+public final class HoldFiles implements GpuReleaseRequestSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HoldFiles.class);
     private static final String HOLD = "hold";
     /** Longest part of the hold file that is read. */
@@ -39,7 +39,7 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
     private final Runnable otherFiles;
     private @Nullable DirectoryWatch watch;
     private volatile String fileVersion = "";
-    private @Nullable HoldRequest lastRequest;
+    private @Nullable GpuReleaseRequest lastRequest;
     private String lastWarning = "";
 
     /**
@@ -86,7 +86,7 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
     }
 
     @Override
-    public Optional<HoldRequest> request() {
+    public Optional<GpuReleaseRequest> request() {
         try {
             Instant written = Files.getLastModifiedTime(hold).toInstant();
             lastRequest = read(written);
@@ -98,18 +98,18 @@ public final class HoldFiles implements HoldRequestSource, AutoCloseable {
         return Optional.ofNullable(lastRequest);
     }
 
-    private HoldRequest read(Instant written) throws NoSuchFileException {
+    private GpuReleaseRequest read(Instant written) throws NoSuchFileException {
         try (var file = Files.newInputStream(hold)) {
-            return HoldRequest.parse(new String(file.readNBytes(MAX_BYTES), StandardCharsets.UTF_8), written);
+            return GpuReleaseRequest.parse(new String(file.readNBytes(MAX_BYTES), StandardCharsets.UTF_8), written);
         } catch (NoSuchFileException goneMeanwhile) {
             throw goneMeanwhile;
         } catch (IOException unreadable) {
-            return HoldRequest.unreadable(written, "the file cannot be read: " + unreadable.getMessage());
+            return GpuReleaseRequest.unreadable(written, "the file cannot be read: " + unreadable.getMessage());
         }
     }
 
     @Override
-    public boolean confirmReleased(HoldRequest request) {
+    public boolean confirmReleased(GpuReleaseRequest request) {
         List<String> open = openGpuFiles.open();
         if (!open.isEmpty()) {
             warnOnce("GPUs cannot be released yet, this process still has them open", String.join(" ", open));

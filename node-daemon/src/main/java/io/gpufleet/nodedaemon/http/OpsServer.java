@@ -32,7 +32,7 @@ public final class OpsServer implements AutoCloseable {
             Supplier<List<String>> livenessFailures,
             Supplier<List<String>> readinessFailures,
             Supplier<String> metrics,
-            OperatorReports reports) {}
+            DiagnosticReports reports) {}
 
     /** Starts the server; port 0 chooses a free port. Blocks, so do not call it on an event loop. */
     public static OpsServer open(Vertx vertx, String host, int port, OpsResponses responses)

@@ -17,10 +17,10 @@ final class ReportRoute {
     private static final int BUSY = 503;
 
     private final Vertx vertx;
-    private final OperatorReports reports;
+    private final DiagnosticReports reports;
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    ReportRoute(Vertx vertx, OperatorReports reports) {
+    ReportRoute(Vertx vertx, DiagnosticReports reports) {
         this.vertx = vertx;
         this.reports = reports;
     }

@@ -52,7 +52,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     /** Bounded by the events in flight and the callers of {@link #drain}; facts have a queue of their own. */
     private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
 
-    private final FactIngress ingress = new FactIngress(() -> inbox.add(this::drainIngress));
+    private final PublisherQueue ingress = new PublisherQueue(() -> inbox.add(this::drainIngress));
     private final InFlight inFlight = new InFlight();
     private final BrokerResolution resolution;
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -133,7 +133,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private void drainIngress() {
         try {
             ingress.takeDropped().forEach(this::recordLost);
-            Optional<FactIngress.PendingFact> next = ingress.take();
+            Optional<PublisherQueue.PendingFact> next = ingress.take();
             for (int taken = 1; next.isPresent(); taken++) {
                 append(next.get());
                 next = taken < MAX_FACTS_PER_TURN
@@ -153,7 +153,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         backlog = true;
     }
 
-    private void append(FactIngress.PendingFact pending) {
+    private void append(PublisherQueue.PendingFact pending) {
         FactMessages.MappedEvent mapped = messages.map(pending.fact());
         outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), pending.observed());
     }

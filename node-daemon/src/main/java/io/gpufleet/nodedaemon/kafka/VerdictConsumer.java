@@ -34,7 +34,7 @@ public final class VerdictConsumer implements AutoCloseable {
     private final KafkaSettings settings;
     private final Consumer<Overlay> changed;
     private final VerdictFile file;
-    private final List<NodeKeyReader<?>> readers = new ArrayList<>();
+    private final List<CompactedKeyReader<?>> readers = new ArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
     private volatile @Nullable KafkaConsumer<byte[], byte[]> consumer;
@@ -48,7 +48,7 @@ public final class VerdictConsumer implements AutoCloseable {
         this.changed = changed;
         this.file = new VerdictFile(settings.stateDirectory());
         this.latest = file.load();
-        readers.add(new NodeKeyReader<>(
+        readers.add(new CompactedKeyReader<>(
                 settings, Topic.VERDICTS, NodeVerdict.class, NodeVerdict.getDefaultInstance(), this::apply));
         this.thread = Thread.ofPlatform().name("verdicts").daemon(true).unstarted(this::run);
     }
@@ -58,7 +58,7 @@ public final class VerdictConsumer implements AutoCloseable {
      * {@link #start}.
      */
     public void alsoFollowLabel(Consumer<String> label) {
-        readers.add(new NodeKeyReader<>(
+        readers.add(new CompactedKeyReader<>(
                 settings,
                 Topic.SETTINGS,
                 NodeSettings.class,
@@ -116,14 +116,14 @@ public final class VerdictConsumer implements AutoCloseable {
 
     private void follow(KafkaConsumer<byte[], byte[]> opened) {
         List<TopicPartition> partitions =
-                readers.stream().map(NodeKeyReader::partition).toList();
+                readers.stream().map(CompactedKeyReader::partition).toList();
         opened.assign(partitions);
         opened.seekToBeginning(partitions);
         Map<TopicPartition, Long> ends = opened.endOffsets(partitions);
         readers.forEach(key -> key.restart(ends.getOrDefault(key.partition(), 0L)));
         while (closed.getCount() > 0) {
             boolean all = true;
-            for (NodeKeyReader<?> key : readers) {
+            for (CompactedKeyReader<?> key : readers) {
                 all &= key.isCaughtUp(opened.position(key.partition()));
             }
             if (all) {

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.metrics;
 
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import java.util.function.Function;
@@ -20,7 +20,7 @@ record DcgmField(
         MetricKind kind,
         String help,
         Function<GpuSample, Reading<Double>> ofGpu,
-        Function<GpuMetrics, Reading<Double>> ofMigInstance) {
+        Function<GpuMetricReadings, Reading<Double>> ofMigInstance) {
     private static final Reading<Double> PER_GPU_ONLY = new Reading.Unavailable<>("measured per GPU only");
 
     /** How a value is split over the holders of a shared device. */
@@ -57,7 +57,7 @@ record DcgmField(
 
     /** A metric in a unit that is a multiple of the {@link GpuMetric}'s unit. */
     static DcgmField scaled(String name, MetricKind kind, String help, GpuMetric metric, double unit) {
-        Function<GpuMetrics, Reading<Double>> reading =
+        Function<GpuMetricReadings, Reading<Double>> reading =
                 metrics -> metrics.of(metric).map(value -> value / unit);
         return new DcgmField(name, kind, help, sample -> reading.apply(sample.metrics()), reading);
     }

@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.metrics;
 
 import io.gpufleet.nodedaemon.metrics.DcgmField.MetricKind;
 import io.gpufleet.nodedaemon.model.device.Gpu;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
 import io.gpufleet.nodedaemon.model.device.MigInstanceSample;
@@ -29,7 +29,7 @@ record GpuSeries(
      * @param shared whether it may have several holders
      * @param metrics readings of the device
      */
-    record DeviceSeries(String labels, List<String> holders, boolean shared, GpuMetrics metrics) {
+    record DeviceSeries(String labels, List<String> holders, boolean shared, GpuMetricReadings metrics) {
         /** Writes a value so that the sum over all series of the device is right; see decision 14. */
         void write(PrometheusTextWriter page, String name, MetricKind kind, double value) {
             switch (kind) {
@@ -56,7 +56,7 @@ record GpuSeries(
 
     /** Creates the series of a GPU. */
     static GpuSeries of(Gpu gpu, String board, Optional<GpuSample> sample, HoldersByDevice holders) {
-        DeviceSeries whole = deviceSeries(board, gpu.uuid(), holders, GpuMetrics.NONE);
+        DeviceSeries whole = deviceSeries(board, gpu.uuid(), holders, GpuMetricReadings.NONE);
         var migInstances = new ArrayList<DeviceSeries>();
         for (MigInstance instance : gpu.instances()) {
             String labels = MetricLabels.after(board)
@@ -70,7 +70,8 @@ record GpuSeries(
         return new GpuSeries(gpu, board, sample, whole, List.copyOf(migInstances));
     }
 
-    private static DeviceSeries deviceSeries(String labels, String uuid, HoldersByDevice holders, GpuMetrics metrics) {
+    private static DeviceSeries deviceSeries(
+            String labels, String uuid, HoldersByDevice holders, GpuMetricReadings metrics) {
         List<HoldersByDevice.DeviceHolder> held = holders.of(uuid);
         List<String> with =
                 held.stream().map(one -> one.labels(labels)).distinct().toList();
@@ -78,12 +79,12 @@ record GpuSeries(
         return new DeviceSeries(labels, with, shared, metrics);
     }
 
-    private static GpuMetrics metrics(Optional<GpuSample> sample, MigInstance instance) {
+    private static GpuMetricReadings metrics(Optional<GpuSample> sample, MigInstance instance) {
         return sample.flatMap(its -> its.migInstances().stream()
                         .filter(of -> of.migUuid().equals(instance.uuid()))
                         .findFirst())
                 .map(MigInstanceSample::metrics)
-                .orElse(GpuMetrics.NONE);
+                .orElse(GpuMetricReadings.NONE);
     }
 
     /** Writes one metric of the MIG instances, or of the GPU if they do not have it. */

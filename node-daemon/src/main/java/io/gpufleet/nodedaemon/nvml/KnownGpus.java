@@ -28,7 +28,7 @@ final class KnownGpus {
             List<Gpu> answering,
             Map<Integer, NvmlFailure> failures,
             Reading<List<String>> bound,
-            ReportedFaults reportedFaults) {
+            NvmlFaultReporter reportedFaults) {
         for (Gpu gpu : answering) {
             byIndex.put(gpu.index(), gpu);
             PciAddress.parse(gpu.pciBusId()).ifPresent(address -> byAddress.put(address.withoutFunction(), gpu));

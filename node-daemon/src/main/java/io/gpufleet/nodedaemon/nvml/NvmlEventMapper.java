@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param infoRomRequests gets the UUIDs of GPUs whose InfoROM is to be validated with the next sample
  */
-record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<String> infoRomRequests)
+record NvmlEventMapper(GpuLookup gpus, NvmlFaultReporter reportedFaults, Consumer<String> infoRomRequests)
         implements NvmlEventWaiter.Listener {
     /** Failed waits in a row that are a fault; fewer are usually repaired by a scan. */
     private static final int WAIT_FAILURE_THRESHOLD = 20;
@@ -82,7 +82,7 @@ record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<S
         }
         if (times >= WAIT_FAILURE_THRESHOLD) {
             reportedFaults.open(
-                    ReportedFaults.NODE,
+                    NvmlFaultReporter.NODE,
                     FaultCode.Kind.EVENT_WAIT,
                     "wait for NVML events failed: " + failure.getMessage());
         }
@@ -90,7 +90,7 @@ record NvmlEventMapper(GpuLookup gpus, ReportedFaults reportedFaults, Consumer<S
 
     @Override
     public void waitRecovered() {
-        reportedFaults.clear(ReportedFaults.NODE, FaultCode.Kind.EVENT_WAIT, "wait for NVML events recovered");
+        reportedFaults.clear(NvmlFaultReporter.NODE, FaultCode.Kind.EVENT_WAIT, "wait for NVML events recovered");
     }
 
     private static boolean has(NvmlEventSet.NvmlEvent event, long types) {

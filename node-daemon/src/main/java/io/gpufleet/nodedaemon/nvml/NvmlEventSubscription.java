@@ -63,7 +63,7 @@ final class NvmlEventSubscription {
 
     /** Finds the GPUs that make waits fail; where all do, or none by itself, the library fails, and the set stays as it is. */
     private void exclude(List<TrackedGpu> gpus) {
-        EventExclusions exclusions = context.exclusions();
+        EventSetExclusions exclusions = context.exclusions();
         NvmlEventWaiter waiting = waiter;
         boolean failing = waiting != null && waiting.isFailing();
         Map<TrackedGpu, PendingCall<String>> trials = new LinkedHashMap<>();

@@ -38,11 +38,11 @@ final class NvmlSession {
 
     private static final Duration OVERDUE_WAIT = NvmlSettings.EVENT_WAIT_TIMEOUT.multipliedBy(2);
 
-    private final NvmlInitialisation initialisation;
+    private final InitialisedNvml initialisation;
     private final Nvml nvml;
     private final NvmlExecutors executors;
     private final NvmlSettings settings;
-    private final ReportedFaults reportedFaults;
+    private final NvmlFaultReporter reportedFaults;
     private final NvLinkBaseline baseline;
     private final GpuReader gpus;
     private final MigReader migs;
@@ -59,15 +59,15 @@ final class NvmlSession {
     record SessionContext(
             NvmlSettings settings,
             NvmlExecutors executors,
-            ReportedFaults reportedFaults,
+            NvmlFaultReporter reportedFaults,
             KnownGpus known,
             NvLinkBaseline baseline,
             InfoRomReader infoRoms,
-            EventExclusions exclusions,
+            EventSetExclusions exclusions,
             PciDevices pci) {}
 
     private NvmlSession(
-            NvmlInitialisation initialisation, SessionContext context, String driverVersion, String cudaVersion) {
+            InitialisedNvml initialisation, SessionContext context, String driverVersion, String cudaVersion) {
         this.initialisation = initialisation;
         this.nvml = initialisation.nvml();
         this.executors = context.executors();
@@ -86,7 +86,7 @@ final class NvmlSession {
         this.cudaVersion = cudaVersion;
     }
 
-    static NvmlSession open(NvmlInitialisation initialisation, SessionContext context) throws NvmlFailure {
+    static NvmlSession open(InitialisedNvml initialisation, SessionContext context) throws NvmlFailure {
         Nvml nvml = initialisation.nvml();
         return context.executors()
                 .call(
@@ -252,7 +252,7 @@ final class NvmlSession {
     }
 
     /** Stops waiting, frees the memory of this session, and returns the NVML that is to be shut down. */
-    NvmlInitialisation close() {
+    InitialisedNvml close() {
         tracked = List.of();
         subscription.stop();
         try {

@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
-import io.gpufleet.nodedaemon.nvml.reader.CostlyCall;
+import io.gpufleet.nodedaemon.nvml.reader.NvmlCallInterval;
 import java.nio.file.Path;
 import java.time.Duration;
 
@@ -25,6 +25,6 @@ public record NvmlSettings(String library, Path driverRoot, Path proc, Duration 
     /** Settings of a node. */
     public static NvmlSettings of(String library, Path driverRoot) {
         return new NvmlSettings(
-                library, driverRoot, Path.of("/proc"), Duration.ofSeconds(20), CostlyCall.GPM_SAMPLE.interval());
+                library, driverRoot, Path.of("/proc"), Duration.ofSeconds(20), NvmlCallInterval.GPM_SAMPLE.interval());
     }
 }

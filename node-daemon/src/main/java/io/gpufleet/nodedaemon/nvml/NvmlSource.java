@@ -36,7 +36,7 @@ public final class NvmlSource implements DeviceSource {
     private volatile Consumer<DeviceEvent> listener = events::add;
     private final NvmlLibraries libraries;
     private final NvmlSession.SessionContext context;
-    private final List<CompletableFuture<NvmlInitialisation>> pendingShutdowns = new ArrayList<>();
+    private final List<CompletableFuture<InitialisedNvml>> pendingShutdowns = new ArrayList<>();
     private final SessionRenewal renewal = new SessionRenewal(System::nanoTime);
     private volatile @Nullable NvmlSession session;
     private boolean abandoned;
@@ -47,11 +47,11 @@ public final class NvmlSource implements DeviceSource {
         this.context = new NvmlSession.SessionContext(
                 settings,
                 new NvmlExecutors(settings.deadline()),
-                new ReportedFaults(event -> listener.accept(event)),
+                new NvmlFaultReporter(event -> listener.accept(event)),
                 new KnownGpus(),
                 new NvLinkBaseline(),
                 new InfoRomReader(System::nanoTime),
-                new EventExclusions(System::nanoTime),
+                new EventSetExclusions(System::nanoTime),
                 pci);
     }
 
@@ -121,12 +121,12 @@ public final class NvmlSource implements DeviceSource {
         }
     }
 
-    private NvmlInitialisation init(NvmlLibrary library) throws NvmlFailure {
-        CompletableFuture<NvmlInitialisation> initialised = new CompletableFuture<>();
+    private InitialisedNvml init(NvmlLibrary library) throws NvmlFailure {
+        CompletableFuture<InitialisedNvml> initialised = new CompletableFuture<>();
         try {
             return context.executors().call(NvmlExecutors.DRIVER, "nvmlInit", () -> {
                 try {
-                    NvmlInitialisation opened = NvmlInitialisation.open(library);
+                    InitialisedNvml opened = InitialisedNvml.open(library);
                     initialised.complete(opened);
                     return opened;
                 } catch (NvmlFailure e) {
@@ -143,13 +143,13 @@ public final class NvmlSource implements DeviceSource {
         }
     }
 
-    private DeviceScan opened(NvmlInitialisation nvml) {
+    private DeviceScan opened(InitialisedNvml nvml) {
         try {
             shutDownPending();
             NvmlSession opened = NvmlSession.open(nvml, context);
             session = opened;
             DeviceScan.ScanSucceeded scan = opened.scan();
-            context.reportedFaults().clear(ReportedFaults.NODE, FaultCode.Kind.NVML_HUNG, "NVML responds again");
+            context.reportedFaults().clear(NvmlFaultReporter.NODE, FaultCode.Kind.NVML_HUNG, "NVML responds again");
             LOG.atInfo()
                     .addKeyValue("driver", scan.driverVersion())
                     .addKeyValue("gpus", scan.gpus().size())
@@ -167,7 +167,7 @@ public final class NvmlSource implements DeviceSource {
 
     /** NVML counts initialisations: each one that hung and returned later needs its own shutdown. */
     private void shutDownPending() {
-        List<NvmlInitialisation> returned = pendingShutdowns.stream()
+        List<InitialisedNvml> returned = pendingShutdowns.stream()
                 .filter(pending -> pending.isDone() && !pending.isCompletedExceptionally())
                 .map(CompletableFuture::join)
                 .toList();
@@ -175,7 +175,7 @@ public final class NvmlSource implements DeviceSource {
         returned.forEach(this::shutDown);
     }
 
-    private void shutDown(NvmlInitialisation nvml) {
+    private void shutDown(InitialisedNvml nvml) {
         try {
             context.executors().call(NvmlExecutors.DRIVER, "nvmlShutdown", () -> {
                 nvml.close();
@@ -192,7 +192,7 @@ public final class NvmlSource implements DeviceSource {
     private DeviceScan.ScanFailed scanFailed(NvmlFailure failure) {
         if (failure.code() == NvmlReturnCode.HUNG) {
             context.reportedFaults()
-                    .open(ReportedFaults.NODE, FaultCode.Kind.NVML_HUNG, String.valueOf(failure.getMessage()));
+                    .open(NvmlFaultReporter.NODE, FaultCode.Kind.NVML_HUNG, String.valueOf(failure.getMessage()));
         }
         return new DeviceScan.ScanFailed(problem(failure), reason(failure));
     }

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.simulated;
 
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
 import io.gpufleet.nodedaemon.model.device.MigInstanceSample;
 import io.gpufleet.nodedaemon.model.device.Reading;
@@ -28,12 +28,12 @@ final class SimulatedMetrics {
     private SimulatedMetrics() {}
 
     /** The metrics of a whole GPU; its used memory is in the sample. */
-    static GpuMetrics of(SimulatedModel model, int load, long seconds) {
+    static GpuMetricReadings of(SimulatedModel model, int load, long seconds) {
         Map<GpuMetric, Reading<Double>> readings = new EnumMap<>(GpuMetric.class);
         for (GpuMetric metric : EnumSet.complementOf(EnumSet.of(GpuMetric.MEMORY_USED_BYTES))) {
             readings.put(metric, reading(metric, model, model.memoryBytes(), load, seconds));
         }
-        return new GpuMetrics(readings);
+        return new GpuMetricReadings(readings);
     }
 
     /** The metrics of a MIG instance, which has its share of the memory and its own load. */
@@ -42,7 +42,7 @@ final class SimulatedMetrics {
         long memory = instance.attributes().memoryBytes();
         int own = Math.clamp(load + 5L * instance.index() - 15, 0, 100);
         OF_MIG_INSTANCES.forEach(metric -> readings.put(metric, reading(metric, model, memory, own, 0)));
-        return new MigInstanceSample(instance.uuid(), new GpuMetrics(readings));
+        return new MigInstanceSample(instance.uuid(), new GpuMetricReadings(readings));
     }
 
     private static Reading<Double> reading(

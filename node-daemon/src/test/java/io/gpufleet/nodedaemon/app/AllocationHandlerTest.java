@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult.Accepted;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult.DeviceNode;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
@@ -27,7 +27,7 @@ class AllocationHandlerTest {
     private final List<NodeLoopInput> inputs = new ArrayList<>();
 
     private final AllocationHandler handler = new AllocationHandler(
-            new Allocator(HOST_MOUNTS, HostDeviceNodes.NONE),
+            new AllocationTableFactory(HOST_MOUNTS, HostDeviceNodes.NONE),
             () -> TestGpus.second(0),
             new DaemonCounters(),
             inputs::add);
@@ -46,7 +46,7 @@ class AllocationHandlerTest {
         handler.lists(Map.of(ResourcePlan.GPU, new DeviceList(1, List.of(TestGpus.offer(0, true, "")))), 1);
         assertThat(nodes()).containsExactly("/dev/nvidia0");
 
-        handler.allocator(new Allocator(HOST_MOUNTS, HostDeviceNodes.of(List.of("/dev/nvidiactl"))));
+        handler.allocator(new AllocationTableFactory(HOST_MOUNTS, HostDeviceNodes.of(List.of("/dev/nvidiactl"))));
 
         assertThat(nodes()).containsExactly("/dev/nvidiactl", "/dev/nvidia0");
     }

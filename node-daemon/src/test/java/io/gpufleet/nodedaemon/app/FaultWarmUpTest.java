@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -33,7 +33,7 @@ class FaultWarmUpTest {
     private final FaultWarmUp warmUp = new FaultWarmUp(
             new HostInfo("0.1.0", "simulated", "6.1", "", "boot-1", Duration.ofDays(1)),
             TestGpus.POLICY,
-            new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+            new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
             facts);
 
     @Test

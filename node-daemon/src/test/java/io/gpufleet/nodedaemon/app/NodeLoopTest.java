@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
@@ -41,7 +41,7 @@ class NodeLoopTest {
 
     private NodeLoop loop() {
         var handler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> second(now),
                 new DaemonCounters(),
                 inbox::add);

@@ -8,7 +8,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.xid;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
@@ -52,7 +52,7 @@ class NodeStateTest {
 
     private NodeState nodeState(String bootId, Overlay overlay, boolean obey, double at) {
         var handler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> second(at),
                 new DaemonCounters(),
                 _ -> {});

@@ -8,8 +8,8 @@ import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode.RepairNeed;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
-import io.gpufleet.xid.ImmediateAction;
 import io.gpufleet.xid.Withdrawals;
+import io.gpufleet.xid.XidImmediateAction;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
@@ -59,7 +59,7 @@ class OneJudgementTest {
 
     @Test
     void errorsOfAnXidAreRepairedByTheActionsOfTheTable() {
-        Set<ImmediateAction> repaired = Arrays.stream(ImmediateAction.values())
+        Set<XidImmediateAction> repaired = Arrays.stream(XidImmediateAction.values())
                 .filter(action -> XidPolicy.need(action) == RepairNeed.REPAIR)
                 .collect(Collectors.toSet());
 

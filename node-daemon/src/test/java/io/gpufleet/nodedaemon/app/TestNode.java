@@ -4,7 +4,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
@@ -71,7 +71,7 @@ final class TestNode {
 
     private NodeState start(String bootId, Duration uptime) {
         var handler = new AllocationHandler(
-                new Allocator(settings, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(settings, HostDeviceNodes.of(List.of())),
                 () -> second(now),
                 new DaemonCounters(),
                 _ -> {});

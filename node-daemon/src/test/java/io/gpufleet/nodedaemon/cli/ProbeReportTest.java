@@ -11,7 +11,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.DeviceScan.DriverProblem;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
@@ -57,7 +57,7 @@ class ProbeReportTest {
                     new Known<>(61),
                     new DeviceSample.Clocks(new Known<>(1980), new Known<>(2619), new Known<>(4L)),
                     new Known<>(0L)),
-            GpuMetrics.NONE,
+            GpuMetricReadings.NONE,
             HealthReadings.unavailable("not read"),
             new Known<>(List.of(
                     new ComputeProcess(7, "GPU-1", new Known<>(64L), new ProcessOwner.Pod("uid-a")),
@@ -167,11 +167,12 @@ class ProbeReportTest {
                                 VITALS.device().clocks().memoryMhz(),
                                 VITALS.device().clocks().eventReasons()),
                         VITALS.device().pcieReplays()),
-                new GpuMetrics(Map.of(GpuMetric.MEMORY_TEMPERATURE_CELSIUS, new Known<>(50.0))),
+                new GpuMetricReadings(Map.of(GpuMetric.MEMORY_TEMPERATURE_CELSIUS, new Known<>(50.0))),
                 VITALS.health(),
                 VITALS.processes(),
                 List.of(new MigInstanceSample(
-                        "MIG-1", new GpuMetrics(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>(3.0 * (1 << 20)))))));
+                        "MIG-1",
+                        new GpuMetricReadings(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>(3.0 * (1 << 20)))))));
         var report = new ProbeReport(
                 new DeviceScan.ScanSucceeded("570", "12.8", List.of(split), List.of()),
                 List.of(vitals),

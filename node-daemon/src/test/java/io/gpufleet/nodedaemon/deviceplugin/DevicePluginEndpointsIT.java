@@ -7,7 +7,7 @@ import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationTransport;
 import io.gpufleet.nodedaemon.model.settings.TestSettings;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -87,7 +87,7 @@ class DevicePluginEndpointsIT {
             node.awaitAllocatable(MIG_INSTANCES, 0);
             node.awaitAllocatable(GPUS, 2);
             assertThat(node.kubelet().resource(MIG_INSTANCES).orElseThrow())
-                    .isEqualTo(new ResourceView(MIG_INSTANCES, true, List.of(), List.of()));
+                    .isEqualTo(new AdvertisedResource(MIG_INSTANCES, true, List.of(), List.of()));
 
             // When it is partitioned again with another layout
             node.publish(Map.of(GPUS, 1, MIG_INSTANCES, 3));

@@ -5,15 +5,15 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.kit.files.DirectoryWatch;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -42,7 +42,7 @@ final class DevicePluginFixture implements AutoCloseable {
         this.directory = SocketDirectory.create();
         this.kubelet = FakeKubelet.start(vertx, directory);
         this.allocationHandler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> TestGpus.second(0),
                 new DaemonCounters(),
                 _ -> {});
@@ -132,12 +132,12 @@ final class DevicePluginFixture implements AutoCloseable {
 
     /** Applies settings as the daemon does: to the calls, then to the lists. */
     void apply(PluginSettings settings) {
-        allocationHandler.allocator(new Allocator(settings, HostDeviceNodes.NONE));
+        allocationHandler.allocator(new AllocationTableFactory(settings, HostDeviceNodes.NONE));
         devicePlugins.publish(Map.of());
     }
 
     int allocatable(String resource) {
-        return kubelet.resource(resource).map(ResourceView::allocatable).orElse(-1);
+        return kubelet.resource(resource).map(AdvertisedResource::allocatable).orElse(-1);
     }
 
     void awaitAllocatable(String resource, int count) {

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
@@ -84,7 +84,7 @@ class DevicePluginServerIT {
         streams = new ListAndWatchStreams(
                 vertx.getOrCreateContext(), teardownLimit, list::get, opened::incrementAndGet, ended::incrementAndGet);
         allocationHandler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> TestGpus.second(0),
                 new DaemonCounters(),
                 _ -> {});
@@ -275,7 +275,8 @@ class DevicePluginServerIT {
         allocationHandler.lists(Map.of(ResourcePlan.GPU, list(1, false)), 1);
 
         // When
-        allocationHandler.allocator(new Allocator(PluginSettings.DEFAULT.with(asking), HostDeviceNodes.NONE));
+        allocationHandler.allocator(
+                new AllocationTableFactory(PluginSettings.DEFAULT.with(asking), HostDeviceNodes.NONE));
 
         // Then
         assertThat(get(() -> client().getDevicePluginOptions(Empty.getDefaultInstance()))

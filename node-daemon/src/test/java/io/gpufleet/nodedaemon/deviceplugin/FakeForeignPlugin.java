@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
@@ -42,7 +42,7 @@ public final class FakeForeignPlugin implements AutoCloseable {
                 .mapToObj(index -> TestGpus.offer(index, true, ""))
                 .toList();
         var allocationHandler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> TestGpus.second(0),
                 new DaemonCounters(),
                 _ -> {});

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.NodeLoopInput;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class PluginWarmUpIT {
     private final Queue<NodeLoopInput> inputs = new ConcurrentLinkedQueue<>();
     private final AllocationHandler handler = new AllocationHandler(
-            new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.NONE),
+            new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.NONE),
             () -> TestGpus.second(0),
             new DaemonCounters(),
             inputs::add);

@@ -5,14 +5,14 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
-import io.gpufleet.nodedaemon.model.allocation.Allocator;
+import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.testkit.SocketDirectory;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -39,7 +39,7 @@ class PreferredAllocationIT {
         kubelet = FakeKubelet.start(vertx, SocketDirectory.create());
         var counters = new DaemonCounters();
         allocationHandler = new AllocationHandler(
-                new Allocator(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
+                new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> new Moment(Instant.EPOCH, System.nanoTime()),
                 counters,
                 _ -> {});
@@ -63,7 +63,7 @@ class PreferredAllocationIT {
         devicePlugins.publish(Map.of(GPUS, list));
         await().atMost(Duration.ofSeconds(20))
                 .until(() -> kubelet.resource(GPUS)
-                        .map(ResourceView::allocatable)
+                        .map(AdvertisedResource::allocatable)
                         .filter(allocatable -> allocatable == healthy)
                         .isPresent());
     }

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import io.gpufleet.nodedaemon.model.hold.GpuReleaseRequest;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -54,7 +54,7 @@ class HoldFilesTest {
         ask("reason: reset of GPU 3\ndeadline: 5m\n");
 
         assertThat(files.request())
-                .contains(new HoldRequest("reset of GPU 3", WRITTEN.plus(Duration.ofMinutes(5)), WRITTEN, ""));
+                .contains(new GpuReleaseRequest("reset of GPU 3", WRITTEN.plus(Duration.ofMinutes(5)), WRITTEN, ""));
     }
 
     @Test
@@ -65,7 +65,7 @@ class HoldFilesTest {
         assertThat(files.request()).hasValueSatisfying(request -> {
             assertThat(request.warning()).contains("cannot be read");
             assertThat(Duration.between(request.writtenAt(), request.deadline()))
-                    .isEqualTo(HoldRequest.DEFAULT_DURATION);
+                    .isEqualTo(GpuReleaseRequest.DEFAULT_DURATION);
         });
     }
 
@@ -105,7 +105,7 @@ class HoldFilesTest {
     @Test
     void releaseIsNotReportedWhileAGpuIsOpenOrMapped() throws IOException {
         ask("");
-        HoldRequest request = files.request().orElseThrow();
+        GpuReleaseRequest request = files.request().orElseThrow();
         Path gpu = Files.writeString(directory.resolve("nvidia0"), "x");
 
         try (var _ = FileChannel.open(gpu, StandardOpenOption.READ)) {
@@ -127,7 +127,7 @@ class HoldFilesTest {
     void directoryThatCannotBeWrittenIsRetriedLater() throws IOException {
         Files.writeString(run, "a file where the directory should be");
 
-        assertThat(files.confirmReleased(HoldRequest.parse("", WRITTEN))).isFalse();
+        assertThat(files.confirmReleased(GpuReleaseRequest.parse("", WRITTEN))).isFalse();
         files.withdrawConfirmation();
     }
 }

@@ -82,7 +82,7 @@ class EventPublisherHangingDiskTest {
     @Test
     void telemetryIsDroppedBeforeTheOldestFacts() {
         var wakeUps = new ArrayList<Boolean>();
-        var ingress = new FactIngress(() -> wakeUps.add(true));
+        var ingress = new PublisherQueue(() -> wakeUps.add(true));
         ingress.add(sample(), TestGpus.second(0));
         int fit = 0;
         while (ingress.dropped() == 0) {
@@ -97,7 +97,7 @@ class EventPublisherHangingDiskTest {
         }
         long dropped = ingress.takeDropped().getOrDefault(EventType.DEVICES_ALLOCATED, 0L);
         assertThat(dropped).isPositive();
-        assertThat(ingress.take()).map(FactIngress.PendingFact::fact).contains(allocation((int) dropped));
+        assertThat(ingress.take()).map(PublisherQueue.PendingFact::fact).contains(allocation((int) dropped));
         assertThat(wakeUps).hasSize(1);
 
         // When the queue is empty, the next fact wakes up again

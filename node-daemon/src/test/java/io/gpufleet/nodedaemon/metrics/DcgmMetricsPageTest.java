@@ -13,7 +13,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceSample;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
@@ -40,7 +40,7 @@ class DcgmMetricsPageTest {
         return new Holder("team-a", pod, "uid-" + pod, "main", resource, List.of(ids));
     }
 
-    private static GpuSample sample(int gpu, GpuMetrics meters, List<MigInstanceSample> slices) {
+    private static GpuSample sample(int gpu, GpuMetricReadings meters, List<MigInstanceSample> slices) {
         return new GpuSample(
                 uuid(gpu),
                 new Known<>(true),
@@ -71,7 +71,7 @@ class DcgmMetricsPageTest {
     }
 
     private static NodeSnapshot plain(Holder... holders) {
-        return snapshot(TestGpus.gpu(0), sample(0, GpuMetrics.NONE, List.of()), holders);
+        return snapshot(TestGpus.gpu(0), sample(0, GpuMetricReadings.NONE, List.of()), holders);
     }
 
     private String page(NodeSnapshot snapshot) {
@@ -195,10 +195,12 @@ class DcgmMetricsPageTest {
                 .withMig(new Known<>(true), List.of(instance(0, "1g.10gb", 1), instance(1, "3g.40gb", 3)));
         var slices = List.of(
                 new MigInstanceSample(
-                        "MIG-0", new GpuMetrics(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>((double) (1L << 30))))),
-                new MigInstanceSample("MIG-1", new GpuMetrics(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>((double)
-                        (5L << 30))))));
-        return snapshot(gpu, sample(0, GpuMetrics.NONE, slices), holders);
+                        "MIG-0",
+                        new GpuMetricReadings(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>((double) (1L << 30))))),
+                new MigInstanceSample(
+                        "MIG-1",
+                        new GpuMetricReadings(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>((double) (5L << 30))))));
+        return snapshot(gpu, sample(0, GpuMetricReadings.NONE, slices), holders);
     }
 
     @Test
@@ -271,7 +273,7 @@ class DcgmMetricsPageTest {
                         none(),
                         new DeviceSample.Clocks(none(), none(), new Known<>(0x4L | 0x40L)),
                         none()),
-                GpuMetrics.NONE,
+                GpuMetricReadings.NONE,
                 HealthReadings.unavailable("not read"),
                 new Reading.Unavailable<>("not read"),
                 List.of());

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.Reading;
@@ -150,7 +150,7 @@ class NvmlSourceSampleIT {
 
         // Then
         assertThat(health()).isEqualTo(HealthReadings.unavailable("GPU_IS_LOST"));
-        assertThat(sample(0).metrics()).isEqualTo(GpuMetrics.NONE);
+        assertThat(sample(0).metrics()).isEqualTo(GpuMetricReadings.NONE);
     }
 
     @Test
@@ -171,7 +171,7 @@ class NvmlSourceSampleIT {
         nvml.gpu(0, "powerViolation", 123_456_789_012L).gpu(0, "thermalViolation", -1);
 
         // When
-        GpuMetrics metrics = sample(0).metrics();
+        GpuMetricReadings metrics = sample(0).metrics();
 
         // Then
         assertThat(metrics.of(GpuMetric.MEMORY_TEMPERATURE_CELSIUS)).isEqualTo(new Known<>(55.0));
@@ -234,8 +234,8 @@ class NvmlSourceSampleIT {
 
         // When
         assertThat(metric(GpuMetric.ENGINE_ACTIVE_RATIO)).isEqualTo(new Unavailable<>("first GPM sample"));
-        GpuMetrics second = sample(0).metrics();
-        GpuMetrics third = sample(0).metrics();
+        GpuMetricReadings second = sample(0).metrics();
+        GpuMetricReadings third = sample(0).metrics();
 
         // Then
         assertThat(second.of(GpuMetric.ENGINE_ACTIVE_RATIO)).isEqualTo(new Known<>(0.75));
@@ -258,7 +258,7 @@ class NvmlSourceSampleIT {
         assertThat(sample(0).migInstances()).hasSize(2);
 
         // When
-        GpuMetrics slice = sample(0).migInstances().getFirst().metrics();
+        GpuMetricReadings slice = sample(0).migInstances().getFirst().metrics();
 
         // Then
         assertThat(sample(0).migInstances().getFirst().migUuid()).isEqualTo(FakeNvml.migUuid(0, 7));

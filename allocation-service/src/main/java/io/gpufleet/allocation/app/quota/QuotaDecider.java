@@ -4,8 +4,8 @@ import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
-import io.gpufleet.allocation.model.quota.LeadershipLease;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;
 import java.util.Map;
@@ -152,7 +152,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     public void close() {
         var done = new CompletableFuture<Void>();
         commands.add(() -> leader.resign().thenRun(() -> done.complete(null)));
-        done.completeOnTimeout(null, LeadershipLease.DURATION.toMillis(), TimeUnit.MILLISECONDS)
+        done.completeOnTimeout(null, QuotaFencingToken.DURATION.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
         open = false;
         worker.interrupt();

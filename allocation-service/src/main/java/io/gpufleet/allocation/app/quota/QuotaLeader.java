@@ -5,9 +5,9 @@ import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;
-import io.gpufleet.allocation.model.quota.LeadershipLease;
-import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken.Acquisition;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Clock;
 import java.time.Duration;
@@ -39,7 +39,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     record PendingAdmission(AdmissionRequest request, CompletableFuture<AdmissionDecision> answer) {}
 
     /** A term that begins: it leads once every quota has its token and the pods are listed. */
-    private record Candidacy(LeadershipLease lease, Set<String> unacquired) {}
+    private record Candidacy(QuotaFencingToken lease, Set<String> unacquired) {}
 
     private final QuotaClient client;
     private final String instance;
@@ -50,17 +50,17 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     private final QuotaState state = new QuotaState();
     private final QuotaStatusWriter writer;
     private final QuotaHousekeeping housekeeping;
-    private final PodLister pods;
-    private final AdmissionAnswers answers;
+    private final PodResync pods;
+    private final AdmissionProcessor answers;
     private final Set<ClusterInput> missing = EnumSet.allOf(ClusterInput.class);
     private final Set<String> resigning = new HashSet<>();
     private final CompletableFuture<Void> resigned = new CompletableFuture<>();
     private boolean elected;
-    private volatile @Nullable LeadershipLease lease;
+    private volatile @Nullable QuotaFencingToken lease;
     private @Nullable Candidacy candidacy;
     private boolean podsListed;
     /** The lease of the former term, until it is known whether another replica led the quotas since. */
-    private @Nullable LeadershipLease suspended;
+    private @Nullable QuotaFencingToken suspended;
 
     /** Distinguishes the answers to reads of this term from those of earlier ones. */
     private long terms;
@@ -85,8 +85,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         this.nanos = nanos;
         this.writer = new QuotaStatusWriter(client, active, state, executors, nanos, this);
         this.housekeeping = new QuotaHousekeeping(client, active, state, executors, writer, nanos);
-        this.pods = new PodLister(client, state, executors, nanos);
-        this.answers = new AdmissionAnswers(state, writer, housekeeping, nanos);
+        this.pods = new PodResync(client, state, executors, nanos);
+        this.answers = new AdmissionProcessor(state, writer, housekeeping, nanos);
         this.nextRead = nanos.getAsLong();
     }
 
@@ -126,7 +126,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
      */
     void suspend() {
         elected = false;
-        LeadershipLease former = lease;
+        QuotaFencingToken former = lease;
         if (former != null) {
             suspended = former;
         }
@@ -163,16 +163,16 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         }
     }
 
-    private @Nullable LeadershipLease validLease() {
-        LeadershipLease current = lease;
+    private @Nullable QuotaFencingToken validLease() {
+        QuotaFencingToken current = lease;
         return current != null && current.isValid(nanos.getAsLong()) && active.held() ? current : null;
     }
 
     /** Decides on a request; the answer is given once the escrow that it needs is written. */
     void decide(PendingAdmission request) {
-        LeadershipLease mine = validLease();
+        QuotaFencingToken mine = validLease();
         if (mine == null) {
-            request.answer().complete(AdmissionAnswers.NOT_LEADER);
+            request.answer().complete(AdmissionProcessor.NOT_LEADER);
         } else {
             answers.decide(mine, request);
         }
@@ -197,13 +197,13 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
 
     /** Starts the writes that the last commands asked for. */
     void pump() {
-        LeadershipLease mine = token();
+        QuotaFencingToken mine = token();
         if (mine != null) {
             writer.pump(mine);
         }
     }
 
-    private @Nullable LeadershipLease token() {
+    private @Nullable QuotaFencingToken token() {
         Candidacy beginning = candidacy;
         return beginning == null ? lease : beginning.lease();
     }
@@ -289,7 +289,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
             }
         }
         found.quotas().forEach(quota -> state.apply(new QuotaEvent.QuotaObserved(quota)));
-        LeadershipLease mine = token();
+        QuotaFencingToken mine = token();
         if (mine == null) {
             acquire(start, found.quotas());
         } else {
@@ -298,7 +298,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     private void acquire(long start, List<GpuQuota> quotas) {
-        LeadershipLease next = nextLease(quotas, start);
+        QuotaFencingToken next = nextLease(quotas, start);
         Set<String> unacquired = new HashSet<>();
         candidacy = new Candidacy(next, unacquired);
         podsListed = false;
@@ -313,14 +313,14 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     /** The former lease where nobody led since; else one of a new term, in which nothing is reserved. */
-    private LeadershipLease nextLease(List<GpuQuota> quotas, long start) {
-        LeadershipLease former = suspended;
+    private QuotaFencingToken nextLease(List<GpuQuota> quotas, long start) {
+        QuotaFencingToken former = suspended;
         if (former != null && former.isNewest(quotas)) {
             return former.renewed(start);
         }
         suspended = null;
         state.apply(new QuotaEvent.TermStarted());
-        return LeadershipLease.nextTerm(instance, quotas, clock.millis(), start);
+        return QuotaFencingToken.nextTerm(instance, quotas, clock.millis(), start);
     }
 
     private void lead() {
@@ -340,7 +340,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
                 .log("became quota leader");
     }
 
-    private void renew(long start, List<GpuQuota> quotas, LeadershipLease mine) {
+    private void renew(long start, List<GpuQuota> quotas, QuotaFencingToken mine) {
         List<String> lost = new ArrayList<>();
         for (GpuQuota quota : quotas) {
             switch (mine.acquire(quota)) {
@@ -378,7 +378,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     List<QuotaView> views() {
-        LeadershipLease mine = lease;
+        QuotaFencingToken mine = lease;
         return state.quotas().values().stream()
                 .map(quota -> QuotaView.of(state, quota, mine != null && mine.leads(quota)))
                 .toList();

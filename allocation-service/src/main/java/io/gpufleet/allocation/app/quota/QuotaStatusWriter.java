@@ -4,11 +4,11 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.quota.QuotaClient.UpdateResult;
 import io.gpufleet.allocation.model.quota.GpuQuota;
-import io.gpufleet.allocation.model.quota.LeadershipLease;
-import io.gpufleet.allocation.model.quota.LeadershipLease.Acquisition;
 import io.gpufleet.allocation.model.quota.LimitKey;
 import io.gpufleet.allocation.model.quota.QuotaEvaluator;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken.Acquisition;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import io.gpufleet.allocation.model.quota.QuotaStatus;
 import java.time.Duration;
@@ -90,7 +90,7 @@ final class QuotaStatusWriter {
     }
 
     /** True when the escrow that is surely written covers so many GPUs of a limit. */
-    boolean covers(LeadershipLease lease, LimitKey limit, int gpus) {
+    boolean covers(QuotaFencingToken lease, LimitKey limit, int gpus) {
         GpuQuota quota = state.quotas().get(limit.quota());
         if (quota == null) {
             return true;
@@ -117,7 +117,7 @@ final class QuotaStatusWriter {
     }
 
     /** Starts the writes that were requested and are due. */
-    void pump(LeadershipLease lease) {
+    void pump(QuotaFencingToken lease) {
         long now = nanos.getAsLong();
         for (String name : List.copyOf(wanted)) {
             Progress known = of(name);
@@ -135,7 +135,7 @@ final class QuotaStatusWriter {
     }
 
     /** False when another replica leads the quota, so that this one may write nothing. */
-    private boolean start(GpuQuota quota, LeadershipLease lease) {
+    private boolean start(GpuQuota quota, QuotaFencingToken lease) {
         return switch (lease.acquire(quota)) {
             case Acquisition.Superseded(String leader) -> {
                 listener.superseded(quota.name(), leader);

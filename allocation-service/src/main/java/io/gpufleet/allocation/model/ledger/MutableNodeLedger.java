@@ -22,7 +22,7 @@ final class MutableNodeLedger {
     private final TreeMap<DeviceSlot, OpenUsageInterval> open;
     private final List<PendingAllocate> pending;
     private final Map<String, Instant> untrusted;
-    private final ClosedUsageHistory closed;
+    private final MutableClosedUsage closed;
     private NodeClock clock;
     private AnnouncedGpus gpus;
     private @Nullable Instant goneSince;
@@ -35,7 +35,7 @@ final class MutableNodeLedger {
         this.open = new TreeMap<>(before.open());
         this.pending = new ArrayList<>(before.pending());
         this.untrusted = new TreeMap<>(before.untrusted());
-        this.closed = new ClosedUsageHistory(before.closed());
+        this.closed = new MutableClosedUsage(before.closed());
         this.clock = before.clock();
         this.gpus = before.gpus();
         this.goneSince = before.goneSince();

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 record ClientBaseline(Path directory) {
     private static final int CALLS = 10_000;
 
-    void measure(Samples samples) throws InterruptedException {
+    void measure(LatencySamples samples) throws InterruptedException {
         Path socket = directory.resolve("floor.sock");
         try (var server = new EmptyResponseServer(socket, _ -> {})) {
             var load = new LoadGenerator(socket, RawGrpcClient.requestHeaders("/bench/Nothing"), new byte[0]);

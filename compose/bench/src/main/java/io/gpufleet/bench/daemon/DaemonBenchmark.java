@@ -2,7 +2,7 @@ package io.gpufleet.bench.daemon;
 
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
-import io.gpufleet.cli.fleet.Directories;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.cli.fleet.PortAllocator;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.cli.pack.FakeNvmlLibrary;
@@ -70,7 +70,7 @@ public final class DaemonBenchmark implements Benchmark {
         Path home = directory.root().resolve("daemon");
         // Sockets have short paths.
         Path sockets = Path.of("/tmp/gpufleet-bench-" + ProcessHandle.current().pid());
-        var samples = new Samples();
+        var samples = new LatencySamples();
         try (var broker = BrokerProcess.start(
                 directory.root().resolve("broker-" + ProcessHandle.current().pid()))) {
             TopicAdmin.apply(broker.bootstrap(), new Topics(MeasuredPlugin.GpufleetDaemon.TOPIC_PREFIX));
@@ -102,7 +102,7 @@ public final class DaemonBenchmark implements Benchmark {
             candidates.add(ours.withoutBroker(ports.allocate("daemon without broker", 19_500)));
             new IdleRun(candidates, home, sockets, samples).measure(log);
         } finally {
-            Directories.delete(sockets);
+            DirectoryTrees.delete(sockets);
             samples.addTo(measurements);
         }
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** Every plugin started and left alone, at once: each is measured by the time and memory of its own process. */
-record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, Samples samples) {
+record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, LatencySamples samples) {
     private static final int GPUS = 8;
     /** Two minutes are over what is left of a start: compilation, first samples, the outbox of a broker that is away. */
     private static final Duration SETTLE = Duration.ofMinutes(2);

@@ -1,6 +1,6 @@
 package io.gpufleet.bench.daemon;
 
-import io.gpufleet.cli.fleet.Directories;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.cli.pack.FakeNvmlLibrary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** One run of one plugin: started with fresh state, measured, stopped. */
-record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples samples, Consumer<String> log) {
+record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, LatencySamples samples, Consumer<String> log) {
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final String FAULT_NOT_SEEN = "fault-not-seen";
     private static final Duration FAULT_TIMEOUT = Duration.ofSeconds(5);
@@ -46,7 +46,7 @@ record MeasurementRun(MeasuredPlugin plugin, Path home, Path sockets, Samples sa
     /** Starts the plugin without state of an earlier run and waits for its first list of healthy GPUs. */
     RunningPlugin start(int gpus) throws InterruptedException {
         Path state = home.resolve(plugin.name());
-        Directories.delete(state);
+        DirectoryTrees.delete(state);
         var kubelet = new BenchKubelet(sockets);
         var nvml = FakeNvmlLibrary.start(home.resolve("built"), state.resolve("driver"), gpus);
         var running = new PluginProcess(

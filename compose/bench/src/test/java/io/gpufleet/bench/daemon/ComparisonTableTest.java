@@ -10,7 +10,7 @@ class ComparisonTableTest {
     @Test
     void everyPluginIsColumnAndEveryMeasurementRow() {
         // Given
-        var samples = new Samples();
+        var samples = new LatencySamples();
         samples.addDistribution("gpufleet", "allocate", "us", List.of(1.0, 3.0, 2.0));
         samples.addDistribution("plugin", "allocate", "us", List.of(5.0));
         samples.addValue("gpufleet", "idle-rss", "MiB", 90);

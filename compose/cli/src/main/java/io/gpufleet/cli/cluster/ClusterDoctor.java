@@ -96,7 +96,7 @@ public final class ClusterDoctor {
                                 ? Finding.warn("node-daemon", text, "its pods are listed below")
                                 : Finding.ok("node-daemon", text));
         String strategy = setting(set, "GPUFLEET_DEVICE_LIST_STRATEGY").orElse("envvar");
-        runtimes().forEach((runtime, nodes) -> findings.add(RuntimeStrategy.check(runtime, strategy, nodes)));
+        runtimes().forEach((runtime, nodes) -> findings.add(DeviceListStrategyCheck.check(runtime, strategy, nodes)));
         return findings;
     }
 

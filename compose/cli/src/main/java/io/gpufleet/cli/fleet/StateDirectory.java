@@ -67,14 +67,14 @@ public record StateDirectory(Path root) {
 
     /** Deletes the files of a run that ended; logs, the broker's log and the state of the nodes stay. */
     public void deleteRun() {
-        Directories.delete(sockets());
-        Directories.delete(stateFile());
-        Directories.delete(kubeconfig());
+        DirectoryTrees.delete(sockets());
+        DirectoryTrees.delete(stateFile());
+        DirectoryTrees.delete(kubeconfig());
     }
 
     /** Removes everything. */
     public void deleteAll() {
-        Directories.delete(sockets());
-        Directories.delete(root);
+        DirectoryTrees.delete(sockets());
+        DirectoryTrees.delete(root);
     }
 }

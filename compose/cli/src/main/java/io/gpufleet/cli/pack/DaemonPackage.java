@@ -1,6 +1,6 @@
 package io.gpufleet.cli.pack;
 
-import io.gpufleet.cli.fleet.Directories;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.File;
 import java.io.IOException;
@@ -70,7 +70,7 @@ public final class DaemonPackage {
 
     /** Packages the daemon. */
     public void make(Consumer<String> log) throws IOException, InterruptedException {
-        Directories.delete(home);
+        DirectoryTrees.delete(home);
         Files.createDirectories(home.resolve("bin"));
         log.accept("linking a runtime");
         String java = System.getProperty("java.home");

@@ -1,10 +1,10 @@
 package io.gpufleet.cli.pack;
 
-import io.gpufleet.cli.fleet.Directories;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.testbed.fakekubelet.AdmissionException;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
@@ -39,8 +39,8 @@ final class TrainingRun {
     /** Runs a command that starts the daemon, below a directory; its output goes to {@code training.log} there. */
     static void execute(Path tree, List<String> command, Path home, Path sockets)
             throws IOException, InterruptedException {
-        Directories.delete(home);
-        Directories.delete(sockets);
+        DirectoryTrees.delete(home);
+        DirectoryTrees.delete(sockets);
         Vertx vertx = Vertx.vertx();
         try (var broker = BrokerProcess.start(home.resolve("kafka"));
                 var kubelet = FakeKubelet.start(vertx, sockets)) {
@@ -60,7 +60,7 @@ final class TrainingRun {
             }
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
-            Directories.delete(sockets);
+            DirectoryTrees.delete(sockets);
         }
     }
 
@@ -105,7 +105,7 @@ final class TrainingRun {
         await("registration after a restart", gpus -> gpus.connected() && gpus.capacity() == GPUS);
     }
 
-    private void await(String event, Predicate<ResourceView> condition) throws InterruptedException {
+    private void await(String event, Predicate<AdvertisedResource> condition) throws InterruptedException {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (kubelet.resource(GPU).filter(condition).isEmpty()) {
             if (!changes.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {

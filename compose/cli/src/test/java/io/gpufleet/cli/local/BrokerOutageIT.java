@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.DeviceAllocation;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
 import io.gpufleet.testbed.testkit.TestBed;
@@ -114,7 +114,7 @@ class BrokerOutageIT {
     }
 
     private long healthyGpus() {
-        return kubelet.resource(GPU).map(ResourceView::allocatable).orElse(0);
+        return kubelet.resource(GPU).map(AdvertisedResource::allocatable).orElse(0);
     }
 
     private Map<String, String> daemonSettings() {

@@ -11,8 +11,8 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
+import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.fakekubelet.ResourceView;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
@@ -80,8 +80,10 @@ class SecuredFleetIT {
                 Map.of("GPUFLEET_WEBHOOK_HOST", "127.0.0.1", "GPUFLEET_NAMESPACE", "gpufleet"));
         start("node-daemon", "io.gpufleet.nodedaemon.NodeDaemonMain", daemonSettings());
         await().atMost(TIMEOUT)
-                .until(() ->
-                        kubelet.resource(GPU).map(ResourceView::allocatable).orElse(0) == 2);
+                .until(() -> kubelet.resource(GPU)
+                                .map(AdvertisedResource::allocatable)
+                                .orElse(0)
+                        == 2);
     }
 
     @AfterEach

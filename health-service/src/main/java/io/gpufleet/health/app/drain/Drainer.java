@@ -1,6 +1,6 @@
 package io.gpufleet.health.app.drain;
 
-import io.gpufleet.health.app.Backlog;
+import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.health.model.drain.DrainProgress;
@@ -33,7 +33,7 @@ public final class Drainer implements AutoCloseable {
 
     private final DrainStep step;
     private final DrainAdmission admission;
-    private final Backlog backlog;
+    private final CatchUpStatus backlog;
     private final Map<String, Drained> drained = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
@@ -55,7 +55,7 @@ public final class Drainer implements AutoCloseable {
     }
 
     /** Does nothing before {@link #begin}, and nothing to a node before its backlog is read. */
-    public Drainer(DrainStep step, DrainAdmission admission, Backlog backlog) {
+    public Drainer(DrainStep step, DrainAdmission admission, CatchUpStatus backlog) {
         this.step = step;
         this.admission = admission;
         this.backlog = backlog;

@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 
 /** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
 public final class FleetUsage {
-    private final Protection protection;
-    private final Map<String, Footprint> nodes = new HashMap<>();
+    private final DisruptionBudgets protection;
+    private final Map<String, BudgetUsage> nodes = new HashMap<>();
     private final Map<String, Sum> sums = new HashMap<>();
     private final Deque<Taint> taints = new ArrayDeque<>();
 
     /** A fleet without nodes. */
-    public FleetUsage(Protection protection) {
+    public FleetUsage(DisruptionBudgets protection) {
         this.protection = protection;
     }
 
@@ -28,7 +28,7 @@ public final class FleetUsage {
         private int devices;
         private int devicesOut;
 
-        private void add(Footprint node, int sign) {
+        private void add(BudgetUsage node, int sign) {
             nodes += sign * node.counted();
             out += sign * node.out();
             devices += sign * node.devices();
@@ -50,17 +50,17 @@ public final class FleetUsage {
     }
 
     /** The node is as this footprint says. */
-    public void put(String node, Footprint footprint) {
-        Footprint before = nodes.put(node, footprint);
+    public void put(String node, BudgetUsage footprint) {
+        BudgetUsage before = nodes.put(node, footprint);
         if (!footprint.equals(before)) {
-            add(Optional.ofNullable(before).orElse(Footprint.NONE), -1);
+            add(Optional.ofNullable(before).orElse(BudgetUsage.NONE), -1);
             add(footprint, 1);
         }
     }
 
     /** The node is gone. */
     public void remove(String node) {
-        add(Optional.ofNullable(nodes.remove(node)).orElse(Footprint.NONE), -1);
+        add(Optional.ofNullable(nodes.remove(node)).orElse(BudgetUsage.NONE), -1);
     }
 
     /** The policy tainted a node. */
@@ -78,7 +78,7 @@ public final class FleetUsage {
         taints.clear();
     }
 
-    private void add(Footprint footprint, int sign) {
+    private void add(BudgetUsage footprint, int sign) {
         scopes(footprint.labels())
                 .forEach(scope ->
                         sums.computeIfAbsent(scope.name(), _ -> new Sum()).add(footprint, sign));
@@ -86,7 +86,7 @@ public final class FleetUsage {
 
     private List<Scope> scopes(Map<String, String> labels) {
         Pool pool = protection.pool(labels);
-        Stream<Scope> zone = Optional.ofNullable(labels.get(Protection.ZONE)).stream()
+        Stream<Scope> zone = Optional.ofNullable(labels.get(DisruptionBudgets.ZONE)).stream()
                 .map(name -> new Scope("zone " + name, protection.zone()));
         return Stream.concat(
                         Stream.of(
@@ -97,7 +97,7 @@ public final class FleetUsage {
     }
 
     /** What may be done to a node now. */
-    public Allowance allowance(String node, Footprint footprint, Instant now) {
+    public PermittedActions allowance(String node, BudgetUsage footprint, Instant now) {
         put(node, footprint);
         while (!taints.isEmpty()
                 && !now.isBefore(taints.getFirst().at().plus(protection.brake().within()))) {
@@ -106,10 +106,10 @@ public final class FleetUsage {
         return new NodeAllowance(footprint);
     }
 
-    private final class NodeAllowance implements Allowance {
-        private final Footprint node;
+    private final class NodeAllowance implements PermittedActions {
+        private final BudgetUsage node;
 
-        private NodeAllowance(Footprint node) {
+        private NodeAllowance(BudgetUsage node) {
             this.node = node;
         }
 

@@ -3,7 +3,7 @@ package io.gpufleet.health.model.device;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.Faults;
-import io.gpufleet.health.model.fault.History;
+import io.gpufleet.health.model.fault.RepairHistory;
 import java.util.SequencedMap;
 
 /**
@@ -80,7 +80,7 @@ public record Device(String uuid, Identity identity, Presence presence, Faults f
     }
 
     /** What was tried to repair it. */
-    public History history() {
+    public RepairHistory history() {
         return faults.history();
     }
 

@@ -27,7 +27,7 @@ public record Episode(
         String bootId,
         String eventId,
         boolean acts,
-        Restraint restraint) {
+        SuspectReason restraint) {
     /** Recovery action in the newest report. */
     public RecoveryAction action() {
         return report.action();
@@ -44,7 +44,7 @@ public record Episode(
     }
 
     /** Copy with another restraint. */
-    public Episode with(Restraint other) {
+    public Episode with(SuspectReason other) {
         return new Episode(code, report, since, observations, bootId, eventId, acts, other);
     }
 

@@ -14,9 +14,9 @@ import java.util.TreeMap;
  * @param history what was tried to repair them
  */
 public record Faults(
-        SequencedMap<FaultCode, Episode> open, SequencedMap<FaultCode, List<Instant>> seen, History history) {
+        SequencedMap<FaultCode, Episode> open, SequencedMap<FaultCode, List<Instant>> seen, RepairHistory history) {
     /** No faults. */
-    public static final Faults NONE = new Faults(new TreeMap<>(), new TreeMap<>(), History.NONE);
+    public static final Faults NONE = new Faults(new TreeMap<>(), new TreeMap<>(), RepairHistory.NONE);
 
     /** Copies the maps, sorted by code. */
     public Faults {
@@ -37,12 +37,12 @@ public record Faults(
     }
 
     /** Copy with another history. */
-    public Faults with(History other) {
+    public Faults with(RepairHistory other) {
         return new Faults(open, seen, other);
     }
 
     /** Copy without what is remembered of former faults. */
     public Faults forgotten() {
-        return new Faults(open, new TreeMap<>(), History.NONE);
+        return new Faults(open, new TreeMap<>(), RepairHistory.NONE);
     }
 }

@@ -1,7 +1,7 @@
 package io.gpufleet.health.model.policy;
 
-import io.gpufleet.health.model.fault.History;
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RepairHistory;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,7 +48,7 @@ public record Escalation(List<Step> steps, Duration within) {
     }
 
     /** What is recommended for a fault that began then, in place of what its rule recommends. */
-    public RecommendedAction next(RecommendedAction ofRule, History history, Instant since) {
+    public RecommendedAction next(RecommendedAction ofRule, RepairHistory history, Instant since) {
         RecommendedAction next = ofRule;
         for (Step step : steps) {
             if (step.action() == next && !isLast(step) && history.made(next, within, since) >= step.attempts()) {

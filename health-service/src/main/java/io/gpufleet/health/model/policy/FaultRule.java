@@ -15,15 +15,15 @@ import java.util.Locale;
  * @param drain which pods have to leave while it withdraws
  */
 public record FaultRule(
-        String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing, DrainMode drain) {
+        String name, FaultClass faultClass, RecommendedAction recommendedAction, RuleTiming timing, DrainMode drain) {
     /** A rule that drains nothing. */
-    public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, Timing timing) {
+    public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, RuleTiming timing) {
         this(name, faultClass, recommendedAction, timing, DrainMode.NONE);
     }
 
     /** A rule that acts at once. */
     public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction) {
-        this(name, faultClass, recommendedAction, Timing.IMMEDIATE);
+        this(name, faultClass, recommendedAction, RuleTiming.IMMEDIATE);
     }
 
     /** The more severe of the two; this one when they are equal. */

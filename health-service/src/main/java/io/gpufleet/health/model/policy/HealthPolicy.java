@@ -5,9 +5,9 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
-import io.gpufleet.health.model.fault.History;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.fault.RepairHistory;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
@@ -82,7 +82,7 @@ public record HealthPolicy(
     }
 
     /** When the rule of a fault acts. */
-    public Timing timing(FaultCode code) {
+    public RuleTiming timing(FaultCode code) {
         return ofCode(code).timing();
     }
 
@@ -92,7 +92,7 @@ public record HealthPolicy(
     }
 
     /** What is recommended for an open fault, after what was tried before. */
-    public RecommendedAction recommendedAction(Episode episode, History history) {
+    public RecommendedAction recommendedAction(Episode episode, RepairHistory history) {
         return escalation.next(rule(episode).recommendedAction(), history, episode.since());
     }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.Allowance;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.Withdrawal;
@@ -22,7 +22,7 @@ class OneFaultOnePatchTest {
     private static final Withdrawal WITHDRAWN = new Withdrawal(true, Withdrawal.Rule.KIND);
     private static final FaultCode OFF_THE_BUS = FaultCode.xid(79);
     private static final FaultCode CONTAINED = FaultCode.xid(63);
-    private static final Allowance OBSERVE = new Allowance() {
+    private static final PermittedActions OBSERVE = new PermittedActions() {
         @Override
         public Mode mode() {
             return Mode.OBSERVE;

@@ -47,7 +47,7 @@ public final class DeviceWatch implements AutoCloseable {
     /** Starts the threads; the first input is a scan. */
     public DeviceWatch(
             DeviceSource source,
-            HoldRequestSource holdRequests,
+            GpuReleaseRequestSource holdRequests,
             Duration telemetry,
             Consumer<NodeLoopInput> inbox,
             Supplier<Moment> now) {

@@ -4,7 +4,7 @@ import io.gpufleet.nodedaemon.app.NodeLoopInput;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.hold.DeviceRelease;
-import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import io.gpufleet.nodedaemon.model.hold.GpuReleaseRequest;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -18,7 +18,7 @@ final class DriverHold {
     private static final Logger LOG = LoggerFactory.getLogger(DriverHold.class);
     private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
 
-    private final HoldRequestSource requests;
+    private final GpuReleaseRequestSource requests;
     private final DeviceSource source;
     private final Consumer<NodeLoopInput> inbox;
     private final Runnable wake;
@@ -40,7 +40,7 @@ final class DriverHold {
     }
 
     /** Starts without a release; {@code wake} requests another {@link #step}. */
-    DriverHold(HoldRequestSource requests, DeviceSource source, Consumer<NodeLoopInput> inbox, Runnable wake) {
+    DriverHold(GpuReleaseRequestSource requests, DeviceSource source, Consumer<NodeLoopInput> inbox, Runnable wake) {
         this.requests = requests;
         this.source = source;
         this.inbox = inbox;
@@ -58,7 +58,7 @@ final class DriverHold {
         if (!state.equals(before)) {
             changed(before, now);
         }
-        if (state instanceof DeviceRelease.Released(HoldRequest request, long _)) {
+        if (state instanceof DeviceRelease.Released(GpuReleaseRequest request, long _)) {
             releaseWhenDue(request, now);
             return true;
         }
@@ -67,8 +67,8 @@ final class DriverHold {
 
     private void changed(DeviceRelease before, Moment now) {
         switch (state) {
-            case DeviceRelease.Released(HoldRequest request, long _) -> startRelease(request);
-            case DeviceRelease.Expired(HoldRequest request) ->
+            case DeviceRelease.Released(GpuReleaseRequest request, long _) -> startRelease(request);
+            case DeviceRelease.Expired(GpuReleaseRequest request) ->
                 LOG.atWarn()
                         .addKeyValue("reason", request.reason())
                         .addKeyValue("deadline", request.deadline())
@@ -82,7 +82,7 @@ final class DriverHold {
         }
     }
 
-    private void startRelease(HoldRequest request) {
+    private void startRelease(GpuReleaseRequest request) {
         LOG.atInfo()
                 .addKeyValue("reason", request.reason())
                 .addKeyValue("deadline", request.deadline())
@@ -100,7 +100,7 @@ final class DriverHold {
         }));
     }
 
-    private void releaseWhenDue(HoldRequest request, Moment now) {
+    private void releaseWhenDue(GpuReleaseRequest request, Moment now) {
         boolean due = switch (progress) {
             case ReleaseProgress.NotifyingKubelet notifying -> notifying.notified;
             case ReleaseProgress.Due(long at) -> at - now.nanos() <= 0;

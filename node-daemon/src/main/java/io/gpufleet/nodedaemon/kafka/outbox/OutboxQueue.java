@@ -21,7 +21,7 @@ public final class OutboxQueue implements AutoCloseable {
 
     private final Path directory;
     private final LogSegments segments;
-    private final OffsetCheckpointFile ackFile;
+    private final AckedPositionFile ackFile;
     private final MemoryQueue memory = new MemoryQueue();
     private final TreeMap<Long, QueuePosition> movedToDisk = new TreeMap<>();
     private QueuePosition read = new QueuePosition(0, 0);
@@ -42,7 +42,7 @@ public final class OutboxQueue implements AutoCloseable {
     OutboxQueue(OutboxDisk disk, Path directory, long segmentBytes) {
         this.directory = directory;
         this.segments = new LogSegments(disk, directory, segmentBytes);
-        this.ackFile = new OffsetCheckpointFile(disk, directory);
+        this.ackFile = new AckedPositionFile(disk, directory);
         boolean _ = isLoaded();
     }
 

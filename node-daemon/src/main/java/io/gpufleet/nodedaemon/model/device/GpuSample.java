@@ -18,7 +18,7 @@ public record GpuSample(
         Reading<Boolean> answers,
         Reading<RecoveryAction> recoveryAction,
         DeviceSample device,
-        GpuMetrics metrics,
+        GpuMetricReadings metrics,
         HealthReadings health,
         Reading<List<ComputeProcess>> processes,
         List<MigInstanceSample> migInstances) {

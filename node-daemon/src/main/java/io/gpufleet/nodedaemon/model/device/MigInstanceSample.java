@@ -1,4 +1,4 @@
 package io.gpufleet.nodedaemon.model.device;
 
 /** One sample of a MIG instance. */
-public record MigInstanceSample(String migUuid, GpuMetrics metrics) {}
+public record MigInstanceSample(String migUuid, GpuMetricReadings metrics) {}

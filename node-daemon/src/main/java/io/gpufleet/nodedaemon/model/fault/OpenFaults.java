@@ -155,13 +155,13 @@ public final class OpenFaults {
             if (fault.key().gpuUuid().equals(sample.gpuUuid())) {
                 OpenFault polled = fault.recoveryAction(sample.recoveryAction())
                         .withEnergy(sample.device().power().energyMillijoules());
-                if (PollEvidence.isPresent(polled, sample)) {
+                if (FaultEvidence.isPresent(polled, sample)) {
                     faults = faults.with(
                             polled.state() instanceof FaultState.Resolved gone
                                     ? polled.with(gone.redetected())
                                     : polled);
                 } else {
-                    faults = faults.with(PollEvidence.resolution(polled, sample, now)
+                    faults = faults.with(FaultEvidence.resolution(polled, sample, now)
                             .map(proof -> resolved(polled, proof, now))
                             .orElse(polled));
                 }
@@ -180,7 +180,7 @@ public final class OpenFaults {
         for (OpenFault fault : open.values()) {
             String gpu = fault.key().gpuUuid();
             boolean before = fault.lastSeenNanos() - wentNanos <= 0;
-            if (before && PollEvidence.endsWithDriverReload(fault) && (gpu.isEmpty() || answering.contains(gpu))) {
+            if (before && FaultEvidence.endsWithDriverReload(fault) && (gpu.isEmpty() || answering.contains(gpu))) {
                 faults = faults.with(resolved(fault, "driver reloaded", now));
             }
         }
@@ -204,7 +204,7 @@ public final class OpenFaults {
         OpenFaults faults = this;
         for (OpenFault fault : open.values()) {
             boolean unmonitored = fault.state() instanceof FaultState.Unmonitored;
-            if (fault.key().gpuUuid().isEmpty() && unmonitored && !PollEvidence.endsWithDriverReload(fault)) {
+            if (fault.key().gpuUuid().isEmpty() && unmonitored && !FaultEvidence.endsWithDriverReload(fault)) {
                 faults = faults.with(resolved(fault, "driver responds", now));
             }
         }

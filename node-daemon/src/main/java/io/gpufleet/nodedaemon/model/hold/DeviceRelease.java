@@ -16,13 +16,13 @@ public sealed interface DeviceRelease {
     record NotRequested() implements DeviceRelease {}
 
     /** The GPUs are released until the deadline. */
-    record Released(HoldRequest request, long untilNanos) implements DeviceRelease {}
+    record Released(GpuReleaseRequest request, long untilNanos) implements DeviceRelease {}
 
     /** The request still exists, but its deadline has passed. */
-    record Expired(HoldRequest request) implements DeviceRelease {}
+    record Expired(GpuReleaseRequest request) implements DeviceRelease {}
 
     /** Applies an observed request. */
-    default DeviceRelease requested(HoldRequest request, Moment now) {
+    default DeviceRelease requested(GpuReleaseRequest request, Moment now) {
         return switch (this) {
             case Released held
             when held.request().equals(request) -> held.untilNanos() - now.nanos() > 0 ? held : new Expired(request);
@@ -31,7 +31,7 @@ public sealed interface DeviceRelease {
         };
     }
 
-    private static DeviceRelease start(HoldRequest request, Moment now) {
+    private static DeviceRelease start(GpuReleaseRequest request, Moment now) {
         Duration left = Duration.between(now.wall(), request.deadline());
         if (!left.isPositive()) {
             return new Expired(request);

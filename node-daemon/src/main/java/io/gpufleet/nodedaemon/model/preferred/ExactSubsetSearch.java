@@ -13,12 +13,12 @@ final class ExactSubsetSearch implements GpuSubsetSearch {
     /** Above the measured sum of sixteen GPUs, which has 55 bits; a clique of sixteen has 5. */
     private static final int CLIQUE_SHIFT = 56;
 
-    private final GpuAffinity affinity;
+    private final GpuPairScores affinity;
     private final long[] sums;
     private final byte[] cliques;
 
     /** Fills the tables; every entry follows from smaller sets in one step. */
-    ExactSubsetSearch(GpuAffinity affinity) {
+    ExactSubsetSearch(GpuPairScores affinity) {
         this.affinity = affinity;
         int sets = 1 << affinity.size();
         sums = new long[sets];
@@ -39,7 +39,7 @@ final class ExactSubsetSearch implements GpuSubsetSearch {
         }
     }
 
-    private static int[] linked(GpuAffinity affinity) {
+    private static int[] linked(GpuPairScores affinity) {
         int[] linked = new int[affinity.size()];
         for (int a = 0; a < linked.length; a++) {
             for (int b = 0; b < linked.length; b++) {

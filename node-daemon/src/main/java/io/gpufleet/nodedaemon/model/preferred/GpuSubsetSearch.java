@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.model.preferred;
 
 import java.util.BitSet;
 
-/** Finds the best set of GPUs, each given by its position in the list of the {@link GpuAffinity}. */
+/** Finds the best set of GPUs, each given by its position in the list of the {@link GpuPairScores}. */
 interface GpuSubsetSearch {
     /**
      * Chooses the positions to add to the required ones.

@@ -7,18 +7,18 @@ import java.util.List;
 import java.util.Map;
 
 /** The GPUs of a node with everything that is precomputed for them. */
-record GpuTopology(List<Gpu> gpus, Map<String, Integer> indexByUuid, GpuAffinity affinity, GpuSubsetSearch search) {
+record GpuTopology(List<Gpu> gpus, Map<String, Integer> indexByUuid, GpuPairScores affinity, GpuSubsetSearch search) {
     /** Computes the topology of a list of GPUs. */
     static GpuTopology of(List<Gpu> gpus) {
         var positions = new HashMap<String, Integer>();
         for (Gpu gpu : gpus) {
             positions.put(gpu.uuid(), positions.size());
         }
-        var affinity = new GpuAffinity(gpus);
+        var affinity = new GpuPairScores(gpus);
         return new GpuTopology(gpus, Map.copyOf(positions), affinity, searchFor(affinity));
     }
 
-    private static GpuSubsetSearch searchFor(GpuAffinity affinity) {
+    private static GpuSubsetSearch searchFor(GpuPairScores affinity) {
         return new RememberedSearch(
                 affinity.size() <= ExactSubsetSearch.MAX_GPUS
                         ? new ExactSubsetSearch(affinity)

@@ -12,9 +12,9 @@ final class GreedySubsetSearch implements GpuSubsetSearch {
     /** Bounds the number of start GPUs: all of them up to 64 GPUs, fewer beyond. */
     private static final int STEPS = 200_000;
 
-    private final GpuAffinity affinity;
+    private final GpuPairScores affinity;
 
-    GreedySubsetSearch(GpuAffinity affinity) {
+    GreedySubsetSearch(GpuPairScores affinity) {
         this.affinity = affinity;
     }
 

@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.nvml.reader;
 
 import io.gpufleet.nodedaemon.model.device.DeviceSample;
 import io.gpufleet.nodedaemon.model.device.GpuMetric;
-import io.gpufleet.nodedaemon.model.device.GpuMetrics;
+import io.gpufleet.nodedaemon.model.device.GpuMetricReadings;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.MigInstanceSample;
@@ -47,7 +47,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
         Map<GpuMetric, Reading<Double>> metrics = new GpuMetricsReader(nvml).read(device, fields, memory, links);
         metrics.put(
                 GpuMetric.NVLINK_BYTES_PER_SECOND,
-                nvLinkRates.perSecond(uuid, new GpuMetrics(metrics).of(GpuMetric.NVLINK_BYTES_TOTAL)));
+                nvLinkRates.perSecond(uuid, new GpuMetricReadings(metrics).of(GpuMetric.NVLINK_BYTES_TOTAL)));
         metrics.putAll(slow.metrics());
         return new GpuSample(
                 uuid,
@@ -74,7 +74,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
                                         out -> nvml.library().nvmlDeviceGetCurrentClocksThrottleReasons(address, out))),
                         Nvml.number(out -> nvml.library().nvmlDeviceGetPcieReplayCounter(address, out))
                                 .map(Integer::toUnsignedLong)),
-                new GpuMetrics(metrics),
+                new GpuMetricReadings(metrics),
                 new HealthReadingsReader(nvml, baseline).read(gpu, fields, links, slow.infoRomValid()),
                 new GpuProcessReader(nvml).read(gpu),
                 gpu.migInstances().stream().map(mig -> migInstance(mig, slow)).toList());
@@ -84,7 +84,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
         Map<GpuMetric, Reading<Double>> metrics =
                 GpuMetricsReader.ofMigInstance(new GpuMemoryReader(nvml).read(mig.device()));
         metrics.putAll(slow.migInstances().getOrDefault(mig.instance().uuid(), Map.of()));
-        return new MigInstanceSample(mig.instance().uuid(), new GpuMetrics(metrics));
+        return new MigInstanceSample(mig.instance().uuid(), new GpuMetricReadings(metrics));
     }
 
     /** Fails for a lost GPU; the library may still know its UUID, but not its memory. */
@@ -117,7 +117,7 @@ public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nv
                         new DeviceSample.Clocks(
                                 new Unavailable<>(reason), new Unavailable<>(reason), new Unavailable<>(reason)),
                         new Unavailable<>(reason)),
-                GpuMetrics.NONE,
+                GpuMetricReadings.NONE,
                 HealthReadings.unavailable(reason),
                 new Unavailable<>(reason),
                 List.of());

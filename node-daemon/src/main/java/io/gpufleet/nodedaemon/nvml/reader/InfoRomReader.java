@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Validates the InfoROM of each GPU at the interval of {@link CostlyCall#INFO_ROM_VALIDATION}, and when it was requested. Its
+ * Validates the InfoROM of each GPU at the interval of {@link NvmlCallInterval#INFO_ROM_VALIDATION}, and when it was requested. Its
  * results outlive a session of NVML: another session is no reason to read the flash memory again.
  */
 public final class InfoRomReader {
@@ -34,7 +34,7 @@ public final class InfoRomReader {
         return before == null
                 || requested.contains(uuid)
                 || nanoTime.getAsLong() - before.nanos()
-                        >= CostlyCall.INFO_ROM_VALIDATION.interval().toNanos();
+                        >= NvmlCallInterval.INFO_ROM_VALIDATION.interval().toNanos();
     }
 
     /** Validates if due; returns the newest result. */

@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads what takes long: checksum of the InfoROM, GPM samples, PCIe throughput. A reading is used again until it is too old;
- * {@link CostlyCall} has the intervals.
+ * {@link NvmlCallInterval} has the intervals.
  */
 public final class SlowReadingsReader {
     private static final double KILO = 1000;

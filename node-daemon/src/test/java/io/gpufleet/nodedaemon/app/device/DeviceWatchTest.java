@@ -7,7 +7,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
-import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import io.gpufleet.nodedaemon.model.hold.GpuReleaseRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -50,17 +50,17 @@ class DeviceWatchTest {
         public void close() {}
     }
 
-    private static final class NoHoldRequests implements HoldRequestSource {
+    private static final class NoHoldRequests implements GpuReleaseRequestSource {
         @Override
         public void onChange(Runnable changed) {}
 
         @Override
-        public Optional<HoldRequest> request() {
+        public Optional<GpuReleaseRequest> request() {
             return Optional.empty();
         }
 
         @Override
-        public boolean confirmReleased(HoldRequest request) {
+        public boolean confirmReleased(GpuReleaseRequest request) {
             return true;
         }
 

@@ -8,7 +8,7 @@ import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
-import io.gpufleet.nodedaemon.model.hold.HoldRequest;
+import io.gpufleet.nodedaemon.model.hold.GpuReleaseRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,20 +23,20 @@ class DriverHoldTest {
     private final DriverHold hold =
             new DriverHold(requests, new FakeDeviceSource(), this::input, () -> done.add("woken"));
 
-    private final class FakeHoldRequests implements HoldRequestSource {
-        private List<HoldRequest> requests = List.of();
+    private final class FakeHoldRequests implements GpuReleaseRequestSource {
+        private List<GpuReleaseRequest> requests = List.of();
         private boolean stillOpen;
 
         @Override
         public void onChange(Runnable changed) {}
 
         @Override
-        public Optional<HoldRequest> request() {
+        public Optional<GpuReleaseRequest> request() {
             return requests.stream().findFirst();
         }
 
         @Override
-        public boolean confirmReleased(HoldRequest request) {
+        public boolean confirmReleased(GpuReleaseRequest request) {
             done.add(stillOpen ? "still open" : "released");
             return !stillOpen;
         }
@@ -87,8 +87,8 @@ class DriverHoldTest {
     }
 
     private void ask(String reason, double untilSecond) {
-        requests.requests = List.of(
-                new HoldRequest(reason, second(untilSecond).wall(), second(0).wall(), ""));
+        requests.requests = List.of(new GpuReleaseRequest(
+                reason, second(untilSecond).wall(), second(0).wall(), ""));
     }
 
     private List<String> actions() {

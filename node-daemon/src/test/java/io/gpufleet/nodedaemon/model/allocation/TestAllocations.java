@@ -50,7 +50,7 @@ final class TestAllocations {
     }
 
     static AllocationTable table(AllocateSettings settings, HostDeviceNodes host, DeviceList list) {
-        return new Allocator(PluginSettings.DEFAULT.with(settings), host).table(ResourcePlan.GPU, list);
+        return new AllocationTableFactory(PluginSettings.DEFAULT.with(settings), host).table(ResourcePlan.GPU, list);
     }
 
     static ContainerAllocation allocate(

@@ -47,7 +47,7 @@ public final class GpuSampleBuilder {
                         new Known<>(40),
                         new DeviceSample.Clocks(new Known<>(1980), new Known<>(2619), clockReasons),
                         replays),
-                GpuMetrics.NONE,
+                GpuMetricReadings.NONE,
                 health,
                 processes,
                 List.of());

@@ -98,7 +98,7 @@ public final class TestGpus {
                         none,
                         new DeviceSample.Clocks(none, none, noneEither),
                         noneEither),
-                GpuMetrics.NONE,
+                GpuMetricReadings.NONE,
                 HealthReadings.unavailable("not read"),
                 new Reading.Unavailable<>("not read"),
                 List.of());

@@ -10,8 +10,9 @@ import org.junit.jupiter.api.Test;
 class DeviceReleaseTest {
     private static final DeviceRelease WANTED = new DeviceRelease.NotRequested();
 
-    private static HoldRequest until(double seconds) {
-        return new HoldRequest("upgrade", second(seconds).wall(), second(0).wall(), "");
+    private static GpuReleaseRequest until(double seconds) {
+        return new GpuReleaseRequest(
+                "upgrade", second(seconds).wall(), second(0).wall(), "");
     }
 
     @Test
@@ -60,7 +61,7 @@ class DeviceReleaseTest {
 
     @Test
     void distantDeadlineIsLimitedToAYear() {
-        var request = new HoldRequest("x", Instant.MAX, second(0).wall(), "");
+        var request = new GpuReleaseRequest("x", Instant.MAX, second(0).wall(), "");
 
         assertThat(WANTED.requested(request, second(0)).endNanos()).hasValue(DeviceRelease.MAX_DURATION.toNanos());
     }

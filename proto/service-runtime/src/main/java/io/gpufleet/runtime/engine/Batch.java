@@ -20,7 +20,7 @@ final class Batch {
     private final List<Outbound> outputs = new ArrayList<>();
     private final List<ProducerRecord<byte[], byte[]>> deadLetters = new ArrayList<>();
     /** What was counted; it counts for all once the batch is committed. */
-    final Counting count = new Counting();
+    final MutableCounters count = new MutableCounters();
 
     private final Map<String, Instant> replayed = new LinkedHashMap<>();
     private final Map<String, String> traces = new HashMap<>();

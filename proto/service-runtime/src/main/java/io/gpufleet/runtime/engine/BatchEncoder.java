@@ -7,8 +7,8 @@ import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.record.RecordConverter;
 import io.gpufleet.runtime.record.RecordSize;
-import io.gpufleet.runtime.record.ReplayedRecords;
-import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.runtime.record.ReplayedDeadLetters;
+import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSequencer;
@@ -29,13 +29,13 @@ final class BatchEncoder<S> {
 
     private final EngineParts<S> parts;
     private final EventSequencer sequencer;
-    private final AppliedField applied;
+    private final AppliedSequencesField applied;
     private final byte[] version;
 
     BatchEncoder(EngineParts<S> parts, EventSequencer sequencer) {
         this.parts = parts;
         this.sequencer = sequencer;
-        this.applied = new AppliedField(parts.spec().stateType().prototype());
+        this.applied = new AppliedSequencesField(parts.spec().stateType().prototype());
         this.version = Integer.toString(parts.spec().schemaVersion()).getBytes(UTF_8);
     }
 
@@ -71,8 +71,8 @@ final class BatchEncoder<S> {
         try {
             List<ProducerRecord<byte[], byte[]>> records = encode(pending, now);
             batch.replayed()
-                    .forEach((key, at) ->
-                            records.add(own(EventType.DEADLETTER_REPLAYED, key, ReplayedRecords.toMessage(at), now)));
+                    .forEach((key, at) -> records.add(
+                            own(EventType.DEADLETTER_REPLAYED, key, ReplayedDeadLetters.toMessage(at), now)));
             records.addAll(batch.deadLetters());
             return records;
         } catch (RuntimeException unwritable) {

@@ -6,7 +6,7 @@ import io.gpufleet.proto.bus.v1.CommittedOffsets;
 import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
 import io.gpufleet.runtime.record.InputOffsets;
-import io.gpufleet.runtime.record.ReplayedRecords;
+import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ final class Changelog<S> implements AutoCloseable {
     private final StateStore<S> store;
     private final InputOffsets offsets;
     private final ChangelogDecoder<S> decoder;
-    private final ReplayedRecords replayed = new ReplayedRecords();
+    private final ReplayedDeadLetters replayed = new ReplayedDeadLetters();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
     /** A right to read that is missing is noticed before there is anything to read. */
@@ -98,7 +98,7 @@ final class Changelog<S> implements AutoCloseable {
                 restore(own.key(), own.payload());
             }
             case ChangelogDecoder.Entry.GivenUp<S> given
-            when given.key().startsWith(ReplayedRecords.KEY) -> replayed.remove(given.key());
+            when given.key().startsWith(ReplayedDeadLetters.KEY) -> replayed.remove(given.key());
             case ChangelogDecoder.Entry.GivenUp<S> given -> store.unload(given.key());
             case ChangelogDecoder.Entry.Unreadable<S>(String line) -> throw new ProjectionStoppedException(line);
         }
@@ -130,7 +130,7 @@ final class Changelog<S> implements AutoCloseable {
     }
 
     /** Dead letters that were applied after a replay. */
-    ReplayedRecords replayed() {
+    ReplayedDeadLetters replayed() {
         return replayed;
     }
 

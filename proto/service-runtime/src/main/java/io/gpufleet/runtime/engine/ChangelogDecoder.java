@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Message;
 import io.gpufleet.runtime.record.RecordConverter;
-import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.DecodedRecord;
 import java.util.Collection;
@@ -25,7 +25,7 @@ final class ChangelogDecoder<S> {
     private static final int PARALLEL = 64;
 
     private final EngineParts<S> parts;
-    private final AppliedField applied;
+    private final AppliedSequencesField applied;
 
     /** What a record tells. */
     sealed interface Entry<S> {
@@ -44,7 +44,7 @@ final class ChangelogDecoder<S> {
 
     ChangelogDecoder(EngineParts<S> parts) {
         this.parts = parts;
-        this.applied = new AppliedField(parts.spec().stateType().prototype());
+        this.applied = new AppliedSequencesField(parts.spec().stateType().prototype());
     }
 
     /** The newest entry of each key. */

@@ -24,13 +24,13 @@ final class InputReader implements AutoCloseable {
 
     private final EngineParts<?> parts;
     private final InputOffsets offsets;
-    private final Counting counting;
+    private final MutableCounters counting;
     private final Consumer<byte[], byte[]> consumer;
     private final List<TopicPartition> partitions;
     private final PartitionProgress progress;
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    InputReader(EngineParts<?> parts, InputOffsets offsets, Counting counting) {
+    InputReader(EngineParts<?> parts, InputOffsets offsets, MutableCounters counting) {
         this.parts = parts;
         this.offsets = offsets;
         this.counting = counting;

@@ -6,7 +6,7 @@ import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.InputOffsets;
 import io.gpufleet.runtime.record.RecordConverter;
-import io.gpufleet.runtime.record.ReplayedRecords;
+import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.DedupeResult;
 import io.gpufleet.runtime.sequence.StaleWriters;
 import io.gpufleet.wire.DeadLetterOrigin;
@@ -27,7 +27,7 @@ final class InputReceiver<S> {
     private final DeadLetters deadLetters;
     private final StaleWriters staleWriters;
     private final InputOffsets offsets;
-    private final ReplayedRecords replayed;
+    private final ReplayedDeadLetters replayed;
 
     InputReceiver(EngineParts<S> parts, Changelog<S> changelog, DeadLetters deadLetters, StaleWriters staleWriters) {
         this.parts = parts;
@@ -99,7 +99,7 @@ final class InputReceiver<S> {
      */
     private void replay(
             ConsumerRecord<byte[], byte[]> rec, Topic topic, DeadLetterOrigin origin, Instant now, Batch batch) {
-        String mark = ReplayedRecords.key(origin);
+        String mark = ReplayedDeadLetters.key(origin);
         if (!origin.consumer().equals(parts.settings().service())
                 || !parts.spec().inputs().contains(topic)
                 || topic.compacted()
@@ -161,7 +161,7 @@ final class InputReceiver<S> {
 
     private void event(DecodedRecord.Event event, Instant now, Batch batch) {
         String key = event.envelope().key();
-        if (EngineRecords.housekeeping(event)) {
+        if (InternalRecords.housekeeping(event)) {
             return;
         }
         requireForeign(key);

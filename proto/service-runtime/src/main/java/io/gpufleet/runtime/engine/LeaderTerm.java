@@ -7,7 +7,7 @@ import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder;
 import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.InputOffsets;
-import io.gpufleet.runtime.record.ReplayedRecords;
+import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.WriterSequences;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;
@@ -45,11 +45,11 @@ final class LeaderTerm<S> implements AutoCloseable {
     private static final long COMMIT_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final EngineParts<S> parts;
-    private final TermContext context;
+    private final EngineContext context;
     private final StateStore<S> store;
     private final States<S> committed;
     private final InputOffsets offsets;
-    private final ReplayedRecords replayed;
+    private final ReplayedDeadLetters replayed;
     private final Producer<byte[], byte[]> producer;
     private final BatchEncoder<S> encoder;
     private final InputReader inputs;
@@ -69,7 +69,7 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     private LeaderTerm(
             EngineParts<S> parts,
-            TermContext context,
+            EngineContext context,
             Changelog<S> changelog,
             Producer<byte[], byte[]> producer,
             long actNanos) {
@@ -100,7 +100,7 @@ final class LeaderTerm<S> implements AutoCloseable {
      * stop before the end is over at once, also when it is told to go on meanwhile: its states would be older than the log.
      */
     static <S> LeaderTerm<S> begin(
-            EngineParts<S> parts, TermContext context, Changelog<S> changelog, BooleanSupplier stop) {
+            EngineParts<S> parts, EngineContext context, Changelog<S> changelog, BooleanSupplier stop) {
         Producer<byte[], byte[]> producer = parts.clients().writer();
         try {
             producer.initTransactions();
@@ -121,7 +121,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     /** An older leader that has not resigned may act until its lease is over. */
-    private static long actFrom(TermContext context, Changelog<?> changelog, long fenced) {
+    private static long actFrom(EngineContext context, Changelog<?> changelog, long fenced) {
         boolean nobodyElse = changelog
                 .active()
                 .map(last -> last.getResigned() || last.getRun().equals(context.run()))

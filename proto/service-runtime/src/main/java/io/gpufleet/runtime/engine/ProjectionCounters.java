@@ -24,7 +24,7 @@ public record ProjectionCounters(List<Long> values) {
     }
 
     /** How a figure is taken. */
-    interface Reading extends ToLongFunction<TermContext> {}
+    interface Reading extends ToLongFunction<EngineContext> {}
 
     /** Every figure of an engine; {@code gpufleet_active} comes first. */
     public static final List<Meter> METERS = List.of(
@@ -114,7 +114,7 @@ public record ProjectionCounters(List<Long> values) {
         return new Meter("gpufleet_projection_" + name, description, false, reading);
     }
 
-    static ProjectionCounters of(TermContext context, boolean active) {
+    static ProjectionCounters of(EngineContext context, boolean active) {
         return new ProjectionCounters(METERS.stream()
                 .map(meter -> meter.name().equals("gpufleet_active")
                         ? Long.valueOf(active ? 1 : 0)

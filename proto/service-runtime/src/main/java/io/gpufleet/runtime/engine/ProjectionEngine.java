@@ -37,7 +37,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
 
     private final EngineParts<S> parts;
     private final BrokerProbe probe;
-    private final TermContext context;
+    private final EngineContext context;
     private final StateStore.Committed<S> committed;
     private final Leadership leadership = new Leadership();
     private final Resignation resignation = new Resignation(FAILED_TERMS);
@@ -56,7 +56,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         this.committed = new StateStore.Committed<>(parts.listener());
         this.onFailure = onFailure;
         this.probe = BrokerProbe.start(parts);
-        this.context = new TermContext(parts, probe);
+        this.context = new EngineContext(parts, probe);
         // A platform thread: the selector of Kafka's clients pins a virtual one (decision 0002).
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-projection")

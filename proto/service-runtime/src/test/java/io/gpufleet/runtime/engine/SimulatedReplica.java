@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 @NullMarked
 public final class SimulatedReplica<S> {
     private final EngineParts<S> parts;
-    private final TermContext context;
+    private final EngineContext context;
     private final StateStore.Committed<S> committed = new StateStore.Committed<>(StateListener.none());
     private boolean believesToLead;
 
@@ -50,7 +50,7 @@ public final class SimulatedReplica<S> {
 
     private SimulatedReplica(EngineParts<S> parts, LongSupplier leaseNanos) {
         this.parts = parts;
-        this.context = new TermContext(
+        this.context = new EngineContext(
                 parts,
                 new BrokerProbe(parts),
                 new LeadershipLease(parts.settings().leaseDuration(), leaseNanos));

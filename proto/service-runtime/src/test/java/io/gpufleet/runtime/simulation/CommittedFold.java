@@ -10,7 +10,7 @@ import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.RecordConverter;
-import io.gpufleet.runtime.sequence.AppliedField;
+import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.EventId;
@@ -41,7 +41,7 @@ public final class CommittedFold<S> implements States<S> {
 
     private final Projection<S> projection;
     private final Codec codec;
-    private final AppliedField applied;
+    private final AppliedSequencesField applied;
     private final Map<String, S> states = new HashMap<>();
     private final Map<String, List<String>> produced = new HashMap<>();
     private final Map<String, Integer> folded = new HashMap<>();
@@ -54,7 +54,7 @@ public final class CommittedFold<S> implements States<S> {
     public CommittedFold(Projection<S> projection, Codec codec) {
         this.projection = projection;
         this.codec = codec;
-        this.applied = new AppliedField(projection.spec().stateType().prototype());
+        this.applied = new AppliedSequencesField(projection.spec().stateType().prototype());
     }
 
     /** Ticks depend on what one process remembers, heartbeats for example: their effects are taken as they were. */

@@ -43,7 +43,7 @@ final class Checkpoint {
             ContainerAllocateResponse response) {}
 
     /** Writes the file by an atomic rename. */
-    static void write(Path directory, List<DeviceAllocation> allocations, Map<String, ResourceView> views)
+    static void write(Path directory, List<DeviceAllocation> allocations, Map<String, AdvertisedResource> views)
             throws IOException {
         var entries = new JsonArray();
         allocations.forEach(held -> entries.add(new JsonObject()
@@ -92,8 +92,8 @@ final class Checkpoint {
                 ContainerAllocateResponse.parseFrom(Base64.getDecoder().decode(json.getString("AllocResp"))));
     }
 
-    private static JsonObject byNuma(DeviceAllocation held, Map<String, ResourceView> views) {
-        ResourceView view = views.get(held.resource());
+    private static JsonObject byNuma(DeviceAllocation held, Map<String, AdvertisedResource> views) {
+        AdvertisedResource view = views.get(held.resource());
         var numaById = new HashMap<String, List<Long>>();
         if (view != null) {
             view.devices().forEach(device -> numaById.put(device.id(), device.numa()));
@@ -110,9 +110,9 @@ final class Checkpoint {
         return json;
     }
 
-    private static JsonArray healthyIds(ResourceView view) {
+    private static JsonArray healthyIds(AdvertisedResource view) {
         var ids = new JsonArray();
-        view.devices().stream().filter(ResourceView.Device::healthy).forEach(device -> ids.add(device.id()));
+        view.devices().stream().filter(AdvertisedResource.Device::healthy).forEach(device -> ids.add(device.id()));
         return ids;
     }
 }

@@ -16,7 +16,7 @@ final class DeviceInventory {
     /** A resource with a registered plugin, now or before. */
     private static final class ResourceEntry {
         private boolean connected = true;
-        private List<ResourceView.Device> devices = List.of();
+        private List<AdvertisedResource.Device> devices = List.of();
     }
 
     private record Holder(PodKey pod, String container, String resource) {}
@@ -31,8 +31,8 @@ final class DeviceInventory {
     }
 
     /** Replaces the devices by a list; duplicate ids count once. */
-    synchronized void setDevices(String resource, List<ResourceView.Device> devices) {
-        var byId = new TreeMap<String, ResourceView.Device>();
+    synchronized void setDevices(String resource, List<AdvertisedResource.Device> devices) {
+        var byId = new TreeMap<String, AdvertisedResource.Device>();
         devices.forEach(device -> byId.put(device.id(), device));
         resources.computeIfAbsent(resource, name -> new ResourceEntry()).devices = List.copyOf(byId.values());
     }
@@ -43,7 +43,7 @@ final class DeviceInventory {
         if (entry != null) {
             entry.connected = false;
             entry.devices = entry.devices.stream()
-                    .map(device -> new ResourceView.Device(device.id(), false, device.numa()))
+                    .map(device -> new AdvertisedResource.Device(device.id(), false, device.numa()))
                     .toList();
         }
     }
@@ -63,7 +63,7 @@ final class DeviceInventory {
     }
 
     /** Healthy devices, neither allocated nor reserved. */
-    synchronized List<ResourceView.Device> free(String resource) {
+    synchronized List<AdvertisedResource.Device> free(String resource) {
         Set<String> taken = taken(resource);
         ResourceEntry entry = resources.get(resource);
         return entry == null
@@ -111,15 +111,15 @@ final class DeviceInventory {
     }
 
     /** All resources, by name. */
-    synchronized Map<String, ResourceView> views() {
-        var views = new TreeMap<String, ResourceView>();
+    synchronized Map<String, AdvertisedResource> views() {
+        var views = new TreeMap<String, AdvertisedResource>();
         resources.forEach((name, entry) -> views.put(
                 name,
-                new ResourceView(
+                new AdvertisedResource(
                         name,
                         entry.connected,
                         entry.devices.stream()
-                                .sorted(Comparator.comparing(ResourceView.Device::id))
+                                .sorted(Comparator.comparing(AdvertisedResource.Device::id))
                                 .toList(),
                         new ArrayList<>(new TreeSet<>(heldIds(name))))));
         return views;

@@ -90,12 +90,12 @@ public final class FakeKubelet implements AutoCloseable {
     }
 
     /** Every resource that is known, by name. */
-    public Map<String, ResourceView> resources() {
+    public Map<String, AdvertisedResource> resources() {
         return inventory.views();
     }
 
     /** A resource; empty when no plugin for it was registered in the last five minutes. */
-    public Optional<ResourceView> resource(String name) {
+    public Optional<AdvertisedResource> resource(String name) {
         return Optional.ofNullable(inventory.views().get(name));
     }
 
@@ -235,8 +235,9 @@ public final class FakeKubelet implements AutoCloseable {
     }
 
     private List<String> selectDevices(PluginConnection plugin, String resource, int count) throws AdmissionException {
-        List<String> free =
-                inventory.free(resource).stream().map(ResourceView.Device::id).toList();
+        List<String> free = inventory.free(resource).stream()
+                .map(AdvertisedResource.Device::id)
+                .toList();
         if (free.size() < count) {
             throw new AdmissionException(unavailable(resource, count, free.size()));
         }

@@ -50,7 +50,7 @@ final class PluginConnection {
     }
 
     /** Follows the list; {@code atEnd} is called exactly once, also when the stream cannot be opened. */
-    void watch(Consumer<List<ResourceView.Device>> onList, Runnable atEnd) {
+    void watch(Consumer<List<AdvertisedResource.Device>> onList, Runnable atEnd) {
         Runnable once = () -> {
             if (ended.compareAndSet(false, true)) {
                 atEnd.run();
@@ -103,12 +103,12 @@ final class PluginConnection {
         return name.toString();
     }
 
-    private static List<ResourceView.Device> devices(ListAndWatchResponse list) {
+    private static List<AdvertisedResource.Device> devices(ListAndWatchResponse list) {
         return list.getDevicesList().stream().map(PluginConnection::device).toList();
     }
 
-    private static ResourceView.Device device(Device device) {
-        return new ResourceView.Device(
+    private static AdvertisedResource.Device device(Device device) {
+        return new AdvertisedResource.Device(
                 device.getID(),
                 device.getHealth().equals("Healthy"),
                 device.getTopology().getNodesList().stream()

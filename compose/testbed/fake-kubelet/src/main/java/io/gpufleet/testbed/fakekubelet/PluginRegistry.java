@@ -132,7 +132,7 @@ final class PluginRegistry extends RegistrationService {
      * As long as a plugin has the resource, a list of any stream counts: one of an older stream replaces that of a
      * newer one.
      */
-    private void onDeviceList(String resource, List<ResourceView.Device> devices) {
+    private void onDeviceList(String resource, List<AdvertisedResource.Device> devices) {
         if (plugins.containsKey(resource)) {
             inventory.setDevices(resource, devices);
             notifyOffEventLoop();

@@ -33,7 +33,7 @@ final class PodResourcesServer extends PodResourcesListerService {
     public Future<ListPodResourcesResponse> list(ListPodResourcesRequest request) {
         var pods = new LinkedHashMap<PodKey, PodResources.Builder>();
         var containers = new LinkedHashMap<PodKey, Map<String, ContainerResources.Builder>>();
-        Map<String, ResourceView> views = inventory.views();
+        Map<String, AdvertisedResource> views = inventory.views();
         for (DeviceAllocation held : inventory.allocations()) {
             pods.computeIfAbsent(
                     held.pod(),
@@ -63,7 +63,7 @@ final class PodResourcesServer extends PodResourcesListerService {
                 .views()
                 .values()
                 .forEach(view -> view.devices().stream()
-                        .filter(ResourceView.Device::healthy)
+                        .filter(AdvertisedResource.Device::healthy)
                         .forEach(device -> answer.addDevices(ContainerDevices.newBuilder()
                                 .setResourceName(view.name())
                                 .addDeviceIds(device.id())
@@ -87,7 +87,7 @@ final class PodResourcesServer extends PodResourcesListerService {
                                         + " not found"))));
     }
 
-    private static TopologyInfo topology(@org.jspecify.annotations.Nullable ResourceView view, List<String> ids) {
+    private static TopologyInfo topology(@org.jspecify.annotations.Nullable AdvertisedResource view, List<String> ids) {
         var topology = TopologyInfo.newBuilder();
         if (view != null) {
             view.devices().stream()

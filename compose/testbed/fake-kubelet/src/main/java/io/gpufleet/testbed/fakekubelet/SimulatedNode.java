@@ -50,7 +50,11 @@ final class SimulatedNode {
 
     /** The new status: conditions of other writers are kept, resources are those of registered plugins. */
     static NodeStatus status(
-            @Nullable NodeStatus old, String name, String bootId, Map<String, ResourceView> resources, Instant now) {
+            @Nullable NodeStatus old,
+            String name,
+            String bootId,
+            Map<String, AdvertisedResource> resources,
+            Instant now) {
         NodeStatus from = old == null ? new NodeStatus() : old;
         return new NodeStatusBuilder(from)
                 .withCapacity(quantities(resources, true))
@@ -63,7 +67,7 @@ final class SimulatedNode {
                 .build();
     }
 
-    private static Map<String, Quantity> quantities(Map<String, ResourceView> resources, boolean capacity) {
+    private static Map<String, Quantity> quantities(Map<String, AdvertisedResource> resources, boolean capacity) {
         var quantities = new LinkedHashMap<>(MACHINE);
         resources.forEach((name, view) ->
                 quantities.put(name, new Quantity(Integer.toString(capacity ? view.capacity() : view.allocatable()))));

@@ -211,7 +211,7 @@ class FakeKubeletIT {
 
     private void awaitAllocatable(int count) {
         await().until(() -> kubelet.resource(RESOURCE)
-                .map(ResourceView::allocatable)
+                .map(AdvertisedResource::allocatable)
                 .filter(allocatable -> allocatable == count)
                 .isPresent());
     }

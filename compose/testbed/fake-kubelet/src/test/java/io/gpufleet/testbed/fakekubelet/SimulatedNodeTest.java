@@ -17,10 +17,12 @@ class SimulatedNodeTest {
     @Test
     void unhealthyDevicesCountAsCapacityOnly() {
         // Given
-        var view = new ResourceView(
+        var view = new AdvertisedResource(
                 "nvidia.com/gpu",
                 true,
-                List.of(new ResourceView.Device("a", true, List.of()), new ResourceView.Device("b", false, List.of())),
+                List.of(
+                        new AdvertisedResource.Device("a", true, List.of()),
+                        new AdvertisedResource.Device("b", false, List.of())),
                 List.of());
         // When
         NodeStatus status = SimulatedNode.status(null, "n", "boot", Map.of("nvidia.com/gpu", view), FIRST);

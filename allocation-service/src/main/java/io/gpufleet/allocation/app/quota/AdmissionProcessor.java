@@ -1,0 +1,128 @@
+package io.gpufleet.allocation.app.quota;
+
+import io.gpufleet.allocation.app.quota.PendingAdmissionResponses.Pending;
+import io.gpufleet.allocation.model.quota.AdmissionDecision;
+import io.gpufleet.allocation.model.quota.AdmissionRequest;
+import io.gpufleet.allocation.model.quota.CountedPod;
+import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.LimitKey;
+import io.gpufleet.allocation.model.quota.QuotaEvaluator;
+import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken;
+import io.gpufleet.allocation.model.quota.QuotaState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides on requests under a valid lease, reserves what is admitted, and gives each answer once the escrow that it needs
+ * is written. For the decider's thread.
+ */
+final class AdmissionProcessor {
+    static final AdmissionDecision NOT_LEADER =
+            new AdmissionDecision.Unavailable("this replica of allocation-service is not the quota leader; retry");
+
+    /** Less than the 3 s that the API server waits. */
+    private static final Duration TIMEOUT = Duration.ofMillis(2_200);
+
+    private final QuotaState state;
+    private final QuotaStatusWriter writer;
+    private final QuotaHousekeeping housekeeping;
+    private final LongSupplier nanos;
+    private final PendingAdmissionResponses pending = new PendingAdmissionResponses();
+
+    AdmissionProcessor(QuotaState state, QuotaStatusWriter writer, QuotaHousekeeping housekeeping, LongSupplier nanos) {
+        this.state = state;
+        this.writer = writer;
+        this.housekeeping = housekeeping;
+        this.nanos = nanos;
+    }
+
+    void decide(QuotaFencingToken lease, QuotaLeader.PendingAdmission request) {
+        AdmissionRequest asked = request.request();
+        String namespace = asked.pod().namespace();
+        var evaluation = QuotaEvaluator.evaluate(state, asked, nanos.getAsLong());
+        evaluation.reservation().ifPresent(reservation -> reserve(asked, reservation));
+        boolean admitted = evaluation.decision() instanceof AdmissionDecision.Admitted;
+        if (!admitted || asked.dryRun() || state.covering(namespace).isEmpty()) {
+            request.answer().complete(evaluation.decision());
+            return;
+        }
+        answer(
+                lease,
+                new Pending(
+                        asked.pod().uid(),
+                        evaluation.decision(),
+                        QuotaEvaluator.requiredEscrow(state, namespace),
+                        nanos.getAsLong(),
+                        request.answer()));
+    }
+
+    private void reserve(AdmissionRequest request, CountedPod reservation) {
+        Optional<CountedPod> former = state.reservationOfSameName(request.pod());
+        former.ifPresent(
+                pod -> state.apply(new QuotaEvent.ReservationDropped(pod.pod().uid())));
+        state.apply(new QuotaEvent.PodReserved(
+                former.map(pod -> reservation.withAtLeast(pod.gpus())).orElse(reservation)));
+        for (GpuQuota quota : state.covering(request.pod().namespace())) {
+            housekeeping.admitted(quota.name());
+            if (QuotaEvaluator.needsEscrow(state, quota)) {
+                writer.request(quota.name());
+            }
+        }
+    }
+
+    private void answer(QuotaFencingToken lease, Pending waiting) {
+        String blocking = PendingAdmissionResponses.blockedBy(waiting, (limit, gpus) -> covers(lease, limit, gpus));
+        if (blocking.isEmpty()) {
+            waiting.answer().complete(waiting.decision());
+        } else if (!writer.problem(blocking).isEmpty()) {
+            drop(waiting, "GpuQuota " + blocking + " cannot be written: " + writer.problem(blocking));
+        } else {
+            writer.request(blocking);
+            pending.add(blocking, waiting);
+        }
+    }
+
+    /** What was reserved before and released since needs no escrow any more. */
+    private boolean covers(QuotaFencingToken lease, LimitKey key, int required) {
+        GpuQuota quota = state.quotas().get(key.quota());
+        int counted = quota == null
+                ? 0
+                : quota.limits().stream()
+                        .filter(limit -> limit.model().equals(key.model()))
+                        .mapToInt(limit -> state.gpus(quota, limit))
+                        .max()
+                        .orElse(0);
+        return writer.covers(lease, key, Math.min(required, counted));
+    }
+
+    private void drop(Pending waiting, String reason) {
+        state.apply(new QuotaEvent.ReservationDropped(waiting.uid()));
+        waiting.answer().complete(new AdmissionDecision.Unavailable(reason));
+    }
+
+    /** Something changed about a quota: answers what waited for it. */
+    void retry(@Nullable QuotaFencingToken lease, String quota) {
+        for (Pending waiting : pending.take(quota)) {
+            if (lease == null || !state.knows(waiting.uid())) {
+                drop(waiting, "the quota leader lost its lease; retry");
+            } else {
+                answer(lease, waiting);
+            }
+        }
+    }
+
+    /** Gives up the requests that waited too long for the API server. */
+    void expire(long now) {
+        List<Pending> late = pending.takeBefore(now - TIMEOUT.toNanos());
+        late.forEach(waiting -> drop(waiting, "the API server did not take the escrow in time; retry"));
+    }
+
+    /** The term is over. */
+    void abandon() {
+        pending.takeAll().forEach(waiting -> drop(waiting, "the term of the quota leader is over; retry"));
+    }
+}

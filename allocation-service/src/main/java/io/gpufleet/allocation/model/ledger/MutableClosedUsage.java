@@ -1,0 +1,226 @@
+package io.gpufleet.allocation.model.ledger;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * Working copy of a {@link ClosedUsage} while one fact is folded. Publishes a late fact about a closed interval as an
+ * adjustment, once.
+ */
+final class MutableClosedUsage {
+    private static final Duration RETENTION = Duration.ofHours(1);
+    private static final int MAX_INTERVALS = 64;
+    private static final int MAX_FINISHED_PODS = 256;
+
+    private final List<ClosedUsageInterval> intervals;
+    private final List<FinishedPod> finished;
+    private final List<UsageEntry> published = new ArrayList<>();
+
+    MutableClosedUsage(ClosedUsage before) {
+        this.intervals = new ArrayList<>(before.intervals());
+        this.finished = new ArrayList<>(before.finishedPods());
+    }
+
+    ClosedUsage toClosedUsage() {
+        return new ClosedUsage(intervals, finished);
+    }
+
+    List<UsageEntry> published() {
+        return List.copyOf(published);
+    }
+
+    /** Adds an interval that ended, and publishes it. */
+    void add(ClosedUsageInterval interval) {
+        intervals.add(interval);
+        published.add(new UsageEntry.Closed(interval));
+    }
+
+    /** Adds a finished pod. */
+    void finished(FinishedPod pod) {
+        finished.removeIf(known -> known.namespace().equals(pod.namespace())
+                && known.pod().equals(pod.pod())
+                && known.podUid().equals(pod.podUid()));
+        finished.add(pod);
+    }
+
+    /** The known end of the pod of a holder that had the device from the given time. */
+    Optional<FinishedPod> finishOf(Holder holder, Instant from) {
+        Instant second = from.truncatedTo(ChronoUnit.SECONDS);
+        return finished.stream()
+                .filter(pod -> pod.matches(holder, second))
+                .max(Comparator.comparing(FinishedPod::finishedAt));
+    }
+
+    /** True when the interval of the pod on this device was published. */
+    boolean isPublished(Holding holding, FinishedPod pod) {
+        return sameHolding(holding)
+                .anyMatch(interval -> pod.matches(interval.holding().holder(), interval.from()));
+    }
+
+    /** End of the interval that ended because the Node object was deleted, although the machine went on. */
+    Optional<Instant> endedByNodeLoss(Holding holding) {
+        return sameHolding(holding)
+                .filter(interval -> interval.reason() == IntervalEndReason.NODE_LOST)
+                .map(ClosedUsageInterval::to)
+                .max(Comparator.naturalOrder());
+    }
+
+    private java.util.stream.Stream<ClosedUsageInterval> sameHolding(Holding holding) {
+        return intervals.stream()
+                .filter(interval -> interval.holding()
+                        .device()
+                        .slot()
+                        .equals(holding.device().slot()))
+                .filter(interval -> interval.holding().holder().maybeSameContainer(holding.holder()));
+    }
+
+    /** Start of the time for which the holder of an open interval has the device: changes of trust split the interval. */
+    Instant heldSince(OpenUsageInterval interval) {
+        return sameHolding(interval.holding())
+                .filter(piece -> piece.reason() == IntervalEndReason.TRUST_CHANGED)
+                .map(ClosedUsageInterval::from)
+                .filter(from -> from.isBefore(interval.from()))
+                .min(Comparator.naturalOrder())
+                .orElse(interval.from());
+    }
+
+    /**
+     * Adds an interval that ended before its start: a change of trust had split it before an earlier release became
+     * known. The pieces before it end there, too; only the piece that contains the end can be adjusted again.
+     */
+    void addEndedBeforeStart(OpenUsageInterval interval, Instant end, boolean estimated, IntervalEndReason reason) {
+        published.add(new UsageEntry.Closed(interval.close(end, estimated, reason)));
+        List<ClosedUsageInterval> pieces = sameHolding(interval.holding())
+                .filter(piece -> piece.reason() == IntervalEndReason.TRUST_CHANGED
+                        && piece.to().isAfter(end))
+                .toList();
+        for (ClosedUsageInterval piece : pieces) {
+            if (piece.from().isBefore(end)) {
+                intervals.set(intervals.indexOf(piece), adjusted(piece, end, estimated, reason));
+            } else {
+                intervals.remove(piece);
+                ClosedUsageInterval _ = adjusted(piece, piece.from(), estimated, reason);
+            }
+        }
+    }
+
+    /** Adjusts intervals that closed before the end of their pod was known to that end. */
+    void applyFinish(FinishedPod pod) {
+        for (int i = 0; i < intervals.size(); i++) {
+            ClosedUsageInterval interval = intervals.get(i);
+            if (!pod.matches(interval.holding().holder(), interval.from().truncatedTo(ChronoUnit.SECONDS))) {
+                continue;
+            }
+            if (interval.to().isAfter(pod.finishedAt())) {
+                Instant end = pod.finishedAt().isBefore(interval.from()) ? interval.from() : pod.finishedAt();
+                intervals.set(i, adjusted(interval, end, false, IntervalEndReason.POD_FINISHED));
+            } else if (interval.endEstimated() && isLast(interval)) {
+                intervals.set(i, adjusted(interval, pod.finishedAt(), false, IntervalEndReason.POD_FINISHED));
+            }
+        }
+    }
+
+    // Only the last interval of a pod on a device, in any of its containers, may have been longer.
+    private boolean isLast(ClosedUsageInterval interval) {
+        return intervals.stream()
+                .filter(other -> other.holding()
+                        .device()
+                        .slot()
+                        .equals(interval.holding().device().slot()))
+                .filter(other ->
+                        other.holding().holder().maybeSamePod(interval.holding().holder()))
+                .noneMatch(other -> other.to().isAfter(interval.to()));
+    }
+
+    private ClosedUsageInterval adjusted(
+            ClosedUsageInterval interval, Instant end, boolean estimated, IntervalEndReason reason) {
+        long difference =
+                GpuTime.millis(interval.to(), end, interval.holding().device().fraction());
+        ClosedUsageInterval next = interval.withEnd(end, estimated, reason);
+        if (difference == 0) {
+            return new ClosedUsageInterval(
+                    interval.id(),
+                    interval.holding(),
+                    interval.from(),
+                    end,
+                    interval.quality(),
+                    estimated,
+                    reason,
+                    interval.adjustments());
+        }
+        boolean shorter = end.isBefore(interval.to());
+        published.add(new UsageEntry.Adjusted(
+                interval.id() + "/" + next.adjustments(),
+                interval.holding(),
+                shorter ? end : interval.to(),
+                shorter ? interval.to() : end,
+                interval.quality(),
+                difference,
+                reason));
+        return next;
+    }
+
+    /** Splits intervals that closed after a device lost trust and before that was known. */
+    void splitUntrusted(Predicate<DeviceSlot> affected, Instant since) {
+        for (int i = 0; i < intervals.size(); i++) {
+            ClosedUsageInterval interval = intervals.get(i);
+            Instant splitAt = since.isBefore(interval.from()) ? interval.from() : since;
+            if (interval.quality() == IntervalQuality.ALLOCATED
+                    && interval.reason() != IntervalEndReason.TRUST_CHANGED
+                    && interval.to().isAfter(splitAt)
+                    && affected.test(interval.holding().device().slot())) {
+                intervals.set(i, truncated(interval, splitAt));
+                add(new ClosedUsageInterval(
+                        IntervalId.continued(interval.id(), splitAt),
+                        interval.holding(),
+                        splitAt,
+                        interval.to(),
+                        IntervalQuality.ALLOCATED_WHILE_FAULTY,
+                        interval.endEstimated(),
+                        interval.reason(),
+                        0));
+            }
+        }
+    }
+
+    private ClosedUsageInterval truncated(ClosedUsageInterval interval, Instant splitAt) {
+        ClosedUsageInterval rest = interval.withEnd(splitAt, false, IntervalEndReason.TRUST_CHANGED);
+        published.add(new UsageEntry.Adjusted(
+                interval.id() + "/" + rest.adjustments(),
+                interval.holding(),
+                splitAt,
+                interval.to(),
+                interval.quality(),
+                rest.gpuMillis() - interval.gpuMillis(),
+                IntervalEndReason.TRUST_CHANGED));
+        return rest;
+    }
+
+    /** Forgets what closed long ago; what a silent daemon held is kept longer, since it may hold it still. */
+    void forgetBefore(Instant now) {
+        intervals.removeIf(interval -> interval.to()
+                .plus(interval.reason() == IntervalEndReason.NODE_LOST ? NodeLedger.FORGET_AFTER : RETENTION)
+                .isBefore(now));
+        while (intervals.size() > MAX_INTERVALS) {
+            intervals.removeFirst();
+        }
+    }
+
+    /** Forgets pods that finished long ago, except those that a kubelet still lists. */
+    void forgetFinishedPods(Instant now, List<Holding> listed) {
+        finished.removeIf(pod -> pod.finishedAt().plus(RETENTION).isBefore(now)
+                && listed.stream()
+                        .map(Holding::holder)
+                        .noneMatch(holder -> holder.namespace().equals(pod.namespace())
+                                && holder.pod().equals(pod.pod())));
+        while (finished.size() > MAX_FINISHED_PODS) {
+            finished.removeFirst();
+        }
+    }
+}

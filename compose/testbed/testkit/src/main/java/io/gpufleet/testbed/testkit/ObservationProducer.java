@@ -1,0 +1,42 @@
+package io.gpufleet.testbed.testkit;
+
+import com.google.protobuf.Timestamp;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.PodFact;
+import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Instant;
+
+/** Produces what a service reports about Kubernetes. */
+public final class ObservationProducer implements AutoCloseable {
+    private final EventProducer producer;
+
+    /** As the service instance {@code test}. */
+    public ObservationProducer(String bootstrapServers, Codec codec) {
+        this.producer = new EventProducer(
+                bootstrapServers, codec, new EventSource.Service(codec.cluster(), "test"), System.currentTimeMillis());
+    }
+
+    /** Reports a finished pod; its UID is {@code uid-<pod>}. */
+    public void podFinished(String node, String namespace, String pod, Instant at) {
+        var fact = PodFact.newBuilder()
+                .setNamespace(namespace)
+                .setName(pod)
+                .setUid("uid-" + pod)
+                .setPhase("Succeeded")
+                .setFinishedAt(Timestamp.newBuilder().setSeconds(at.getEpochSecond()));
+        producer.send(producer.record(
+                Topic.SIGNALS,
+                EventType.KUBERNETES_OBSERVED,
+                node,
+                KubernetesFact.newBuilder().setPod(fact).build(),
+                at));
+    }
+
+    @Override
+    public void close() {
+        producer.close();
+    }
+}

@@ -1,0 +1,90 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
+import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
+import io.gpufleet.health.model.device.Device;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Effects of an announcement: which devices the node has, and which of the known ones are missing or replaced. */
+final class AnnouncementHandler {
+    private final Evaluation evaluation;
+    private final FaultSignalHandler faults;
+
+    AnnouncementHandler(Evaluation evaluation, FaultSignalHandler faults) {
+        this.evaluation = evaluation;
+        this.faults = faults;
+    }
+
+    DecisionContext handle(DevicesAnnounced announced) {
+        var present = new HashSet<String>();
+        for (AnnouncedDevice device : announced.devices()) {
+            present.add(device.uuid());
+            update(device);
+            if (!device.lost()) {
+                faults.endFormer(device.uuid());
+            }
+        }
+        absent(announced, present);
+        learn(announced, present.size());
+        return DecisionContext.of("announced", "announced");
+    }
+
+    /** A daemon that lost its own set says nothing about a GPU that was gone before. */
+    private void learn(DevicesAnnounced announced, int present) {
+        NodeState.LearnedGpus before = evaluation.state().boot().gpus();
+        if (!announced.knowledge().driverResponds()) {
+            return;
+        }
+        Instant since = announced.knowledge().knownSince();
+        boolean forgot = since.equals(Instant.EPOCH)
+                || (!before.knownSince().equals(Instant.EPOCH) && since.isAfter(before.knownSince()));
+        boolean complete = present >= before.count();
+        var after = new NodeState.LearnedGpus(
+                Math.max(before.count(), present), since, !complete && (forgot || before.daemonForgot()));
+        if (!after.equals(before)) {
+            evaluation.emit(
+                    new HealthEvent.BootChanged(evaluation.state().boot().with(after)));
+        }
+    }
+
+    private void update(AnnouncedDevice device) {
+        boolean changed = evaluation
+                .state()
+                .device(device.uuid())
+                .map(known -> !known.listed()
+                        || known.lost() != device.lost()
+                        || !known.identity().equals(device.identity()))
+                .orElse(true);
+        if (changed && evaluation.withinDeviceLimit(device.uuid())) {
+            evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.identity(), true, device.lost()));
+        }
+    }
+
+    /** A device that is missing stays what it is, unless the node has all its devices or another one is in its slot. */
+    private void absent(DevicesAnnounced announced, Set<String> present) {
+        boolean complete = present.size() >= evaluation.state().boot().gpus().count();
+        Set<String> slots = announced.devices().stream()
+                .map(device -> device.identity().slot())
+                .filter(slot -> !slot.isEmpty())
+                .collect(Collectors.toSet());
+        for (Device device : evaluation.state().devices().values()) {
+            if (present.contains(device.uuid())) {
+                continue;
+            }
+            if (device.listed()) {
+                evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.identity(), false, device.lost()));
+            }
+            boolean replaced = complete || slots.contains(device.identity().slot());
+            evaluation
+                    .state()
+                    .device(device.uuid())
+                    .filter(known -> announced.knowledge().driverResponds() && replaced)
+                    .filter(known -> known.presence().learned()
+                            || known.missing(evaluation.state().boot().id()))
+                    .ifPresent(faults::replaced);
+        }
+    }
+}

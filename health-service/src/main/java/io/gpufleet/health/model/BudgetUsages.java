@@ -1,0 +1,30 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.device.Device;
+import java.util.List;
+
+/** What a node contributes to the budgets. */
+public final class BudgetUsages {
+    private BudgetUsages() {}
+
+    /**
+     * What a state adds to the budgets. A node whose Node object was deleted has none; one whose Node object was not observed yet is in no
+     * denominator, and what is out of it counts.
+     */
+    public static BudgetUsage of(NodeState state) {
+        if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {
+            return BudgetUsage.NONE;
+        }
+        List<Device> devices =
+                state.devices().values().stream().filter(Device::listed).toList();
+        int out = (int) devices.stream()
+                .filter(device -> state.withdrawn(device) || device.lost() || !state.offered(device))
+                .count();
+        if (state.node().uid().isEmpty()) {
+            return new BudgetUsage(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);
+        }
+        boolean usable = state.node().placement().usable() && !state.tainted();
+        return new BudgetUsage(state.node().placement().labels(), 1, usable ? 0 : 1, devices.size(), out);
+    }
+}

@@ -1,0 +1,387 @@
+package io.gpufleet.health.model;
+
+import io.gpufleet.health.model.Decision.Status;
+import io.gpufleet.health.model.HealthSignal.DaemonSignal;
+import io.gpufleet.health.model.HealthSignal.FaultCleared;
+import io.gpufleet.health.model.HealthSignal.FaultObserved;
+import io.gpufleet.health.model.HealthSignal.FaultsOpen;
+import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.HealthSignal.ReportedFault;
+import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultKind;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.SuspectReason;
+import io.gpufleet.health.model.policy.FaultClass;
+import io.gpufleet.health.model.policy.FaultRule;
+import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.RuleTiming;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** Effects of reported faults on the episodes of a node and its devices. */
+final class FaultSignalHandler {
+    private final Evaluation evaluation;
+    private final HealthPolicy policy;
+    private final Duration maxActionAge;
+
+    FaultSignalHandler(Evaluation evaluation, HealthPolicy policy, Duration maxActionAge) {
+        this.evaluation = evaluation;
+        this.policy = policy;
+        this.maxActionAge = maxActionAge;
+    }
+
+    DecisionContext observed(FaultObserved fault) {
+        reportedAgain(fault.device(), fault.code());
+        if (isRepetition(fault)) {
+            return DecisionContext.NONE;
+        }
+        seen(fault);
+        FaultRule rule = policy.rule(fault.code(), fault.fault().report());
+        var context = new DecisionContext(fault.message(), rule.name(), fault.holders());
+        Optional<Episode> before = episode(fault.device(), fault.code());
+        if (rule.faultClass() == FaultClass.IGNORE) {
+            if (before.isPresent()) {
+                evaluation.emit(new HealthEvent.EpisodeEnded(fault.device(), fault.code()));
+            }
+            evaluation.recordUnchanged(context, fault.device(), Status.RECORDED, actionText(rule));
+            return context;
+        }
+        boolean stale = isStale(fault);
+        var open =
+                new OpenFault(fault.fault(), before.map(Episode::observations).orElse(0L) + 1);
+        updateEpisode(fault, open, !stale);
+        offeredNoMore(fault.fault());
+        boolean beganToAct = acts(episode(fault.device(), fault.code())) && !acts(before);
+        if (stale && before.isEmpty()) {
+            String age = fault.metadata().age().toSeconds() + " s old";
+            evaluation.recordUnchanged(context, fault.device(), Status.STALE, "none, event is " + age);
+        } else if (beganToAct && rule.faultClass() == FaultClass.SUSPECT) {
+            evaluation.recordUnchanged(context, fault.device(), Status.RECORDED, actionText(rule));
+        }
+        return context;
+    }
+
+    DecisionContext cleared(FaultCleared cleared) {
+        Optional<Episode> open = episode(cleared.device(), cleared.code());
+        if (isOfCurrentBoot(cleared)) {
+            open.ifPresent(episode -> {
+                countReset(cleared.device(), episode);
+                end(cleared.device(), episode);
+                offeredAgain(cleared.device(), episode);
+            });
+        } else if (open.filter(
+                        episode -> episode.bootId().equals(cleared.incarnation().id()))
+                .isPresent()) {
+            evaluation.emit(new HealthEvent.EpisodeEnded(cleared.device(), cleared.code()));
+        }
+        return DecisionContext.recovery("cleared: " + cleared.proof());
+    }
+
+    DecisionContext open(FaultsOpen snapshot) {
+        var listed = new HashSet<FaultKey>();
+        for (OpenFault fault : snapshot.faults()) {
+            if (policy.rule(fault.code(), fault.fault().report()).faultClass() != FaultClass.IGNORE) {
+                listed.add(new FaultKey(fault.device(), fault.code()));
+                reportedAgain(fault.device(), fault.code());
+                updateEpisode(snapshot, fault, !isStale(snapshot));
+            }
+        }
+        endEpisodes(open -> !listed.contains(open.key())
+                && open.episode().bootId().equals(snapshot.incarnation().id()));
+        snapshot.locallyHealthy().forEach(this::localHealth);
+        return DecisionContext.recovery("listed in faults.open");
+    }
+
+    void localHealth(String uuid, boolean healthy) {
+        boolean known =
+                evaluation.state().device(uuid).map(Device::locallyHealthy).orElse(true);
+        if (known != healthy && evaluation.withinDeviceLimit(uuid)) {
+            evaluation.emit(new HealthEvent.HealthReported(uuid, healthy));
+        }
+    }
+
+    /** What the daemon does about a fault counts at once: the offers that it reports next say the same. */
+    private void offeredNoMore(ReportedFault fault) {
+        if (fault.report().withdrawal().withdraws() && !fault.device().isEmpty()) {
+            localHealth(fault.device(), false);
+        }
+    }
+
+    /** A device that the daemon keeps back for another reason is reported right after the end of the fault. */
+    private void offeredAgain(String uuid, Episode ended) {
+        if (!isOfCurrentBoot(ended)) {
+            return;
+        }
+        if (ended.code().kind() == FaultKind.DRIVER) {
+            evaluation.state().devices().keySet().forEach(this::offeredUnlessWithdrawn);
+        } else if (ended.withdrawnByNode() && !uuid.isEmpty()) {
+            offeredUnlessWithdrawn(uuid);
+        }
+    }
+
+    private void offeredUnlessWithdrawn(String uuid) {
+        boolean withdrawn = evaluation.state().episodesOf(uuid).values().stream()
+                .anyMatch(open -> open.withdrawnByNode() && isOfCurrentBoot(open));
+        if (!withdrawn) {
+            localHealth(uuid, true);
+        }
+    }
+
+    private boolean isOfCurrentBoot(Episode episode) {
+        return episode.bootId().equals(evaluation.state().boot().id());
+    }
+
+    /**
+     * A new boot has no faults yet. A fault that withdraws a device stays open until the new boot shows the device, since a
+     * GPU that is gone after a boot is not repaired.
+     */
+    void beginBoot() {
+        endEpisodes(open -> open.key().device().isEmpty()
+                || !open.episode().acts()
+                || !policy.rule(open.episode()).faultClass().withdraws());
+        resetLocalHealth();
+    }
+
+    /** Another machine has the name: nothing that was known about the former one is true. */
+    void beginMachine() {
+        endEpisodes(_ -> true);
+        resetLocalHealth();
+        evaluation.state().devices().values().forEach(this::forgetHistory);
+    }
+
+    /** Ends the faults of former boots of a device that the current one shows, except those that no boot repairs. */
+    void endFormer(String uuid) {
+        String current = evaluation.state().boot().id();
+        evaluation
+                .state()
+                .device(uuid)
+                .ifPresent(device -> device.episodes().values().stream()
+                        .filter(episode -> !episode.bootId().equals(current))
+                        .filter(episode -> !evaluation.evaluator().outlivesBoots(device, episode))
+                        .forEach(episode -> end(uuid, episode)));
+    }
+
+    /** The device shows itself in this boot; a fault of a former boot that it reports again is a new one. */
+    private void reportedAgain(String uuid, FaultCode code) {
+        NodeState before = evaluation.state();
+        endFormer(uuid);
+        episode(uuid, code)
+                .filter(episode -> !uuid.isEmpty()
+                        && !episode.bootId().equals(evaluation.state().boot().id()))
+                .ifPresent(episode -> end(uuid, episode));
+        if (evaluation.state() != before) {
+            // So that no reason of the former boot is kept.
+            evaluation.applyTransitions(policy);
+        }
+    }
+
+    /** Another device is in its place: ends the faults of former boots; its history follows it to another node. */
+    void replaced(Device device) {
+        device.episodes().values().stream()
+                .filter(episode ->
+                        !episode.bootId().equals(evaluation.state().boot().id()))
+                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
+        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
+    }
+
+    /** Ends every fault of a device and what is remembered of it: an operator says that it is repaired. */
+    void forgetDevice(Device device) {
+        device.episodes()
+                .values()
+                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
+        forgetHistory(device);
+    }
+
+    private void forgetHistory(Device device) {
+        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
+        evaluation.emit(new HealthEvent.FaultsForgotten(device.uuid()));
+    }
+
+    /** A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. */
+    void countBoot() {
+        for (Device device : evaluation.state().devices().values()) {
+            evaluation.evaluator().recommendedFor(device).ifPresent(action -> {
+                if (action.compareTo(RecommendedAction.REBOOT) <= 0) {
+                    attempted(device, RecommendedAction.REBOOT);
+                } else if (action == RecommendedAction.POWER_CYCLE) {
+                    attempted(device, RecommendedAction.POWER_CYCLE);
+                }
+            });
+        }
+    }
+
+    private void attempted(Device device, RecommendedAction action) {
+        evaluation.emit(new HealthEvent.HistoryChanged(
+                device.uuid(),
+                device.history().attempted(action, policy.escalation().within(), evaluation.at())));
+    }
+
+    /** The effect of a reset is that the fault ends without a boot. */
+    private void countReset(String uuid, Episode ended) {
+        if (!uuid.isEmpty()
+                && ended.acts()
+                && policy.rule(ended).faultClass().withdraws()
+                && ended.bootId().equals(evaluation.state().boot().id())) {
+            evaluation
+                    .state()
+                    .device(uuid)
+                    .filter(device -> policy.recommendedAction(ended, device.history()) == RecommendedAction.RESET_GPU)
+                    .ifPresent(device -> attempted(device, RecommendedAction.RESET_GPU));
+        }
+    }
+
+    private void end(String uuid, Episode episode) {
+        evaluation.emit(new HealthEvent.EpisodeEnded(uuid, episode.code()));
+    }
+
+    /** True for a report that says nothing new within the time in which the rule counts one. */
+    private boolean isRepetition(FaultObserved fault) {
+        Duration coalesce = policy.timing(fault.code()).coalesce();
+        List<Instant> times = evaluation.state().seen(fault.device(), fault.code());
+        return !coalesce.isZero()
+                && !times.isEmpty()
+                && evaluation.at().isBefore(times.getLast().plus(coalesce))
+                && episode(fault.device(), fault.code())
+                        .filter(open -> open.report().equals(fault.fault().report()))
+                        .isPresent();
+    }
+
+    private void seen(FaultObserved fault) {
+        if (policy.countsObservations(fault.code()) && evaluation.withinDeviceLimit(fault.device())) {
+            List<Instant> before = evaluation.state().seen(fault.device(), fault.code());
+            List<Instant> after = policy.timing(fault.code()).threshold().with(before, evaluation.at());
+            if (!after.equals(before)) {
+                evaluation.emit(new HealthEvent.FaultSeen(fault.device(), fault.code(), after));
+            }
+        }
+    }
+
+    /** What holds off a fault that is reported now; it is lifted by time or by further observations only. */
+    private SuspectReason restraint(String uuid, FaultCode code, Optional<Episode> before) {
+        RuleTiming timing = policy.timing(code);
+        NodeState state = evaluation.state();
+        Instant at = evaluation.at();
+        boolean onProbation = state.device(uuid)
+                .filter(device -> at.isBefore(device.history().recovered().plus(timing.probation())))
+                .isPresent();
+        if (onProbation) {
+            return SuspectReason.NONE;
+        }
+        boolean booting =
+                !timing.bootGrace().isZero() && at.isBefore(state.boot().began().plus(timing.bootGrace()));
+        boolean grace = before.map(Episode::inGrace).orElse(!timing.grace().isZero() || booting);
+        boolean threshold = before.map(open -> open.restraint().threshold()).orElse(true)
+                && !timing.threshold().isFirst()
+                && !timing.threshold().reached(state.seen(uuid, code));
+        return new SuspectReason(grace, threshold);
+    }
+
+    private void resetLocalHealth() {
+        evaluation.state().devices().keySet().forEach(uuid -> localHealth(uuid, true));
+    }
+
+    private boolean isOfCurrentBoot(DaemonSignal signal) {
+        return signal.incarnation().id().equals(evaluation.state().boot().id());
+    }
+
+    /**
+     * A fault of a former boot, read after the next one began: recorded only, unless it withdraws a GPU that the next boot
+     * does not show, or is one that no boot repairs.
+     */
+    DecisionContext formerBoot(FaultObserved fault) {
+        FaultRule rule = policy.rule(fault.code(), fault.fault().report());
+        boolean shown =
+                evaluation.state().device(fault.device()).filter(Device::listed).isPresent();
+        boolean stillOpen = !fault.device().isEmpty()
+                && rule.faultClass().withdraws()
+                && (!shown || rule.faultClass().outlivesBoots());
+        if (stillOpen && !isStale(fault)) {
+            updateEpisode(fault, new OpenFault(fault.fault(), 1), true);
+            return new DecisionContext(fault.message(), rule.name(), fault.holders());
+        }
+        String reason = "reported by former boot " + fault.incarnation().id();
+        evaluation.recordUnchanged(
+                DecisionContext.of(reason, rule.name()),
+                fault.device(),
+                Status.STALE,
+                "none, reported by a former boot");
+        return DecisionContext.recovery(reason);
+    }
+
+    private Optional<Episode> episode(String device, FaultCode code) {
+        return Optional.ofNullable(evaluation.state().episodesOf(device).get(code));
+    }
+
+    private static boolean acts(Optional<Episode> episode) {
+        return episode.filter(Episode::acts).isPresent();
+    }
+
+    private boolean isStale(HealthSignal signal) {
+        return signal.metadata().age().compareTo(maxActionAge) > 0;
+    }
+
+    /** Opens the episode or adds the report to it. An episode that acts keeps acting. */
+    private void updateEpisode(DaemonSignal signal, OpenFault fault, boolean acts) {
+        if (!evaluation.withinDeviceLimit(fault.device())) {
+            return;
+        }
+        Optional<Episode> before = episode(fault.device(), fault.code());
+        var after = new Episode(
+                fault.code(),
+                fault.fault().report(),
+                before.map(Episode::since).orElse(evaluation.at()),
+                Math.max(before.map(Episode::observations).orElse(1L), fault.observations()),
+                signal.incarnation().id(),
+                before.map(Episode::eventId).orElse(signal.metadata().eventId()),
+                acts(before) || acts,
+                restraint(fault.device(), fault.code(), before));
+        if (!before.equals(Optional.of(after))) {
+            evaluation.emit(new HealthEvent.EpisodeUpdated(fault.device(), after));
+        }
+        updateModel(fault.device(), fault.fault().model());
+    }
+
+    private void updateModel(String uuid, String model) {
+        evaluation
+                .state()
+                .device(uuid)
+                .filter(device -> !model.isEmpty() && !device.model().equals(model))
+                .ifPresent(device -> evaluation.emit(new HealthEvent.DeviceUpdated(
+                        device.uuid(), new Device.Identity(model, "", ""), device.listed(), device.lost())));
+    }
+
+    /** One fault of one device, or of the node. */
+    private record FaultKey(String device, FaultCode code) {}
+
+    /** An open fault and where it is. */
+    private record OpenEpisode(FaultKey key, Episode episode) {}
+
+    private void endEpisodes(Predicate<OpenEpisode> ended) {
+        NodeState state = evaluation.state();
+        Stream.concat(
+                        state.episodes().values().stream().map(episode -> openEpisode("", episode)),
+                        state.devices().values().stream()
+                                .flatMap(device -> device.episodes().values().stream()
+                                        .map(episode -> openEpisode(device.uuid(), episode))))
+                .filter(ended)
+                .forEach(open -> evaluation.emit(new HealthEvent.EpisodeEnded(
+                        open.key().device(), open.key().code())));
+    }
+
+    private static OpenEpisode openEpisode(String device, Episode episode) {
+        return new OpenEpisode(new FaultKey(device, episode.code()), episode);
+    }
+
+    private static String actionText(FaultRule rule) {
+        return rule.recommendedAction() == RecommendedAction.NONE
+                ? "none"
+                : "none; recommended action: " + rule.recommendedAction().slug();
+    }
+}

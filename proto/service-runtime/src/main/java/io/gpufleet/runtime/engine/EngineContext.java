@@ -1,0 +1,104 @@
+package io.gpufleet.runtime.engine;
+
+import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.leadership.LeadershipLease;
+import io.gpufleet.runtime.receiver.FailedKeys;
+import io.gpufleet.runtime.sequence.StaleWriters;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** What outlives a term within one process. */
+final class EngineContext {
+    /** Names this process among all that ever led. */
+    private final String run = UUID.randomUUID().toString();
+
+    private final MutableCounters counting = new MutableCounters();
+    private final StaleWriters staleWriters = new StaleWriters();
+    private final LeadershipLease lease;
+    private final BrokerClock brokerClock;
+    private final BrokerProbe probe;
+    private final FailedKeys failedKeys;
+    private volatile Map<String, String> topicIds = Map.of();
+    private volatile EventTimings timings = (_, _, _) -> {};
+    private volatile boolean acting;
+    private volatile List<String> tickFailures = List.of();
+
+    EngineContext(EngineParts<?> parts, BrokerProbe probe) {
+        this(parts, probe, new LeadershipLease(parts.settings().leaseDuration(), parts.clients()::nanos));
+    }
+
+    /** With a lease that is counted otherwise, as simulations do. */
+    EngineContext(EngineParts<?> parts, BrokerProbe probe, LeadershipLease lease) {
+        this.lease = lease;
+        this.brokerClock = new BrokerClock(parts.clock());
+        this.probe = probe;
+        this.failedKeys = parts.failedKeys();
+    }
+
+    String run() {
+        return run;
+    }
+
+    MutableCounters counting() {
+        return counting;
+    }
+
+    StaleWriters staleWriters() {
+        return staleWriters;
+    }
+
+    LeadershipLease lease() {
+        return lease;
+    }
+
+    BrokerClock brokerClock() {
+        return brokerClock;
+    }
+
+    BrokerProbe probe() {
+        return probe;
+    }
+
+    FailedKeys failedKeys() {
+        return failedKeys;
+    }
+
+    EventTimings timings() {
+        return timings;
+    }
+
+    void timings(EventTimings receiver) {
+        timings = receiver;
+    }
+
+    Map<String, String> topicIds() {
+        return topicIds;
+    }
+
+    void topicIds(Map<String, String> found) {
+        topicIds = found;
+    }
+
+    /** The actor was begun. */
+    void acts() {
+        acting = true;
+    }
+
+    void actsNoMore() {
+        acting = false;
+        tickFailures = List.of();
+    }
+
+    boolean acting() {
+        return acting;
+    }
+
+    void tickFailures(List<String> lines) {
+        tickFailures = lines;
+    }
+
+    List<String> tickFailures() {
+        return tickFailures;
+    }
+}
