@@ -64,6 +64,9 @@ class FieldPoliciesClusterIT {
         health-service     | nodes        | [{'op':'add','path':'/spec/taints/-','value':{'key':'gpufleet.io/unhealthy','value':'Xid','effect':'NoSchedule'}}]
         health-service     | nodes/status | {'status':{'conditions':[{'type':'GpuUnhealthy','status':'True','reason':'Xid'}]}}
         inventory-service  | nodes        | {'metadata':{'labels':{'nvidia.com/gpu.count':'8'}}}
+        inventory-service  | nodes        | {'metadata':{'labels':{'gpu-type':'h100','gpu-memory':'80Gi','accelerator':'nvidia-h100'}}}
+        inventory-service  | nodes        | {'metadata':{'labels':{'alpha.kubernetes.io/nvidia-gpu-name':'H100'}}}
+        inventory-service  | nodes        | {'metadata':{'annotations':{'nvidia.com/gpu.product':'a long name'}}}
         allocation-service | namespaces   | {'metadata':{'labels':{'gpufleet.io/quota':'enforced'}}}
         """)
     void serviceChangesItsOwnFields(String service, String resource, String change) {
@@ -76,7 +79,7 @@ class FieldPoliciesClusterIT {
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
         health-service     | nodes        | {'metadata':{'labels':{'nvidia.com/gpu.count':'9'}}}        | labels of their own prefixes
         health-service     | nodes        | {'metadata':{'labels':{'rack':null}}}                       | labels of their own prefixes
-        health-service     | nodes        | {'metadata':{'annotations':{'example.com/owner':'nobody'}}} | annotations gpufleet.io/*
+        health-service     | nodes        | {'metadata':{'annotations':{'example.com/owner':'nobody'}}} | annotations of their own prefixes
         health-service     | nodes        | {'spec':{'taints':[]}}                                      | taints of their own prefixes
         health-service     | nodes/status | {'status':{'conditions':[{'type':'Ready','status':'True'}]}} | condition GpuUnhealthy
         health-service     | nodes/status | {'status':{'allocatable':{'nvidia.com/gpu':'1000'}}}        | can allocate
