@@ -1,6 +1,7 @@
 package io.gpufleet.cli.install;
 
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -20,15 +21,18 @@ final class Installation {
 
     private final RealCluster cluster;
     private final Path overlay;
+    private final Path state;
 
-    private Installation(RealCluster cluster, Path overlay) {
+    private Installation(RealCluster cluster, Path overlay, Path state) {
         this.cluster = cluster;
         this.overlay = overlay;
+        this.state = state;
     }
 
     /** Writes the overlay beside the example, where its relative paths hold; {@code faults} is a path of the node. */
     static Installation write(RealCluster cluster, Path directory, String kafka, Path faults) throws IOException {
         Path overlay = Files.createDirectories(directory.resolve("overlay"));
+        Path state = emptyState();
         Path base = overlay.toRealPath().relativize(Repository.module("k8s").toRealPath());
         Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
         Files.writeString(overlay.resolve("kustomization.yaml"), """
@@ -52,8 +56,20 @@ final class Installation {
                   - GPUFLEET_SIMULATION_DIR=%2$s
                   - GPUFLEET_DEVICE_LIST_STRATEGY=envvar
                   - GPUFLEET_RECOVERY_DWELL=2s
-            """.formatted(base, faults));
-        return new Installation(cluster, overlay);
+            patches:
+              - target: {kind: DaemonSet, name: node-daemon}
+                patch: |-
+                  apiVersion: apps/v1
+                  kind: DaemonSet
+                  metadata: {name: node-daemon}
+                  spec: {template: {spec: {volumes: [{name: state, hostPath: {path: %3$s}}]}}}
+            """.formatted(base, faults, state));
+        return new Installation(cluster, overlay, state);
+    }
+
+    /** A directory of the node for the daemon: a run that was killed leaves faults in the state that it kept. */
+    private static Path emptyState() throws IOException {
+        return Files.createTempDirectory(Files.createDirectories(Path.of("/run/gpufleet")), "it-state");
     }
 
     /** The two commands of the README. */
@@ -73,6 +89,7 @@ final class Installation {
     /** Deletes what {@link #apply} made, but the definition of quotas. */
     void delete() {
         Kubectl.run("delete", "-k", overlay.toString(), "--ignore-not-found", "--wait=true", "--timeout=90s");
+        DirectoryTrees.delete(state);
     }
 
     /** Labels, annotations, taints and conditions of the node that begin with one of ours; empty when it is clean. */
