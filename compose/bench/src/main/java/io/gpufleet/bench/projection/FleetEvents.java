@@ -27,11 +27,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.jspecify.annotations.Nullable;
 
 /** Events of a real fleet, every node with a key and devices of its own. */
 public final class FleetEvents implements AutoCloseable {
@@ -64,6 +67,9 @@ public final class FleetEvents implements AutoCloseable {
 
     private final Producer<String, byte[]> plain;
 
+    /** The first that Kafka refused. */
+    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+
     /** Writes to the broker as the daemons of so many nodes. */
     public FleetEvents(String bootstrap, int nodes) {
         this.nodes = nodes;
@@ -77,6 +83,9 @@ public final class FleetEvents implements AutoCloseable {
         config.put("compression.type", compression);
         config.put("linger.ms", "20");
         config.put("batch.size", "262144");
+        // A broker takes any first sequence number on a partition made a moment ago, so that a second batch in flight
+        // can overtake the first, which then expires as out of order.
+        config.put("max.in.flight.requests.per.connection", "1");
         return new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
     }
 
@@ -85,7 +94,7 @@ public final class FleetEvents implements AutoCloseable {
         for (int node = 0; node < nodes; node++) {
             send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
         }
-        compressed.flush();
+        flush();
     }
 
     /** The mix: 1 % announcements, 9 % snapshots of holders, 90 % faults of an application; every node in turn. */
@@ -102,8 +111,7 @@ public final class FleetEvents implements AutoCloseable {
                 send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FAULTS.get(i % 8));
             }
         }
-        compressed.flush();
-        plain.flush();
+        flush();
     }
 
     /** Name of a node. */
@@ -121,9 +129,14 @@ public final class FleetEvents implements AutoCloseable {
         send(EventType.FAULT_CLEARED, Topic.HEALTH, node, REPAIRED);
     }
 
-    /** Sends what waits, and waits for the broker. */
+    /** Sends what waits, and waits for the broker; an event that it refused ends the measurement. */
     public void flush() {
+        compressed.flush();
         plain.flush();
+        Exception refused = failure.get();
+        if (refused != null) {
+            throw new IllegalStateException("Kafka did not take an event of the benchmark: " + refused, refused);
+        }
     }
 
     private void send(EventType type, Topic topic, int index, String template) {
@@ -139,7 +152,13 @@ public final class FleetEvents implements AutoCloseable {
                 "");
         String digits = HexFormat.of().toHexDigits(index, 8);
         byte[] json = template.replace(PLACEHOLDER, digits).getBytes(UTF_8);
-        (topic == Topic.INVENTORY ? compressed : plain).send(codec.encode(envelope, json));
+        (topic == Topic.INVENTORY ? compressed : plain).send(codec.encode(envelope, json), this::sent);
+    }
+
+    private void sent(@Nullable RecordMetadata appended, @Nullable Exception refused) {
+        if (refused != null) {
+            failure.compareAndSet(null, refused);
+        }
     }
 
     @Override
