@@ -9,6 +9,7 @@ import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
+import io.gpufleet.allocation.app.quota.AdmissionReviewRetry;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
 import io.gpufleet.allocation.app.quota.ClusterEventRouter;
 import io.gpufleet.allocation.app.quota.DeciderHealth;
@@ -63,6 +64,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -135,7 +137,11 @@ public final class AllocationMain {
         shutdown.add("quota decider", decider);
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, proof));
         var reviews = new AdmissionReviewRouter(handler, decider::isLeader, election::leaderAddress, forward::forward);
-        var webhook = shutdown.add("webhook reconciler", webhook(reviews, decider));
+        var retried = new AdmissionReviewRetry(
+                reviews,
+                CompletableFuture.delayedExecutor(AdmissionReviewRetry.PAUSE.toMillis(), TimeUnit.MILLISECONDS),
+                System::nanoTime);
+        var webhook = shutdown.add("webhook reconciler", webhook(retried, decider));
         var usage = new UsageLog(ledger, clock, MAX_USAGE_INTERVALS);
         shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);

@@ -7,6 +7,7 @@ import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.health.HealthBenchmark;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
 import io.gpufleet.bench.projection.ReadsBenchmark;
+import io.gpufleet.bench.projection.ServiceUnderLoad;
 import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.pack.AotCaches;
 import io.gpufleet.cli.pack.DaemonPackage;
@@ -43,6 +44,9 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
 
+    @Option(names = "--memory", paramLabel = "MIB", description = "fold: memory limit of a service [${DEFAULT-VALUE}]")
+    private int memory = ServiceUnderLoad.LARGE_MEBIBYTES;
+
     @Option(names = "--kubeconfig", paramLabel = "FILE", description = "measure on this cluster [a fake API server]")
     private String kubeconfig = "";
 
@@ -70,7 +74,7 @@ final class BenchCommand implements Callable<Integer> {
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
                 new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes),
-                new ProjectionBenchmark(tree, all, events),
+                new ProjectionBenchmark(tree, all, events, memory),
                 new ReadsBenchmark(tree, all),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
         Benchmark benchmark = benchmarks.stream()

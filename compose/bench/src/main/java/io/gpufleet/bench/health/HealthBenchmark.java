@@ -123,14 +123,14 @@ public final class HealthBenchmark implements Benchmark {
             Measurements measurements,
             Consumer<String> log)
             throws InterruptedException {
-        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false)) {
+        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst())) {
             first.work(nodes);
             log.accept("warming up");
             load.rates().atOnce(WARM_UP);
             rates(first, load, measurements, log);
             measurements.add("health.rss", first.residentMebibytes(), "MiB");
             log.accept("starting a standby, killing the leader");
-            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false)) {
+            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1))) {
                 standby.awaitReady();
                 measurements.add("health.fail-over-to-taint", killed(first, load), "s");
             }
@@ -139,7 +139,7 @@ public final class HealthBenchmark implements Benchmark {
         load.events().fatal(0);
         load.events().flush();
         long before = System.nanoTime();
-        try (var _ = ServiceUnderLoad.start(launcher, replicas.getFirst(), false)) {
+        try (var _ = ServiceUnderLoad.start(launcher, replicas.getFirst())) {
             long tainted = load.taints().await(FleetEvents.node(0), true, FaultRates.TIMEOUT);
             measurements.add("health.restart-to-taint", TaintWatcher.millis(before, tainted) / 1000, "s");
         }

@@ -22,12 +22,18 @@ public final class ProjectionBenchmark implements Benchmark {
     private final Path tree;
     private final int nodes;
     private final int events;
+    private final int mebibytes;
 
-    /** Keeps its files in the state directory of a checkout. */
-    public ProjectionBenchmark(Path tree, int nodes, int events) {
+    /**
+     * Keeps its files in the state directory of a checkout.
+     *
+     * @param mebibytes memory limit of a service
+     */
+    public ProjectionBenchmark(Path tree, int nodes, int events, int mebibytes) {
         this.tree = tree;
         this.nodes = nodes;
         this.events = events;
+        this.mebibytes = mebibytes;
     }
 
     @Override
@@ -61,7 +67,7 @@ public final class ProjectionBenchmark implements Benchmark {
         environment.events().announceAll();
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": making the states of all nodes");
-            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false)) {
+            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false, mebibytes)) {
                 measurements.add(
                         prefix(service) + "announcements", running.work(nodes).perSecond(), "1/s");
             }
@@ -80,7 +86,7 @@ public final class ProjectionBenchmark implements Benchmark {
         environment.events().mix(events);
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": restoring and folding on " + cores.replace('-', ' '));
-            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore)) {
+            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
                 ServiceUnderLoad.Work work = running.work(own(service));
                 measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
                 measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");

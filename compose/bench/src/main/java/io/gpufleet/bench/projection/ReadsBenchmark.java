@@ -44,7 +44,7 @@ public final class ReadsBenchmark implements Benchmark {
     private void measure(ServiceEnvironment environment, Measurements measurements, Consumer<String> log)
             throws InterruptedException {
         PlannedProcess inventory = environment.planned(Program.INVENTORY);
-        try (var service = ServiceUnderLoad.start(environment.launcher(), inventory, false)) {
+        try (var service = ServiceUnderLoad.start(environment.launcher(), inventory)) {
             service.work(nodes);
             var load = new ReadLoad(service.httpPort());
             log.accept("probes of an idle service");

@@ -18,9 +18,8 @@ import java.util.concurrent.TimeUnit;
 /** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
 public final class ServiceUnderLoad implements AutoCloseable {
     private static final Path TASKSET = Path.of("/usr/bin/taskset");
-    /** As the manifests of k8s set it, with a memory limit for such a fleet. */
-    private static final List<String> HEAP =
-            List.of("-XX:MaxRAM=3500m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10");
+    /** Memory limit of a container for 100,000 nodes, in MiB. */
+    public static final int LARGE_MEBIBYTES = 3500;
 
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
@@ -57,15 +56,27 @@ public final class ServiceUnderLoad implements AutoCloseable {
         this.handle = process.identity().find().orElseThrow();
     }
 
-    /** Starts the service on every core, or on one where the machine has a way to confine it. */
-    public static ServiceUnderLoad start(ProcessLauncher launcher, PlannedProcess planned, boolean oneCore) {
+    /** Starts the service on every core, with the memory of a large fleet. */
+    public static ServiceUnderLoad start(ProcessLauncher launcher, PlannedProcess planned) {
+        return start(launcher, planned, false, LARGE_MEBIBYTES);
+    }
+
+    /**
+     * Starts the service.
+     *
+     * @param oneCore on one core, where the machine has a way to confine it
+     * @param mebibytes memory limit of its container, of which the manifests of k8s give 60 % to the heap
+     */
+    public static ServiceUnderLoad start(
+            ProcessLauncher launcher, PlannedProcess planned, boolean oneCore, int mebibytes) {
         List<String> command = new ArrayList<>();
         if (oneCore) {
             command.addAll(List.of(TASKSET.toString(), "-c", "0"));
         }
         for (String argument : launcher.command(planned)) {
             if (argument.startsWith("-Xmx")) {
-                command.addAll(HEAP);
+                command.addAll(List.of(
+                        "-XX:MaxRAM=" + mebibytes + "m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10"));
                 // No cache is written: that would be measured as well.
             } else if (!argument.startsWith("-Xms") && !argument.startsWith("-XX:AOTCacheOutput")) {
                 command.add(argument);

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 class InstallClusterIT {
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration EFFECT = Duration.ofSeconds(60);
+    private static final List<String> SERVICE_NAMES =
+            List.of("inventory-service", "health-service", "allocation-service");
     private static final String TEAM = "gpufleet-it-installed";
     /** Below the hostPath that the daemon mounts. */
     private static final Path FAULTS = Path.of("/run/gpufleet/it-faults");
@@ -70,7 +72,7 @@ class InstallClusterIT {
     @Test
     @Order(1)
     void everythingBecomesReadyWithoutRestarts() {
-        for (String service : List.of("inventory-service", "health-service", "allocation-service")) {
+        for (String service : SERVICE_NAMES) {
             await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(ready(service)).as(service).isEqualTo(2));
         }
@@ -149,6 +151,31 @@ class InstallClusterIT {
 
     @Test
     @Order(6)
+    void rollingUpdateDisturbsNoRunningPodAndRefusesNoNewOne() throws Exception {
+        cluster.runPod("default", "gpufleet-it-training", 4, "sleep 3600");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-training"))
+                        .startsWith("Running"));
+        cluster.deletePod(TEAM, "fits");
+        String before = cluster.podState("default", "gpufleet-it-training");
+
+        try (var pods = new AdmittedPods(cluster.client().getConfiguration(), TEAM)) {
+            Kubectl.roll(NODES, "daemonset/node-daemon");
+            await().atMost(EFFECT)
+                    .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
+            for (String service : SERVICE_NAMES) {
+                Kubectl.roll(SERVICES, "statefulset/" + service);
+            }
+
+            assertThat(pods.refused()).isEmpty();
+            assertThat(pods.admitted()).isPositive();
+        }
+        assertThat(cluster.podState("default", "gpufleet-it-training")).isEqualTo(before);
+        cluster.deletePod("default", "gpufleet-it-training");
+    }
+
+    @Test
+    @Order(7)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
@@ -168,7 +195,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void purgeRemovesEveryMarkAndIsRepeatable() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
@@ -202,7 +229,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
     void deleteLeavesNoWebhookAndKeepsTheQuotas() {
         installation.delete();
 
