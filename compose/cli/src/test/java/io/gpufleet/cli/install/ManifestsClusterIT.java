@@ -2,6 +2,7 @@ package io.gpufleet.cli.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.cli.chart.Manifests;
 import io.gpufleet.testbed.testkit.CommandOutput;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -85,6 +87,16 @@ class ManifestsClusterIT {
     @MethodSource("samples")
     void sampleIsAccepted(Path sample) {
         assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-f", sample.toString()));
+    }
+
+    @Test
+    void chartIsAccepted() throws IOException {
+        CommandOutput rendered = Manifests.tryHelm(
+                "--set", "components.kafka-client=true,components.monitoring=true,components.network-policies=true");
+        assertThat(rendered.status()).as(rendered.text()).isZero();
+        Path objects = Files.writeString(directory.resolve("chart.yaml"), rendered.text());
+
+        assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-f", objects.toString()));
     }
 
     /** A warning, for example of Pod Security, is no error of kubectl. */
