@@ -141,7 +141,8 @@ public final class AllocationMain {
                 reviews,
                 CompletableFuture.delayedExecutor(AdmissionReviewRetry.PAUSE.toMillis(), TimeUnit.MILLISECONDS),
                 System::nanoTime);
-        var webhook = shutdown.add("webhook reconciler", webhook(retried, decider));
+        var server = shutdown.add("webhook", webhookServer(retried));
+        var webhook = shutdown.add("webhook reconciler", webhook(server, decider));
         var usage = new UsageLog(ledger, clock, MAX_USAGE_INTERVALS);
         shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);
@@ -151,7 +152,9 @@ public final class AllocationMain {
                 watch::readinessFailures,
                 webhook::readinessFailures,
                 usage::readinessFailures);
-        operations(router, engine, readiness, metrics(ledger, decider, engine));
+        var metrics = metrics(ledger, decider, engine);
+        metrics.webhookCertificate(server::certificateExpiry);
+        operations(router, engine, readiness, metrics);
         routes(ledger, decider, usage).mount(router);
         serve(router);
     }
@@ -211,10 +214,13 @@ public final class AllocationMain {
                 line -> Program.fail(NAME, line));
     }
 
-    private WebhookReconciler webhook(AdmissionReviewHandler reviews, QuotaDecider decider) {
+    private WebhookServer webhookServer(AdmissionReviewHandler reviews) {
         var settings = config.webhook();
-        var server =
-                shutdown.add("webhook", new WebhookServer(vertx, reviews, proof, settings.host(), settings.port()));
+        return new WebhookServer(vertx, reviews, proof, settings.host(), settings.port());
+    }
+
+    private WebhookReconciler webhook(WebhookServer server, QuotaDecider decider) {
+        var settings = config.webhook();
         var certificates = new CertificateIssuer(
                 new CertificateSecret(client, quotaLease, settings.namespace()),
                 WebhookRegistration.serverNames(settings.namespace(), settings.url()),

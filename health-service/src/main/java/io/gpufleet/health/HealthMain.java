@@ -117,7 +117,7 @@ public final class HealthMain {
 
         var counters = new ReconcileCounters();
         var store = new NodeStateStore();
-        var metrics = new HealthMetrics(store, counters);
+        var metrics = new HealthMetrics(store, counters, config.mode());
         var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         var settings = new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, labelKeys(protection));

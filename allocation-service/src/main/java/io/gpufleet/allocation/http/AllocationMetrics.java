@@ -10,6 +10,8 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -44,6 +46,17 @@ public final class AllocationMetrics {
                 .setLabelValues(build.version(), build.revision());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
+    }
+
+    /** Registers when the certificate of the webhook expires, as seconds since 1970; NaN before there is one. */
+    public void webhookCertificate(Supplier<Optional<Instant>> expiry) {
+        gauge(
+                "gpufleet_webhook_certificate_expiry_timestamp_seconds",
+                "When the certificate that the webhook serves expires, in seconds since 1970.",
+                () -> expiry.get()
+                        .map(Instant::getEpochSecond)
+                        .map(Double::valueOf)
+                        .orElse(Double.NaN));
     }
 
     /** A gauge of a supplier is referenced strongly; of an object it would vanish with it. */

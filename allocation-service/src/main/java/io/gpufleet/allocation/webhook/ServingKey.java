@@ -7,6 +7,7 @@ import java.security.GeneralSecurityException;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,11 @@ final class ServingKey extends X509ExtendedKeyManager {
     /** Serves another certificate from the next handshake on. */
     void replace(ServingCertificate certificate) {
         current = read(certificate);
+    }
+
+    /** When the certificate that is served expires. */
+    Instant expiry() {
+        return current.certificate().getNotAfter().toInstant();
     }
 
     private static Current read(ServingCertificate certificate) {

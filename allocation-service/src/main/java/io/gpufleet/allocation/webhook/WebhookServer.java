@@ -12,6 +12,8 @@ import io.vertx.core.net.KeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +32,7 @@ public final class WebhookServer implements AutoCloseable {
     private final AdmissionProof proof;
     private final String host;
     private final int port;
-    private @Nullable ServingKey key;
+    private volatile @Nullable ServingKey key;
     private @Nullable BoundHttpServer server;
 
     /** A server that is not open. */
@@ -58,6 +60,11 @@ public final class WebhookServer implements AutoCloseable {
             known.replace(certificate);
             LOG.atInfo().log("webhook certificate replaced");
         }
+    }
+
+    /** When the certificate that is served expires; empty before there is one. */
+    public Optional<Instant> certificateExpiry() {
+        return Optional.ofNullable(key).map(ServingKey::expiry);
     }
 
     private BoundHttpServer open(ServingKey serving) {

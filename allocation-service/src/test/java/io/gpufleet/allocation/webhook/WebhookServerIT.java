@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import java.math.BigInteger;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -67,6 +68,10 @@ class WebhookServerIT {
         return X509.certificate(certificate.certificatePem()).getSerialNumber();
     }
 
+    private static Instant expiry(ServingCertificate certificate) throws Exception {
+        return X509.certificate(certificate.certificatePem()).getNotAfter().toInstant();
+    }
+
     @Test
     void renewedCertificateIsServedFromTheNextHandshakeOn() throws Exception {
         int port = FreePort.next();
@@ -79,12 +84,14 @@ class WebhookServerIT {
                 new AdmissionProof(Clock.systemUTC()),
                 "127.0.0.1",
                 port)) {
+            assertThat(server.certificateExpiry()).isEmpty();
             server.serve(first);
             assertThat(served(port)).isEqualTo(serial(first));
             // When
             server.serve(renewed);
             // Then
             assertThat(served(port)).isEqualTo(serial(renewed));
+            assertThat(server.certificateExpiry()).contains(expiry(renewed));
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
         }

@@ -3,6 +3,7 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
+import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.runtime.bus.LatencyTimer;
@@ -29,8 +30,8 @@ public final class HealthMetrics {
     private final NodeStateStore store;
     private final MultiGauge devices;
 
-    /** Registers the metrics of the store, the reconciler and the JVM. */
-    public HealthMetrics(NodeStateStore store, ReconcileCounters counters) {
+    /** Registers the metrics of the store, the reconciler, the mode and the JVM. */
+    public HealthMetrics(NodeStateStore store, ReconcileCounters counters, Mode mode) {
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
         registerBuild(BuildInfo.current());
@@ -48,6 +49,9 @@ public final class HealthMetrics {
                                 .mapToInt(state -> state.heldBack().size())
                                 .sum())
                 .description("taints and withdrawals that mode observe or a budget holds back")
+                .register(registry);
+        Gauge.builder("gpufleet_observe_mode", () -> mode == Mode.OBSERVE ? 1 : 0)
+                .description("1 where GPUFLEET_MODE is observe: decisions are recorded and not carried out, else 0")
                 .register(registry);
         counter("gpufleet_node_patches", "Node patches applied", counters, ReconcileCounters::patches);
         counter("gpufleet_condition_patches", "condition patches applied", counters, ReconcileCounters::conditions);

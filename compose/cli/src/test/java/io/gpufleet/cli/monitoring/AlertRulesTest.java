@@ -8,12 +8,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The alerts of the component monitoring, by Prometheus' own tool and against their runbook. */
 class AlertRulesTest {
     private static final Path PROMTOOL = Path.of("/usr/bin/promtool");
+
+    private static final List<String> TESTS = List.of("alerts-test.yaml", "alerts-week-test.yaml");
 
     @TempDir
     Path dir;
@@ -22,9 +25,11 @@ class AlertRulesTest {
     void everyAlertFiresAndStaysQuietAsItsTestsSay() throws Exception {
         assumeTrue(Files.isExecutable(PROMTOOL), "no promtool here: apt-get install prometheus");
         Files.writeString(dir.resolve("alerts.yaml"), MonitoringManifests.yaml(MonitoringManifests.rules()));
-        Files.copy(MonitoringManifests.directory().resolve("alerts-test.yaml"), dir.resolve("alerts-test.yaml"));
+        for (String tests : TESTS) {
+            Files.copy(MonitoringManifests.directory().resolve(tests), dir.resolve(tests));
+        }
 
-        Process promtool = new ProcessBuilder(PROMTOOL.toString(), "test", "rules", "alerts-test.yaml")
+        Process promtool = new ProcessBuilder(PROMTOOL.toString(), "test", "rules", TESTS.getFirst(), TESTS.getLast())
                 .directory(dir.toFile())
                 .redirectErrorStream(true)
                 .start();
@@ -35,7 +40,10 @@ class AlertRulesTest {
 
     @Test
     void everyAlertHasTestsOfBothKinds() throws IOException {
-        String tests = Files.readString(MonitoringManifests.directory().resolve("alerts-test.yaml"));
+        var tests = new StringBuilder();
+        for (String file : TESTS) {
+            tests.append(Files.readString(MonitoringManifests.directory().resolve(file)));
+        }
 
         assertThat(MonitoringManifests.alerts())
                 .isNotEmpty()
