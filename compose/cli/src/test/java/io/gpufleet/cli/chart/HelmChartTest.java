@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,25 +73,24 @@ class HelmChartTest {
         Map<String, ObjectNode> before = Manifests.helm();
         Map<String, ObjectNode> after = Manifests.helm("--set", "settings.health-service.GPUFLEET_MODE=enforce");
 
-        assertThat(after.get("ConfigMap gpufleet-system/health-service")
+        assertThat(object(after, "ConfigMap gpufleet-system/health-service")
                         .at("/data/GPUFLEET_MODE")
                         .asText())
                 .isEqualTo("enforce");
-        assertThat(after.get("StatefulSet gpufleet-system/health-service").at("/spec/template"))
-                .isNotEqualTo(
-                        before.get("StatefulSet gpufleet-system/health-service").at("/spec/template"));
-        assertThat(after.get("DaemonSet gpufleet-node/node-daemon"))
-                .isEqualTo(before.get("DaemonSet gpufleet-node/node-daemon"));
+        assertThat(object(after, "StatefulSet gpufleet-system/health-service").at("/spec/template"))
+                .isNotEqualTo(object(before, "StatefulSet gpufleet-system/health-service")
+                        .at("/spec/template"));
+        assertThat(object(after, "DaemonSet gpufleet-node/node-daemon"))
+                .isEqualTo(object(before, "DaemonSet gpufleet-node/node-daemon"));
     }
 
     @Test
     void imagesComeFromTheRegistryOfTheValues() {
-        JsonNode pod = Manifests.helm(
-                        "--set", "image.repository=registry.example/gpufleet",
-                        "--set", "image.tag=v9",
-                        "--set", "image.pullSecrets[0].name=registry")
-                .get("DaemonSet gpufleet-node/node-daemon")
-                .at("/spec/template/spec");
+        Map<String, ObjectNode> objects = Manifests.helm(
+                "--set", "image.repository=registry.example/gpufleet",
+                "--set", "image.tag=v9",
+                "--set", "image.pullSecrets[0].name=registry");
+        JsonNode pod = object(objects, "DaemonSet gpufleet-node/node-daemon").at("/spec/template/spec");
 
         assertThat(pod.at("/containers/0/image").asText()).isEqualTo("registry.example/gpufleet/node-daemon:v9");
         assertThat(pod.at("/imagePullSecrets/0/name").asText()).isEqualTo("registry");
@@ -98,12 +98,13 @@ class HelmChartTest {
 
     @Test
     void webhookIsReachedFromTheAddressesOfTheValues() {
-        JsonNode policy = Manifests.helm(
-                        "--set", "components.network-policies=true",
-                        "--set", "apiServers={192.0.2.10/32,192.0.2.11/32}")
-                .get("NetworkPolicy gpufleet-system/webhook");
+        Map<String, ObjectNode> objects = Manifests.helm(
+                "--set", "components.network-policies=true",
+                "--set", "apiServers={192.0.2.10/32,192.0.2.11/32}");
 
-        assertThat(policy.at("/spec/ingress/0/from").findValuesAsText("cidr"))
+        assertThat(object(objects, "NetworkPolicy gpufleet-system/webhook")
+                        .at("/spec/ingress/0/from")
+                        .findValuesAsText("cidr"))
                 .containsExactly("192.0.2.10/32", "192.0.2.11/32");
     }
 
@@ -136,13 +137,18 @@ class HelmChartTest {
     /** Equal but for the annotation that rolls pods and the name of the Job, in place of kustomize's hashes. */
     private static void assertSameObjects(Map<String, ObjectNode> helm, Map<String, ObjectNode> kustomize) {
         var chart = new TreeMap<>(helm);
-        ObjectNode job = chart.remove("Job gpufleet-system/topics-1");
+        ObjectNode job = object(chart, "Job gpufleet-system/topics-1");
+        chart.remove("Job gpufleet-system/topics-1");
         ((ObjectNode) job.path("metadata")).put("name", "topics");
         chart.put("Job gpufleet-system/topics", job);
         chart.values().forEach(HelmChartTest::removeChecksum);
 
         assertThat(chart.keySet()).isEqualTo(kustomize.keySet());
         chart.forEach((name, object) -> assertThat(object).as(name).isEqualTo(kustomize.get(name)));
+    }
+
+    private static ObjectNode object(Map<String, ObjectNode> objects, String name) {
+        return Optional.ofNullable(objects.get(name)).orElseThrow(() -> new AssertionError("no " + name));
     }
 
     private static void removeChecksum(ObjectNode object) {
