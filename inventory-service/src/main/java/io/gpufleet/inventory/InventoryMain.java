@@ -18,8 +18,8 @@ import io.gpufleet.inventory.kafka.InventoryProjection;
 import io.gpufleet.inventory.kafka.NodeActor;
 import io.gpufleet.inventory.kafka.NodeViewMapper;
 import io.gpufleet.inventory.kafka.SignalSender;
+import io.gpufleet.inventory.kubernetes.KubernetesNodeWriter;
 import io.gpufleet.inventory.kubernetes.NodeWatch;
-import io.gpufleet.inventory.kubernetes.ServerSideLabelWriter;
 import io.gpufleet.inventory.model.NodeLossPolicy;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.SnapshotSchedule;
@@ -127,10 +127,10 @@ public final class InventoryMain {
         var timer = shutdown.add("timer", new RetryTimer("label-retry"));
         var workers = shutdown.add("workers", new BoundedExecutor(MAX_CONCURRENT_WRITES));
         var settings = new LabelReconciler.ReconcilerSettings(
-                config.labels(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
+                config.labels(), config.taints(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
                 view::fleet,
-                new ServerSideLabelWriter(client),
+                new KubernetesNodeWriter(client),
                 writer -> new LabelReconciler(
                         view::fleet,
                         writer,

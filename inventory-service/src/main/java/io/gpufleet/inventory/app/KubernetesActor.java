@@ -23,13 +23,13 @@ public final class KubernetesActor {
         void close();
     }
 
-    private record Term(LeasedLabelWriter writer, LabelReconciler labels, MissedNodeDeletions missing, Watch watch) {}
+    private record Term(LeasedNodeWriter writer, LabelReconciler labels, MissedNodeDeletions missing, Watch watch) {}
 
     private static final Duration END_WAIT = Duration.ofSeconds(1);
 
     private final Supplier<Fleet> fleet;
-    private final LabelWriter writer;
-    private final Function<LabelWriter, LabelReconciler> reconcilers;
+    private final NodeWriter writer;
+    private final Function<NodeWriter, LabelReconciler> reconcilers;
     private final SignalSink signals;
     private final Function<List<NodeListener>, Watch> openWatch;
     private @Nullable Term term;
@@ -42,8 +42,8 @@ public final class KubernetesActor {
      */
     public KubernetesActor(
             Supplier<Fleet> fleet,
-            LabelWriter writer,
-            Function<LabelWriter, LabelReconciler> reconcilers,
+            NodeWriter writer,
+            Function<NodeWriter, LabelReconciler> reconcilers,
             SignalSink signals,
             Function<List<NodeListener>, Watch> openWatch) {
         this.fleet = fleet;
@@ -55,7 +55,7 @@ public final class KubernetesActor {
 
     /** Starts a term; nothing is written while {@code lease} is false. */
     public void begin(BooleanSupplier lease) {
-        var leased = new LeasedLabelWriter(writer, lease);
+        var leased = new LeasedNodeWriter(writer, lease);
         LabelReconciler labels = reconcilers.apply(leased);
         Watch watch = openWatch.apply(List.of(new NodeChangePublisher(fleet, signals), labels));
         var missing = new MissedNodeDeletions(fleet, signals, watch::lacks);

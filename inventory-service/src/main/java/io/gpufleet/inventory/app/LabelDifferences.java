@@ -28,7 +28,7 @@ public final class LabelDifferences {
             changed.keySet().retainAll(desired.labels().keySet());
             changed.entrySet()
                     .removeIf(label -> label.getValue().equals(desired.labels().get(label.getKey())));
-            var removed = new TreeSet<>(object.ownedLabels());
+            var removed = new TreeSet<>(object.owned().labels());
             removed.removeAll(desired.labels().keySet());
             return new Difference(added, changed, removed);
         }

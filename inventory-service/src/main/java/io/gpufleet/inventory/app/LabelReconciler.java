@@ -6,6 +6,7 @@ import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.label.NodeLabels;
+import io.gpufleet.inventory.model.taint.NodeTaint;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -21,8 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Reconciles the labels of each Node: compares the desired labels with the actual ones whenever either may have changed,
  * and applies the desired ones if they differ. At most one write is in flight per node. A key owned by another field
- * manager is left alone and reported; it is retried when its value changes and after an interval. Each term of a leader
- * has a reconciler of its own.
+ * manager is left alone and reported; it is retried when its value changes and after an interval. Taints follow once the
+ * labels are as desired. Each term of a leader has a reconciler of its own.
  */
 public final class LabelReconciler implements NodeListener {
     private static final Logger LOG = LoggerFactory.getLogger(LabelReconciler.class);
@@ -31,12 +32,21 @@ public final class LabelReconciler implements NodeListener {
      * Settings of the reconciler.
      *
      * @param groups enabled labels
-     * @param mode whether labels are written
+     * @param taints taints of Nodes with GPUs
+     * @param mode whether Nodes are written
      * @param initialBackoff wait after a failed write; doubles with each failure, up to 64 times this
      * @param conflictRetryInterval wait before a conflicting key is retried
      */
     public record ReconcilerSettings(
-            Set<LabelGroup> groups, LabelMode mode, Duration initialBackoff, Duration conflictRetryInterval) {}
+            Set<LabelGroup> groups,
+            Set<NodeTaint> taints,
+            LabelMode mode,
+            Duration initialBackoff,
+            Duration conflictRetryInterval) {
+        Duration backoff(int failures) {
+            return initialBackoff.multipliedBy(1L << Math.min(failures, 6));
+        }
+    }
 
     /** Runs the blocking writes, and the retries after their waits. */
     public record Scheduling(Executor workers, RetryTimer timer) {}
@@ -50,7 +60,8 @@ public final class LabelReconciler implements NodeListener {
     }
 
     private final Supplier<Fleet> fleet;
-    private final LabelWriter writer;
+    private final NodeWriter writer;
+    private final TaintReconciler taints;
     private final SignalSink signals;
     private final Scheduling scheduling;
     private final ReconcilerSettings settings;
@@ -67,13 +78,14 @@ public final class LabelReconciler implements NodeListener {
      */
     public LabelReconciler(
             Supplier<Fleet> fleet,
-            LabelWriter writer,
+            NodeWriter writer,
             SignalSink signals,
             Scheduling scheduling,
             ReconcilerSettings settings,
             LabelDifferences differences) {
         this.fleet = fleet;
         this.writer = writer;
+        this.taints = new TaintReconciler(writer, settings);
         this.signals = signals;
         this.scheduling = scheduling;
         this.settings = settings;
@@ -100,6 +112,7 @@ public final class LabelReconciler implements NodeListener {
     public synchronized void onDeleted(String node, String uid) {
         objects.remove(node);
         states.remove(node);
+        taints.remove(node);
         differences.remove(node);
     }
 
@@ -152,13 +165,14 @@ public final class LabelReconciler implements NodeListener {
         if (object.hasExactly(claimed)) {
             state.failures = 0;
             reportConflicts(view, object, state);
+            taints.reconcile(view, object, this::replace).ifPresent(wait -> retryAfter(wait, node, () -> {}, state));
             return;
         }
         switch (writer.apply(node, object.uid(), claimed)) {
-            case LabelWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, updated, state);
-            case LabelWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
-            case LabelWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
-            case LabelWriter.ApplyResult.NotLeading() -> retryAfter(settings.initialBackoff(), node, () -> {}, state);
+            case NodeWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, updated, state);
+            case NodeWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
+            case NodeWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
+            case NodeWriter.ApplyResult.NotLeading() -> retryAfter(settings.initialBackoff(), node, () -> {}, state);
         }
     }
 
@@ -173,9 +187,7 @@ public final class LabelReconciler implements NodeListener {
 
     private void applied(NodeState view, NodeObject updated, ReconcileState state) {
         state.failures = 0;
-        synchronized (this) {
-            objects.computeIfPresent(updated.name(), (_, _) -> updated);
-        }
+        replace(updated);
         LOG.atInfo()
                 .addKeyValue("node", updated.name())
                 .addKeyValue("conflicts", state.conflicts.keySet())
@@ -211,9 +223,7 @@ public final class LabelReconciler implements NodeListener {
             signals.labelsApplied(
                     node, view.object().uid(), view.revision(), view.object().labelConflicts(), reason);
         }
-        Duration wait = settings.initialBackoff().multipliedBy(1L << Math.min(state.failures, 6));
-        state.failures++;
-        retryAfter(wait, node, () -> {}, state);
+        retryAfter(settings.backoff(state.failures++), node, () -> {}, state);
     }
 
     /** Runs the change after the wait, once no write of the node is in flight, and reconciles the node. */
@@ -228,6 +238,10 @@ public final class LabelReconciler implements NodeListener {
                 }
             }
         });
+    }
+
+    private synchronized void replace(NodeObject updated) {
+        objects.computeIfPresent(updated.name(), (_, _) -> updated);
     }
 
     private synchronized Optional<NodeObject> nodeObject(String node) {

@@ -1,6 +1,7 @@
 package io.gpufleet.inventory.app;
 
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.NodeTaints;
 import java.util.Map;
 import java.util.Set;
 
@@ -13,8 +14,8 @@ import java.util.Set;
  * @param ready condition Ready
  * @param unschedulable {@code spec.unschedulable}
  * @param labels all labels
- * @param annotations those that this service owns
- * @param ownedLabels keys of the labels that this service owns
+ * @param owned what this service has applied
+ * @param taints taints, and which of them this service has added
  */
 public record NodeObject(
         String name,
@@ -23,16 +24,31 @@ public record NodeObject(
         boolean ready,
         boolean unschedulable,
         Map<String, String> labels,
-        Map<String, String> annotations,
-        Set<String> ownedLabels) {
+        Owned owned,
+        NodeTaints taints) {
     /** Label that an administrator sets to {@code false} to exclude a Node from gpufleet. */
     public static final String MANAGED_LABEL = "gpufleet.io/managed";
 
-    /** Copies the collections. */
+    /**
+     * Fields that this service owns by server-side apply.
+     *
+     * @param labels keys of labels
+     * @param annotations annotations with their values
+     */
+    public record Owned(Set<String> labels, Map<String, String> annotations) {
+        /** Nothing. */
+        public static final Owned NONE = new Owned(Set.of(), Map.of());
+
+        /** Copies the collections. */
+        public Owned {
+            labels = Set.copyOf(labels);
+            annotations = Map.copyOf(annotations);
+        }
+    }
+
+    /** Copies the map. */
     public NodeObject {
         labels = Map.copyOf(labels);
-        annotations = Map.copyOf(annotations);
-        ownedLabels = Set.copyOf(ownedLabels);
     }
 
     /** Whether gpufleet may write to the Node. */
@@ -42,9 +58,9 @@ public record NodeObject(
 
     /** Whether the Node has the desired labels and this service owns exactly those. */
     public boolean hasExactly(LabelSet desired) {
-        return ownedLabels.equals(desired.labels().keySet())
+        return owned.labels().equals(desired.labels().keySet())
                 && desired.labels().entrySet().stream()
                         .allMatch(label -> label.getValue().equals(labels.get(label.getKey())))
-                && annotations.equals(desired.annotations());
+                && owned.annotations().equals(desired.annotations());
     }
 }

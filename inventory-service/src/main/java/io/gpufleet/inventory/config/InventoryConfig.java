@@ -2,9 +2,11 @@ package io.gpufleet.inventory.config;
 
 import io.gpufleet.inventory.app.LabelMode;
 import io.gpufleet.inventory.model.label.LabelGroup;
+import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -16,10 +18,12 @@ import java.util.stream.Collectors;
  *
  * @param listen addresses of the servers
  * @param labels enabled labels
- * @param labelMode whether they are written
+ * @param taints taints of Nodes with GPUs
+ * @param labelMode whether labels and taints are written
  * @param reads who may read
  */
-public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode labelMode, ReadsMode reads) {
+public record InventoryConfig(
+        Listen listen, Set<LabelGroup> labels, Set<NodeTaint> taints, LabelMode labelMode, ReadsMode reads) {
     /** Address of HTTP and gRPC, and their ports. */
     public record Listen(String host, int httpPort, int grpcPort) {}
 
@@ -35,19 +39,26 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
             Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
             Setting.optional(
                     "GPUFLEET_LABELS_MODE", "write", "write, or observe: differences are logged, no Node is written"),
+            Setting.optional(
+                    "GPUFLEET_NODE_TAINT", "none", "taints of Nodes with GPUs, key=value:Effect separated by commas"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG"));
 
-    /** Copies the set. */
+    /** Copies the sets. */
     public InventoryConfig {
         labels = Set.copyOf(labels);
+        taints = Set.copyOf(taints);
     }
 
     /** Reads the environment; an invalid value is an error that lists the valid ones. */
     public static InventoryConfig from(Environment environment) {
         Listen listen = listen(environment);
         return new InventoryConfig(
-                listen, labels(environment), labelMode(environment), ReadsMode.of(environment, listen.host()));
+                listen,
+                labels(environment),
+                taints(environment),
+                labelMode(environment),
+                ReadsMode.of(environment, listen.host()));
     }
 
     private static Listen listen(Environment environment) {
@@ -68,6 +79,30 @@ public record InventoryConfig(Listen listen, Set<LabelGroup> labels, LabelMode l
                     .orElseThrow(() -> environment.invalid("GPUFLEET_LABELS", "none, or some of " + ALL_LABELS)));
         }
         return groups;
+    }
+
+    private static Set<NodeTaint> taints(Environment environment) {
+        String text = environment.text("GPUFLEET_NODE_TAINT");
+        var taints = new ArrayList<NodeTaint>();
+        if (text.equals("none")) {
+            return Set.of();
+        }
+        for (String part : text.split(",", -1)) {
+            NodeTaint taint = NodeTaint.parse(part.strip())
+                    .filter(valid -> !reserved(valid) && taints.stream().noneMatch(valid::sameIdentity))
+                    .orElseThrow(() -> environment.invalid(
+                            "GPUFLEET_NODE_TAINT",
+                            "none, or key=value:NoSchedule, each key and effect once, keys of Kubernetes and "
+                                    + "gpufleet.io excepted"));
+            taints.add(taint);
+        }
+        return Set.copyOf(taints);
+    }
+
+    /** The control plane and the health-service remove and set these by themselves. */
+    private static boolean reserved(NodeTaint taint) {
+        String prefix = taint.key().replaceFirst("/.*", "");
+        return prefix.endsWith("kubernetes.io") || prefix.equals("gpufleet.io");
     }
 
     private static LabelMode labelMode(Environment environment) {

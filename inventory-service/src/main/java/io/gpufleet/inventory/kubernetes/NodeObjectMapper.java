@@ -5,7 +5,10 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.NodeSpec;
 import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.fabric8.kubernetes.api.model.Taint;
 import io.gpufleet.inventory.app.NodeObject;
+import io.gpufleet.inventory.model.taint.NodeTaint;
+import io.gpufleet.inventory.model.taint.NodeTaints;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,8 +35,21 @@ final class NodeObjectMapper {
                 ready(node.getStatus()),
                 unschedulable(node.getSpec()),
                 orEmpty(node.getMetadata().getLabels()),
-                annotations,
-                ownedKeys(node, "f:labels"));
+                new NodeObject.Owned(ownedKeys(node, "f:labels"), annotations),
+                taints(node));
+    }
+
+    private static NodeTaints taints(Node node) {
+        Map<String, String> annotations = orEmpty(node.getMetadata().getAnnotations());
+        List<Taint> taints = node.getSpec() == null || node.getSpec().getTaints() == null
+                ? List.of()
+                : node.getSpec().getTaints();
+        return new NodeTaints(
+                taints.stream()
+                        .map(taint -> new NodeTaint(taint.getKey(), text(taint.getValue()), taint.getEffect()))
+                        .toList(),
+                annotations.getOrDefault(NodeTaints.APPLIED, ""),
+                !annotations.isEmpty());
     }
 
     private static String bootId(@Nullable NodeStatus status) {

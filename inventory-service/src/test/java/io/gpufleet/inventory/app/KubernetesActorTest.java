@@ -15,6 +15,8 @@ import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.Presence;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.NodeTaints;
+import io.gpufleet.inventory.model.taint.TaintPlan;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -33,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Terms of the actor, and the lease before each write. */
 class KubernetesActorTest {
     private static final NodeObject OBJECT =
-            new NodeObject("n1", "uid-1", "boot-1", true, false, Map.of(), Map.of(), Set.of());
+            new NodeObject("n1", "uid-1", "boot-1", true, false, Map.of(), NodeObject.Owned.NONE, NodeTaints.NONE);
 
     private final List<String> calls = new CopyOnWriteArrayList<>();
     private final List<String> facts = new CopyOnWriteArrayList<>();
@@ -59,11 +61,11 @@ class KubernetesActorTest {
     private List<NodeListener> listeners = List.of();
     private volatile boolean held = true;
     private final KubernetesActor actor = new KubernetesActor(
-            () -> fleet, this::write, writer -> reconciler(writer, waiting::add), signals, this::watch);
+            () -> fleet, new FailingNodeWriter(), writer -> reconciler(writer, waiting::add), signals, this::watch);
 
-    private LabelReconciler reconciler(LabelWriter writer, Executor workers) {
+    private LabelReconciler reconciler(NodeWriter writer, Executor workers) {
         var settings = new LabelReconciler.ReconcilerSettings(
-                Set.of(LabelGroup.GPU_TYPE), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
+                Set.of(LabelGroup.GPU_TYPE), Set.of(), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
         return new LabelReconciler(
                 () -> fleet,
                 writer,
@@ -73,9 +75,17 @@ class KubernetesActorTest {
                 new LabelDifferences());
     }
 
-    private LabelWriter.ApplyResult write(String node, String uid, LabelSet labels) {
-        calls.add("apply");
-        return new LabelWriter.ApplyResult.Failed("503 unavailable");
+    private class FailingNodeWriter implements NodeWriter {
+        @Override
+        public ApplyResult apply(String node, String uid, LabelSet labels) {
+            calls.add("apply");
+            return new ApplyResult.Failed("503 unavailable");
+        }
+
+        @Override
+        public PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
+            throw new AssertionError("no taint is desired");
+        }
     }
 
     private KubernetesActor.Watch watch(List<NodeListener> opened) {
@@ -133,7 +143,11 @@ class KubernetesActorTest {
         // Given
         held = false;
         var eager = new KubernetesActor(
-                () -> fleet, this::write, writer -> reconciler(writer, Runnable::run), signals, this::watch);
+                () -> fleet,
+                new FailingNodeWriter(),
+                writer -> reconciler(writer, Runnable::run),
+                signals,
+                this::watch);
         eager.begin(this::lease);
         // When
         observeNode();
@@ -162,12 +176,12 @@ class KubernetesActorTest {
     @Test
     void reconciliationUnderWayAtTheEndOfTheTermWritesNothing() {
         // Given a lease that outlives the term, as a resigning leader's does
-        var leased = new LeasedLabelWriter(this::write, this::lease);
+        var leased = new LeasedNodeWriter(new FailingNodeWriter(), this::lease);
         // When
         leased.end(Duration.ZERO);
         var result = leased.apply("n1", "uid-1", LabelSet.NONE);
         // Then
-        assertThat(result).isEqualTo(new LabelWriter.ApplyResult.NotLeading());
+        assertThat(result).isEqualTo(new NodeWriter.ApplyResult.NotLeading());
         assertThat(calls).isEmpty();
     }
 
@@ -176,12 +190,15 @@ class KubernetesActorTest {
         // Given
         var entered = new CountDownLatch(1);
         var release = new CountDownLatch(1);
-        var leased = new LeasedLabelWriter(
-                (node, uid, labels) -> {
-                    entered.countDown();
-                    awaitQuietly(release);
-                    calls.add("written");
-                    return new LabelWriter.ApplyResult.Failed("");
+        var leased = new LeasedNodeWriter(
+                new FailingNodeWriter() {
+                    @Override
+                    public ApplyResult apply(String node, String uid, LabelSet labels) {
+                        entered.countDown();
+                        awaitQuietly(release);
+                        calls.add("written");
+                        return new ApplyResult.Failed("");
+                    }
                 },
                 () -> true);
         var writer = Thread.ofVirtual().start(() -> leased.apply("n1", "uid-1", LabelSet.NONE));

@@ -12,6 +12,9 @@ import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.NodeTaint;
+import io.gpufleet.inventory.model.taint.NodeTaints;
+import io.gpufleet.inventory.model.taint.TaintPlan;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,20 +31,25 @@ import org.junit.jupiter.api.Test;
 
 /** Writes, conflicts, retries and reports of the reconciler. */
 class LabelReconcilerTest {
+    private static final NodeTaint GPU = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
     private static final Set<LabelGroup> GROUPS = Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR);
 
     /** A Node on an API server that tracks the owner of each label. */
-    private static final class FakeLabelWriter implements LabelWriter {
+    private static final class FakeNodeWriter implements NodeWriter {
         final Map<String, String> foreign = new HashMap<>();
         final Deque<String> failures = new ArrayDeque<>();
         final List<LabelSet> written = new ArrayList<>();
         private String bootId = "boot-1";
         private Map<String, String> own = Map.of();
+        private NodeTaints taints = NodeTaints.NONE;
+        private final List<String> patched = new ArrayList<>();
+        private final Deque<String> patchFailures = new ArrayDeque<>();
 
         synchronized NodeObject object() {
             var labels = new HashMap<>(own);
             labels.putAll(foreign);
-            return new NodeObject("n1", "uid-1", bootId, true, false, labels, Map.of(), own.keySet());
+            return new NodeObject(
+                    "n1", "uid-1", bootId, true, false, labels, new NodeObject.Owned(own.keySet(), Map.of()), taints);
         }
 
         @Override
@@ -57,6 +65,19 @@ class LabelReconcilerTest {
             written.add(labels);
             own = labels.labels();
             return new ApplyResult.Applied(object());
+        }
+
+        @Override
+        public synchronized PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
+            if (!patchFailures.isEmpty()) {
+                return new PatchResult.Failed(patchFailures.remove());
+            }
+            var present = new ArrayList<>(taints.present());
+            present.removeAll(plan.removed());
+            present.addAll(plan.added());
+            taints = new NodeTaints(present, plan.applied(), true);
+            patched.add("-" + plan.removed() + " +" + plan.added());
+            return new PatchResult.Patched(object());
         }
     }
 
@@ -76,7 +97,7 @@ class LabelReconcilerTest {
         }
     }
 
-    private final FakeLabelWriter api = new FakeLabelWriter();
+    private final FakeNodeWriter api = new FakeNodeWriter();
     private final RecordingSignalSink signals = new RecordingSignalSink();
     private final RetryTimer timer = new RetryTimer("retry");
     private volatile Fleet fleet = fleet(node("n1", announcement(a100(0))));
@@ -84,8 +105,12 @@ class LabelReconcilerTest {
     private final LabelReconciler reconciler = reconciler(Duration.ofMinutes(1));
 
     private LabelReconciler reconciler(Duration conflictRetryInterval) {
+        return reconciler(Set.of(), LabelMode.WRITE, conflictRetryInterval);
+    }
+
+    private LabelReconciler reconciler(Set<NodeTaint> taints, LabelMode mode, Duration conflictRetryInterval) {
         var settings = new LabelReconciler.ReconcilerSettings(
-                GROUPS, LabelMode.WRITE, Duration.ofMillis(1), conflictRetryInterval);
+                GROUPS, taints, mode, Duration.ofMillis(1), conflictRetryInterval);
         return new LabelReconciler(
                 () -> fleet, api, signals, new LabelReconciler.Scheduling(Runnable::run, timer), settings, differences);
     }
@@ -188,14 +213,12 @@ class LabelReconcilerTest {
     @Test
     void modeObserveWritesNothingAndCountsTheNodesThatDiffer() {
         // Given
-        var settings = new LabelReconciler.ReconcilerSettings(
-                GROUPS, LabelMode.OBSERVE, Duration.ofMillis(1), Duration.ofMinutes(1));
-        var observing = new LabelReconciler(
-                () -> fleet, api, signals, new LabelReconciler.Scheduling(Runnable::run, timer), settings, differences);
+        var observing = reconciler(Set.of(GPU), LabelMode.OBSERVE, Duration.ofMinutes(1));
         // When
         observing.onChanged(api.object());
         // Then
         assertThat(api.written).isEmpty();
+        assertThat(api.patched).isEmpty();
         assertThat(differences.nodes()).isEqualTo(1);
         // When another program applies the same labels
         api.foreign.putAll(Map.of("gpu-type", "a100", "accelerator", "nvidia-tesla-a100"));
@@ -203,6 +226,50 @@ class LabelReconcilerTest {
         // Then
         assertThat(differences.nodes()).isZero();
         assertThat(signals.lines).isEmpty();
+        assertThat(api.patched).isEmpty();
+    }
+
+    @Test
+    void nodeWithGpusIsTaintedOnceItIsLabelled() {
+        // Given
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        // When
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.taints.present()).containsExactly(GPU);
+        assertThat(api.patched).containsExactly("-[] +[nvidia.com/gpu=present:NoSchedule]");
+        // When its GPUs are gone
+        fleet = fleet(node("n1", announcement()));
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.taints.present()).isEmpty();
+    }
+
+    @Test
+    void taintIsRemovedWhenTheSettingIsTakenAway() {
+        // Given
+        api.taints = new NodeTaints(List.of(GPU), GPU.toString(), true);
+        // When
+        reconciler.onChanged(api.object());
+        reconciler.onChanged(api.object());
+        // Then
+        assertThat(api.taints).isEqualTo(new NodeTaints(List.of(), "", true));
+    }
+
+    @Test
+    void refusedTaintIsRetriedAndStopsNoLabel() {
+        // Given
+        api.patchFailures.addAll(List.of("403 forbidden", "422 changed"));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        // When
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.object().labels()).containsEntry("gpu-type", "a100");
+        await().untilAsserted(() -> assertThat(api.taints.present()).containsExactly(GPU));
     }
 
     @Test
@@ -217,13 +284,21 @@ class LabelReconcilerTest {
         // Given
         var entered = new CountDownLatch(1);
         var release = new CountDownLatch(1);
-        LabelWriter slow = (node, uid, labels) -> {
-            entered.countDown();
-            awaitQuietly(release);
-            return api.apply(node, uid, labels);
+        NodeWriter slow = new NodeWriter() {
+            @Override
+            public ApplyResult apply(String node, String uid, LabelSet labels) {
+                entered.countDown();
+                awaitQuietly(release);
+                return api.apply(node, uid, labels);
+            }
+
+            @Override
+            public PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
+                return api.patchTaints(observed, plan);
+            }
         };
         var settings = new LabelReconciler.ReconcilerSettings(
-                GROUPS, LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
+                GROUPS, Set.of(), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var busy = new LabelReconciler(
                     () -> fleet, slow, signals, new LabelReconciler.Scheduling(threads, timer), settings, differences);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.inventory.model.label.LabelGroup;
+import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
@@ -34,6 +35,16 @@ class InventoryConfigTest {
     }
 
     @Test
+    void nodesAreNotTaintedUnlessTaintsAreConfigured() {
+        assertThat(config(Map.of()).taints()).isEmpty();
+        assertThat(config(Map.of("GPUFLEET_NODE_TAINT", "nvidia.com/gpu=present:NoSchedule, example.com/gpu:NoExecute"))
+                        .taints())
+                .containsExactlyInAnyOrder(
+                        new NodeTaint("nvidia.com/gpu", "present", "NoSchedule"),
+                        new NodeTaint("example.com/gpu", "", "NoExecute"));
+    }
+
+    @Test
     void readsAreOpenToTheSameMachineOnly() {
         assertThat(config(Map.of()).reads()).isEqualTo(ReadsMode.KUBERNETES);
         for (String host : List.of("127.0.0.1", "127.1.2.3", "::1", "localhost")) {
@@ -51,6 +62,10 @@ class InventoryConfigTest {
                 "GPUFLEET_LABELS | gfd,tpu | none, or some of gfd,",
                 "GPUFLEET_READS | off | kubernetes, since GPUFLEET_HTTP_HOST is no loopback address",
                 "GPUFLEET_READS | open | kubernetes, off or auto",
+                "GPUFLEET_NODE_TAINT | nvidia.com/gpu | none, or key=value:NoSchedule",
+                "GPUFLEET_NODE_TAINT | gpu=a:NoSchedule,gpu=b:NoSchedule | each key and effect once",
+                "GPUFLEET_NODE_TAINT | gpufleet.io/unhealthy=a:NoExecute | gpufleet.io excepted",
+                "GPUFLEET_NODE_TAINT | node.kubernetes.io/gpu:NoExecute | keys of Kubernetes",
                 "GPUFLEET_LABELS_MODE | dry-run | observe or write",
                 "GPUFLEET_HTTP_PORT | 80800 | a whole number from 0 to 65535",
                 "GPUFLEET_GRPC_PROT | 1 | did you mean GPUFLEET_GRPC_PORT?",

@@ -15,15 +15,17 @@ import java.util.TreeSet;
 
 /**
  * Removes from a Node what gpufleet has set: the taint, the label and the annotations of the health-service, its
- * condition, and the labels and annotations that the API server says belong to the inventory-service. A GPU that another
- * program labelled keeps that label.
+ * condition, the labels and annotations that the API server says belong to the inventory-service, and the taints that its
+ * annotation lists. A GPU that another program labelled keeps that label, and a taint that it set stays.
  */
 final class NodeCleaner {
     private static final String PREFIX = "gpufleet.io/";
     private static final String TAINT = PREFIX + "unhealthy";
     private static final String CONDITION = "GpuUnhealthy";
     private static final List<String> HEALTH_LABELS = List.of(PREFIX + "health");
-    private static final List<String> HEALTH_ANNOTATIONS = List.of(PREFIX + "applied", PREFIX + "recommended-action");
+    private static final String APPLIED_TAINTS = PREFIX + "applied-node-taints";
+    private static final List<String> PATCHED_ANNOTATIONS =
+            List.of(PREFIX + "applied", PREFIX + "recommended-action", APPLIED_TAINTS);
     private static final String INVENTORY = "gpufleet-inventory";
 
     private final KubernetesClient client;
@@ -36,9 +38,12 @@ final class NodeCleaner {
     List<String> clean(Node node) {
         var removed = new ArrayList<String>();
         String name = node.getMetadata().getName();
-        if (taints(node).stream().anyMatch(taint -> TAINT.equals(taint.getKey()))) {
-            removeTaint(name);
-            removed.add("taint " + TAINT);
+        List<String> applied = appliedTaints(node);
+        if (taints(node).stream().anyMatch(taint -> isOurs(taint, applied))) {
+            removeTaints(name, applied);
+            taints(node).stream()
+                    .filter(taint -> isOurs(taint, applied))
+                    .forEach(taint -> removed.add("taint " + taint.getKey()));
         }
         List<String> owned = owned(node);
         if (!owned.isEmpty()) {
@@ -46,7 +51,7 @@ final class NodeCleaner {
             client.resource(named(name)).patch(apply(), body(node));
             removed.add(owned.size() + " labels and annotations of the inventory");
         }
-        removed.addAll(removeHealth(node));
+        removed.addAll(removePatched(node));
         if (hasCondition(node)) {
             client.resource(named(name))
                     .subresource("status")
@@ -63,18 +68,31 @@ final class NodeCleaner {
     }
 
     /** The list of taints is one field: it is written with the version that was read, and read again where that is old. */
-    private void removeTaint(String name) {
+    private void removeTaints(String name, List<String> applied) {
         client.nodes().withName(name).edit(node -> {
             var kept = taints(node).stream()
-                    .filter(taint -> !TAINT.equals(taint.getKey()))
+                    .filter(taint -> !isOurs(taint, applied))
                     .toList();
             return new NodeBuilder(node).editSpec().withTaints(kept).endSpec().build();
         });
     }
 
-    private List<String> removeHealth(Node node) {
+    /** Whether the health-service set the taint, or the inventory-service with exactly this value and effect. */
+    private static boolean isOurs(Taint taint, List<String> applied) {
+        String value = taint.getValue() == null || taint.getValue().isEmpty() ? "" : "=" + taint.getValue();
+        return TAINT.equals(taint.getKey()) || applied.contains(taint.getKey() + value + ":" + taint.getEffect());
+    }
+
+    private static List<String> appliedTaints(Node node) {
+        String applied = Optional.ofNullable(node.getMetadata().getAnnotations())
+                .map(annotations -> annotations.get(APPLIED_TAINTS))
+                .orElse("");
+        return List.of(applied.split(",", -1));
+    }
+
+    private List<String> removePatched(Node node) {
         var labels = present(HEALTH_LABELS, node.getMetadata().getLabels());
-        var annotations = present(HEALTH_ANNOTATIONS, node.getMetadata().getAnnotations());
+        var annotations = present(PATCHED_ANNOTATIONS, node.getMetadata().getAnnotations());
         if (labels.isEmpty() && annotations.isEmpty()) {
             return List.of();
         }
@@ -104,7 +122,9 @@ final class NodeCleaner {
     private static List<String> owned(Node node) {
         var keys = new TreeSet<String>();
         Optional.ofNullable(node.getMetadata().getManagedFields()).orElse(List.of()).stream()
-                .filter(entry -> INVENTORY.equals(entry.getManager()) && entry.getFieldsV1() != null)
+                .filter(entry -> INVENTORY.equals(entry.getManager())
+                        && "Apply".equals(entry.getOperation())
+                        && entry.getFieldsV1() != null)
                 .forEach(entry -> {
                     Object metadata =
                             entry.getFieldsV1().getAdditionalProperties().get("f:metadata");

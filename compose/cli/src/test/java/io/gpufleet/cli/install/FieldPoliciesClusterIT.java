@@ -67,6 +67,8 @@ class FieldPoliciesClusterIT {
         inventory-service  | nodes        | {'metadata':{'labels':{'gpu-type':'h100','gpu-memory':'80Gi','accelerator':'nvidia-h100'}}}
         inventory-service  | nodes        | {'metadata':{'labels':{'alpha.kubernetes.io/nvidia-gpu-name':'H100'}}}
         inventory-service  | nodes        | {'metadata':{'annotations':{'nvidia.com/gpu.product':'a long name'}}}
+        inventory-service  | nodes        | {'metadata':{'annotations':{'gpufleet.io/applied-node-taints':'nvidia.com/gpu=present:NoSchedule'}}}
+        inventory-service  | nodes        | [{'op':'add','path':'/spec/taints/-','value':{'key':'nvidia.com/gpu','value':'present','effect':'NoSchedule'}}]
         allocation-service | namespaces   | {'metadata':{'labels':{'gpufleet.io/quota':'enforced'}}}
         """)
     void serviceChangesItsOwnFields(String service, String resource, String change) {
@@ -84,6 +86,7 @@ class FieldPoliciesClusterIT {
         health-service     | nodes/status | {'status':{'conditions':[{'type':'Ready','status':'True'}]}} | condition GpuUnhealthy
         health-service     | nodes/status | {'status':{'allocatable':{'nvidia.com/gpu':'1000'}}}        | can allocate
         inventory-service  | nodes        | {'metadata':{'labels':{'rack':'none'}}}                     | labels of their own prefixes
+        inventory-service  | nodes        | [{'op':'add','path':'/spec/taints/-','value':{'key':'example.com/gpu','value':'present','effect':'NoSchedule'}}] | taints of their own prefixes
         allocation-service | namespaces   | {'metadata':{'labels':{'pod-security.kubernetes.io/enforce':'privileged'}}} | labels gpufleet.io/*
         """)
     void serviceChangesNoOtherField(String service, String resource, String change, String reason) {

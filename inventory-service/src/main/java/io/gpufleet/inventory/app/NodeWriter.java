@@ -1,14 +1,30 @@
 package io.gpufleet.inventory.app;
 
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.TaintPlan;
 import java.util.Set;
 
-/** Writes labels to a Node by server-side apply; blocks. */
-public interface LabelWriter {
+/** Writes to Nodes; blocks. */
+public interface NodeWriter {
     /** Applies exactly this set to the Node of that UID; labels applied before and not in the set are removed. */
     ApplyResult apply(String node, String uid, LabelSet labels);
 
-    /** Result of an apply. */
+    /** Changes the taints of an observed Node, unless those that the plan relies on have changed since. */
+    PatchResult patchTaints(NodeObject observed, TaintPlan plan);
+
+    /** Result of a patch of taints. */
+    sealed interface PatchResult {
+        /** The taints are changed; the Node afterwards. */
+        record Patched(NodeObject node) implements PatchResult {}
+
+        /** Nothing was changed and a retry may succeed; the reason is one line. */
+        record Failed(String reason) implements PatchResult {}
+
+        /** Nothing was sent: this replica may not act now. */
+        record NotLeading() implements PatchResult {}
+    }
+
+    /** Result of an apply of labels. */
     sealed interface ApplyResult {
         /** The labels are applied; the Node afterwards. */
         record Applied(NodeObject node) implements ApplyResult {}

@@ -8,10 +8,12 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpufleet.inventory.app.LabelWriter.ApplyResult;
 import io.gpufleet.inventory.app.NodeListener;
 import io.gpufleet.inventory.app.NodeObject;
+import io.gpufleet.inventory.app.NodeWriter.ApplyResult;
+import io.gpufleet.inventory.app.NodeWriter.PatchResult;
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.NodeTaint;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Behaviour of an API server that the label writer and the watch rely on; the fake one and a real one must have it. */
-abstract class LabelWriterContract {
+abstract class NodeWriterContract {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     final String name = "gpufleet-it-labels-" + UUID.randomUUID().toString().substring(0, 8);
@@ -32,8 +34,8 @@ abstract class LabelWriterContract {
     /** The API server under test. */
     abstract KubernetesClient client();
 
-    ServerSideLabelWriter writer() {
-        return new ServerSideLabelWriter(client());
+    KubernetesNodeWriter writer() {
+        return new KubernetesNodeWriter(client());
     }
 
     @BeforeEach
@@ -103,7 +105,7 @@ abstract class LabelWriterContract {
         applied(labelSet(Map.of("gpu-type", "a100")));
 
         assertThat(currentNode().labels()).containsEntry("gpu-type", "a100").doesNotContainKey("gpu-memory");
-        assertThat(currentNode().annotations()).isEmpty();
+        assertThat(currentNode().owned().annotations()).isEmpty();
 
         applied(LabelSet.NONE);
         assertThat(currentNode().labels()).doesNotContainKey("gpu-type").containsEntry("kept", "other");
@@ -126,7 +128,8 @@ abstract class LabelWriterContract {
     @Test
     void equalValueOfAnotherManagerIsNoConflict() {
         setByAnotherManager("gpu-type", "h100");
-        assertThat(applied(labelSet(Map.of("gpu-type", "h100"))).ownedLabels()).containsExactly("gpu-type");
+        assertThat(applied(labelSet(Map.of("gpu-type", "h100"))).owned().labels())
+                .containsExactly("gpu-type");
     }
 
     @Test
@@ -134,7 +137,7 @@ abstract class LabelWriterContract {
         applied(labelSet(Map.of("gpu-type", "h100")));
         setByAnotherManager("gpu-type", "mine");
 
-        assertThat(currentNode().ownedLabels()).isEmpty();
+        assertThat(currentNode().owned().labels()).isEmpty();
         assertThat(writer().apply(name, uid, labelSet(Map.of("gpu-type", "h100"))))
                 .isEqualTo(new ApplyResult.Conflict(Set.of("gpu-type")));
     }
@@ -155,6 +158,90 @@ abstract class LabelWriterContract {
 
         assertThat(result).isInstanceOf(ApplyResult.Failed.class);
         assertThat(client().nodes().withName(name).get()).isNull();
+    }
+
+    private NodeObject patched(Set<NodeTaint> desired) {
+        NodeObject observed = currentNode();
+        PatchResult result = writer().patchTaints(observed, observed.taints().plan(desired));
+        assertThat(result).isInstanceOf(PatchResult.Patched.class);
+        return ((PatchResult.Patched) result).node();
+    }
+
+    /** Replaces the taint of the same key and effect. */
+    private void taintByAnotherManager(NodeTaint taint) {
+        client().nodes()
+                .withName(name)
+                .edit(node -> new NodeBuilder(node)
+                        .editSpec()
+                        .removeMatchingFromTaints(present -> taint.key().equals(present.getKey()))
+                        .addNewTaint()
+                        .withKey(taint.key())
+                        .withValue(taint.value())
+                        .withEffect(taint.effect())
+                        .endTaint()
+                        .endSpec()
+                        .build());
+    }
+
+    @Test
+    void addedTaintIsOwnedAndRemovedAgainBesideThoseOfOthers() {
+        // Given
+        NodeTaint own = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
+        NodeTaint second = new NodeTaint("example.com/gpu", "", "NoExecute");
+        NodeTaint others = new NodeTaint("example.com/rack", "burning", "NoSchedule");
+        List<NodeTaint> before = currentNode().taints().present();
+        applied(labelSet(Map.of("gpu-type", "h100")));
+        // When
+        patched(Set.of(own, second));
+        taintByAnotherManager(others);
+        // Then
+        assertThat(currentNode().taints().present()).contains(own, second, others);
+        assertThat(currentNode().taints().applied()).isEqualTo(second + "," + own);
+        // When
+        patched(Set.of(second));
+        patched(Set.of());
+        // Then
+        assertThat(currentNode().taints().present()).contains(others).doesNotContain(own, second);
+        assertThat(currentNode().taints().present()).containsAll(before);
+        assertThat(currentNode().taints().applied()).isEmpty();
+        assertThat(currentNode().owned().labels()).containsExactly("gpu-type");
+    }
+
+    @Test
+    void lastTaintIsRemovedAndAddedAgain() {
+        NodeTaint own = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
+        for (int round = 0; round < 2; round++) {
+            assertThat(patched(Set.of(own)).taints().present()).contains(own);
+            assertThat(patched(Set.of()).taints().present()).doesNotContain(own);
+        }
+    }
+
+    @Test
+    void taintThatChangedSinceItWasObservedIsNotTouched() {
+        // Given
+        NodeTaint own = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
+        NodeObject observed = patched(Set.of(own));
+        NodeTaint changed = new NodeTaint("nvidia.com/gpu", "ours", "NoSchedule");
+        taintByAnotherManager(changed);
+        // When
+        PatchResult result = writer().patchTaints(observed, observed.taints().plan(Set.of()));
+        // Then
+        assertThat(result).isInstanceOf(PatchResult.Failed.class);
+        assertThat(currentNode().taints().present()).contains(changed);
+    }
+
+    @Test
+    void nodeOfAnotherUidIsNotTainted() {
+        // Given
+        NodeObject observed = currentNode();
+        removeNode();
+        createNode();
+        // When
+        NodeTaint own = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
+        PatchResult result = writer().patchTaints(observed, observed.taints().plan(Set.of(own)));
+        // Then
+        assertThat(result).isInstanceOf(PatchResult.Failed.class);
+        assertThat(currentNode().taints().present()).doesNotContain(own);
     }
 
     @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The contract against the fake API server. */
-class LabelWriterFakeApiServerIT extends LabelWriterContract {
+class NodeWriterFakeApiServerIT extends NodeWriterContract {
     private static final List<String> REQUESTS = new CopyOnWriteArrayList<>();
 
     private static FakeApiServer api;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpufleet.inventory.app.LabelWriter.ApplyResult;
+import io.gpufleet.inventory.app.NodeWriter.ApplyResult;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The contract against a real API server, on Node objects of its own, which are removed afterwards. */
-class LabelWriterClusterIT extends LabelWriterContract {
+class NodeWriterClusterIT extends NodeWriterContract {
     private static KubernetesClient client;
 
     @BeforeAll

@@ -7,8 +7,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpufleet.inventory.app.LabelWriter;
+import io.gpufleet.inventory.app.NodeObject;
+import io.gpufleet.inventory.app.NodeWriter;
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.taint.TaintPlan;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,20 +21,25 @@ import java.util.stream.Collectors;
 /**
  * Applies labels by server-side apply without force: the API server tracks the owner of each key, removes keys that are no
  * longer applied, and rejects keys of other owners. The UID in the body prevents that a Node is created or that another
- * Node of the same name is labelled.
+ * Node of the same name is labelled. The list of taints has one owner only, so that taints are changed by a JSON Patch
+ * instead.
  */
-public final class ServerSideLabelWriter implements LabelWriter {
+public final class KubernetesNodeWriter implements NodeWriter {
     private static final PatchContext APPLY = new PatchContext.Builder()
             .withPatchType(PatchType.SERVER_SIDE_APPLY)
             .withFieldManager(NodeObjectMapper.FIELD_MANAGER)
             .withForce(false)
+            .build();
+    private static final PatchContext JSON_PATCH = new PatchContext.Builder()
+            .withPatchType(PatchType.JSON)
+            .withFieldManager(NodeObjectMapper.FIELD_MANAGER)
             .build();
     private static final List<String> FIELDS = List.of(".metadata.labels.", ".metadata.annotations.");
 
     private final KubernetesClient client;
 
     /** Writes through {@code client}. */
-    public ServerSideLabelWriter(KubernetesClient client) {
+    public KubernetesNodeWriter(KubernetesClient client) {
         this.client = client;
     }
 
@@ -45,6 +52,17 @@ public final class ServerSideLabelWriter implements LabelWriter {
         } catch (KubernetesClientException rejected) {
             Set<String> keys = conflictingKeys(rejected);
             return keys.isEmpty() ? new ApplyResult.Failed(reason(rejected)) : new ApplyResult.Conflict(keys);
+        }
+    }
+
+    @Override
+    public PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
+        String patch = client.getKubernetesSerialization().asJson(TaintPatch.of(observed, plan));
+        try {
+            Node updated = client.resource(named(observed.name())).patch(JSON_PATCH, patch);
+            return new PatchResult.Patched(NodeObjectMapper.toModel(updated));
+        } catch (KubernetesClientException rejected) {
+            return new PatchResult.Failed(reason(rejected));
         }
     }
 

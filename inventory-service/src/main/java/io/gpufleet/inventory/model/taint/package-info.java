@@ -1,0 +1,5 @@
+/** The taints of Nodes with GPUs. */
+@NullMarked
+package io.gpufleet.inventory.model.taint;
+
+import org.jspecify.annotations.NullMarked;
