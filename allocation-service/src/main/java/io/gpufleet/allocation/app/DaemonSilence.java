@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.app;
 
+import io.gpufleet.allocation.model.ledger.NodeClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,9 +16,6 @@ import java.util.function.Predicate;
  * was not heard in it is silent from the time that its ledger has recorded. For the projection's thread.
  */
 public final class DaemonSilence {
-    /** Silence after which a daemon vouches no longer for what is held; heartbeats come every 10 s. */
-    public static final Duration TOLERATED = Duration.ofMinutes(3);
-
     private static final Duration RECORD_INTERVAL = Duration.ofMinutes(10);
 
     private record LastHeard(Instant at, boolean heard) {}
@@ -58,12 +56,12 @@ public final class DaemonSilence {
         List<String> silent = new ArrayList<>();
         List<String> idle = new ArrayList<>();
         for (var word : words.entrySet()) {
-            if (!word.getValue().at().plus(TOLERATED).isBefore(now)) {
+            if (!word.getValue().at().plus(NodeClock.TOLERATED_SILENCE).isBefore(now)) {
                 break;
             }
             if (!matters.test(word.getKey())) {
                 idle.add(word.getKey());
-            } else if (readFor.apply(word.getKey()).compareTo(TOLERATED) >= 0) {
+            } else if (readFor.apply(word.getKey()).compareTo(NodeClock.TOLERATED_SILENCE) >= 0) {
                 silent.add(word.getKey());
             }
         }

@@ -27,6 +27,9 @@ public final class UsageLog implements UsageSums {
     /** How long intervals are kept after their end. */
     public static final Duration RETENTION = Duration.ofDays(35);
 
+    /** Never billed: part of no sum but its own. */
+    private static final String UNREACHABLE = "unreachable";
+
     private static final class Sum {
         private final GpuSeconds seconds = new GpuSeconds();
         private long intervals;
@@ -74,8 +77,12 @@ public final class UsageLog implements UsageSums {
     @Override
     public List<UsageSum> sums(Query query) throws IOException {
         List<UsagePiece> found = overlapping(query);
+        boolean unreachable = query.groupBy().contains(Dimension.QUALITY);
         Map<List<String>, Sum> sums = new LinkedHashMap<>();
         for (UsagePiece piece : found) {
+            if (piece.quality().equals(UNREACHABLE) && !unreachable) {
+                continue;
+            }
             Sum sum = sums.computeIfAbsent(
                     query.groupBy().stream().map(one -> one.of(piece)).toList(), _ -> new Sum());
             sum.seconds.add(

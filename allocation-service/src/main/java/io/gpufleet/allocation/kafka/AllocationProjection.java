@@ -6,6 +6,7 @@ import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.LedgerUpdate;
+import io.gpufleet.allocation.model.ledger.NodeClock;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
@@ -115,7 +116,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
     public void restarted(States<NodeLedger> states, Instant now) {
         List<String> holding = new ArrayList<>();
         states.forEach((node, ledger) -> {
-            if (!ledger.open().isEmpty()) {
+            if (ledger.vouched()) {
                 holding.add(node);
             }
         });
@@ -126,7 +127,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
     public Collection<String> due(States<NodeLedger> states, Progress progress, Instant now) {
         return silence.silent(
                 node -> progress.caughtUpFor(Topic.TELEMETRY, node, now),
-                node -> states.get(node).map(ledger -> !ledger.open().isEmpty()).orElse(false),
+                node -> states.get(node).map(NodeLedger::vouched).orElse(false),
                 now);
     }
 
@@ -150,10 +151,10 @@ public final class AllocationProjection implements Projection<NodeLedger> {
                 last.published().stream().map(entry -> usage(node, entry, now)).toList());
     }
 
-    /** What a silent daemon held ends at its last word. */
+    /** What a silent daemon held ends at its last word, and is unreachable from then on. */
     private Effects<NodeLedger> silent(String node, NodeLedger before, Instant now) {
         Instant last = silence.lastWord(node).orElse(before.clock().heardAt());
-        if (before.open().isEmpty() || last.plus(DaemonSilence.TOLERATED).isAfter(now)) {
+        if (!before.vouched() || last.plus(NodeClock.TOLERATED_SILENCE).isAfter(now)) {
             return Effects.none();
         }
         return facts(node, before, List.of(new LedgerFact.DaemonSilent(last)), now);

@@ -218,13 +218,21 @@ final class LedgerMapper {
         return switch (quality) {
             case ALLOCATED -> UsageQuality.USAGE_QUALITY_ALLOCATED;
             case ALLOCATED_WHILE_FAULTY -> UsageQuality.USAGE_QUALITY_ALLOCATED_WHILE_FAULTY;
+            case UNREACHABLE -> UsageQuality.USAGE_QUALITY_UNREACHABLE;
         };
     }
 
     private static IntervalQuality quality(UsageQuality quality) {
-        return quality == UsageQuality.USAGE_QUALITY_ALLOCATED_WHILE_FAULTY
-                ? IntervalQuality.ALLOCATED_WHILE_FAULTY
-                : IntervalQuality.ALLOCATED;
+        return switch (quality) {
+            case USAGE_QUALITY_ALLOCATED_WHILE_FAULTY -> IntervalQuality.ALLOCATED_WHILE_FAULTY;
+            case USAGE_QUALITY_UNREACHABLE -> IntervalQuality.UNREACHABLE;
+            case USAGE_QUALITY_ALLOCATED,
+                    USAGE_QUALITY_UNSPECIFIED,
+                    USAGE_QUALITY_IDLE,
+                    USAGE_QUALITY_QUARANTINED,
+                    USAGE_QUALITY_UNACCOUNTED,
+                    UNRECOGNIZED -> IntervalQuality.ALLOCATED;
+        };
     }
 
     static Timestamp time(Instant instant) {

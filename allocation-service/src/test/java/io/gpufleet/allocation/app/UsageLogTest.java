@@ -101,6 +101,18 @@ class UsageLogTest {
     }
 
     @Test
+    void unreachableTimeIsInNoSumButItsOwn() throws IOException {
+        log.loaded();
+        log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
+        log.add(new UsagePiece("b", "n1", holding("ml", "g0", ""), at(10), at(100), "unreachable", 1));
+        assertThat(sum(0, 1_000)).isEqualTo("10.000");
+        assertThat(log.sums(new UsageSums.Query(at(0), at(1_000), List.of(Dimension.QUALITY))))
+                .extracting(row ->
+                        row.group().get("quality") + " " + row.gpuSeconds().toPlainString())
+                .containsExactly("allocated 10.000", "unreachable 90.000");
+    }
+
+    @Test
     void windowThatBeginsBeforeWhatIsKeptIsRefused() {
         log.loaded();
         assertThatThrownBy(() -> log.sums(new UsageSums.Query(Instant.parse("0001-01-01T00:00:00Z"), NOW, List.of())))

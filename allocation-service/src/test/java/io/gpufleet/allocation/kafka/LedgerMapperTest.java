@@ -32,7 +32,8 @@ class LedgerMapperTest {
     private static LedgerFact fact(Random random, int step) {
         String device = "g" + random.nextInt(3) + (random.nextBoolean() ? "::1" : "");
         String pod = "p" + random.nextInt(3);
-        return switch (random.nextInt(6)) {
+        return switch (random.nextInt(7)) {
+            case 6 -> new LedgerFact.DaemonSilent(at(step));
             case 0 ->
                 new LedgerFact.Allocated(
                         "b" + random.nextInt(2),

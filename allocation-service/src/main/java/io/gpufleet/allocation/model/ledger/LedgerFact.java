@@ -47,7 +47,7 @@ public sealed interface LedgerFact {
 
     /**
      * The daemon has been silent for long, and its last word is that of {@code lastWord}, an append time: what is held ends
-     * there, estimated. What follows is not known, and not billed, until the daemon proves it.
+     * there, estimated. What follows is {@link IntervalQuality#UNREACHABLE} until the daemon proves it.
      */
     record DaemonSilent(Instant lastWord) implements LedgerFact {}
 

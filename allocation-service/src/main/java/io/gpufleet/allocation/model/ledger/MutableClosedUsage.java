@@ -66,9 +66,28 @@ final class MutableClosedUsage {
     /** End of the interval that ended because the Node object was deleted, although the machine went on. */
     Optional<Instant> endedByNodeLoss(Holding holding) {
         return sameHolding(holding)
-                .filter(interval -> interval.reason() == IntervalEndReason.NODE_LOST)
+                .filter(interval -> interval.reason() == IntervalEndReason.NODE_LOST
+                        && interval.quality() != IntervalQuality.UNREACHABLE)
                 .map(ClosedUsageInterval::to)
                 .max(Comparator.naturalOrder());
+    }
+
+    /** Takes back the unreachable time that was published for a holder, now that it is proven to have had the device. */
+    void withdrawUnreachable(Holding holding) {
+        List<ClosedUsageInterval> unproven = sameHolding(holding)
+                .filter(interval -> interval.reason() == IntervalEndReason.NODE_LOST
+                        && interval.quality() == IntervalQuality.UNREACHABLE)
+                .toList();
+        intervals.removeAll(unproven);
+        unproven.forEach(interval -> {
+            ClosedUsageInterval _ = adjusted(interval, interval.from(), true, IntervalEndReason.NODE_LOST);
+        });
+    }
+
+    /** What was lost can be proven no more: another boot, or another machine, holds what it holds from its own start. */
+    void settleNodeLoss(IntervalEndReason reason) {
+        intervals.replaceAll(
+                interval -> interval.reason() == IntervalEndReason.NODE_LOST ? interval.withReason(reason) : interval);
     }
 
     private java.util.stream.Stream<ClosedUsageInterval> sameHolding(Holding holding) {
@@ -117,7 +136,11 @@ final class MutableClosedUsage {
             if (!pod.matches(interval.holding().holder(), interval.from().truncatedTo(ChronoUnit.SECONDS))) {
                 continue;
             }
-            if (interval.to().isAfter(pod.finishedAt())) {
+            if (interval.quality() == IntervalQuality.UNREACHABLE) {
+                if (interval.provenBy(pod)) {
+                    intervals.set(i, adjusted(interval, interval.from(), true, interval.reason()));
+                }
+            } else if (interval.to().isAfter(pod.finishedAt())) {
                 Instant end = pod.finishedAt().isBefore(interval.from()) ? interval.from() : pod.finishedAt();
                 intervals.set(i, adjusted(interval, end, false, IntervalEndReason.POD_FINISHED));
             } else if (interval.endEstimated() && isLast(interval)) {
@@ -126,13 +149,14 @@ final class MutableClosedUsage {
         }
     }
 
-    // Only the last interval of a pod on a device, in any of its containers, may have been longer.
+    // Only the last reachable interval of a pod on a device, in any of its containers, may have been longer.
     private boolean isLast(ClosedUsageInterval interval) {
         return intervals.stream()
                 .filter(other -> other.holding()
                         .device()
                         .slot()
                         .equals(interval.holding().device().slot()))
+                .filter(other -> other.quality() != IntervalQuality.UNREACHABLE)
                 .filter(other ->
                         other.holding().holder().maybeSamePod(interval.holding().holder()))
                 .noneMatch(other -> other.to().isAfter(interval.to()));
@@ -177,7 +201,7 @@ final class MutableClosedUsage {
                     && affected.test(interval.holding().device().slot())) {
                 intervals.set(i, truncated(interval, splitAt));
                 add(new ClosedUsageInterval(
-                        IntervalId.continued(interval.id(), splitAt),
+                        IntervalId.continued(interval.publishedId(), splitAt),
                         interval.holding(),
                         splitAt,
                         interval.to(),
@@ -204,12 +228,16 @@ final class MutableClosedUsage {
 
     /** Forgets what closed long ago; what a silent daemon held is kept longer, since it may hold it still. */
     void forgetBefore(Instant now) {
-        intervals.removeIf(interval -> interval.to()
-                .plus(interval.reason() == IntervalEndReason.NODE_LOST ? NodeLedger.FORGET_AFTER : RETENTION)
-                .isBefore(now));
+        intervals.removeIf(interval -> interval.to().plus(retention(interval)).isBefore(now));
         while (intervals.size() > MAX_INTERVALS) {
             intervals.removeFirst();
         }
+    }
+
+    private static Duration retention(ClosedUsageInterval interval) {
+        boolean lost =
+                interval.reason() == IntervalEndReason.NODE_LOST || interval.quality() == IntervalQuality.UNREACHABLE;
+        return lost ? NodeLedger.FORGET_AFTER : RETENTION;
     }
 
     /** Forgets pods that finished long ago, except those that a kubelet still lists. */

@@ -27,6 +27,8 @@ final class MutableNodeLedger {
     private AnnouncedGpus gpus;
     private @Nullable Instant goneSince;
     private final boolean known;
+    /** Starts of unreachable intervals whose holder the snapshot lists. */
+    private final Map<DeviceSlot, Instant> proven = new HashMap<>();
 
     MutableNodeLedger(String cluster, String node, NodeLedger before) {
         this.cluster = cluster;
@@ -59,7 +61,7 @@ final class MutableNodeLedger {
             }
             case LedgerFact.DaemonSilent(Instant lastWord) -> {
                 clock = clock.heard(lastWord);
-                closeAll(lastWord(lastWord), IntervalEndReason.NODE_LOST);
+                unreachableFrom(lastWord(lastWord));
             }
             case LedgerFact.NodeObserved _ -> goneSince = null;
             case LedgerFact.MachineGone(Instant appendedAt, IntervalEndReason reason) ->
@@ -70,7 +72,18 @@ final class MutableNodeLedger {
     }
 
     private void machineGone(Instant appendedAt, IntervalEndReason reason) {
-        closeAll(lastWord(appendedAt), reason);
+        Instant gone = clock.at(appendedAt);
+        Instant last = lastWord(appendedAt);
+        if (last.plus(NodeClock.TOLERATED_SILENCE).isBefore(gone)) {
+            unreachableFrom(last);
+            closeAll(gone, reason);
+        } else {
+            closeUnreachable(gone, reason);
+            closeAll(last, reason);
+        }
+        if (reason == IntervalEndReason.MACHINE_REPLACED) {
+            closed.settleNodeLoss(reason);
+        }
         // A replaced machine has a successor; of a node that was never known nothing needs to be forgotten.
         if (reason == IntervalEndReason.NODE_LOST && known && goneSince == null) {
             goneSince = appendedAt;
@@ -82,6 +95,24 @@ final class MutableNodeLedger {
         Instant heard = clock.heardAt();
         boolean known = !heard.equals(Instant.EPOCH);
         return max(clock.at(known && heard.isBefore(appendedAt) ? heard : appendedAt), clock.lastSnapshot());
+    }
+
+    /** Nobody vouches any more for what is held: it ends, and what follows is kept apart until it is proven. */
+    private void unreachableFrom(Instant end) {
+        for (OpenUsageInterval interval : List.copyOf(open.values())) {
+            if (interval.quality() != IntervalQuality.UNREACHABLE) {
+                Instant heldSince = closed.heldSince(interval);
+                close(interval, end, true, IntervalEndReason.NODE_LOST);
+                open.put(interval.slot(), interval.continuedFrom(max(end, heldSince), IntervalQuality.UNREACHABLE));
+            }
+        }
+        pending.clear();
+    }
+
+    private void closeUnreachable(Instant end, IntervalEndReason reason) {
+        List.copyOf(open.values()).stream()
+                .filter(interval -> interval.quality() == IntervalQuality.UNREACHABLE)
+                .forEach(interval -> close(interval, end, true, reason));
     }
 
     private void allocated(LedgerFact.Allocated fact) {
@@ -131,6 +162,11 @@ final class MutableNodeLedger {
             return Optional.of(
                     released(interval, fact, renamed ? IntervalEndReason.UID_CHANGED : IntervalEndReason.RELEASED));
         }
+        if (interval.quality() == IntervalQuality.UNREACHABLE) {
+            open.remove(interval.slot());
+            proven.put(interval.slot(), interval.from());
+            return Optional.empty();
+        }
         if (!interval.holding().device().countsLike(holding.device())) {
             close(interval, fact.at(), false, IntervalEndReason.DEVICE_CHANGED);
             return Optional.of(fact.at());
@@ -150,11 +186,14 @@ final class MutableNodeLedger {
 
     private void open(Holding holding, LedgerFact.HoldingsSnapshot fact, Instant notBefore) {
         Instant start = max(startOf(holding, fact), notBefore);
-        Instant from = closed.endedByNodeLoss(holding).orElse(start);
+        Instant from = Optional.ofNullable(proven.get(holding.device().slot()))
+                .or(() -> closed.endedByNodeLoss(holding))
+                .orElse(start);
         Optional<FinishedPod> end = closed.finishOf(holding.holder(), from);
         if (end.isPresent() && (!end.get().finishedAt().isAfter(from) || closed.isPublished(holding, end.get()))) {
             return;
         }
+        closed.withdrawUnreachable(holding);
         String id = IntervalId.opened(cluster, node, holding, fact.eventSequence());
         open.put(
                 holding.device().slot(),
@@ -174,7 +213,12 @@ final class MutableNodeLedger {
     private void podFinished(FinishedPod pod) {
         closed.finished(pod);
         for (OpenUsageInterval interval : List.copyOf(open.values())) {
-            if (pod.matches(interval.holding().holder(), interval.from())) {
+            if (interval.quality() == IntervalQuality.UNREACHABLE) {
+                // Whenever it was: until then the pod had the device, and nobody after it.
+                if (pod.matches(interval.holding().holder(), Instant.MIN)) {
+                    open.remove(interval.slot());
+                }
+            } else if (pod.matches(interval.holding().holder(), interval.from())) {
                 close(interval, pod.finishedAt(), false, IntervalEndReason.POD_FINISHED);
             }
         }
@@ -200,7 +244,7 @@ final class MutableNodeLedger {
     private void splitWhileUntrusted(DeviceSlot slot, Instant limit) {
         OpenUsageInterval interval = open.get(slot);
         Instant since = untrusted.get(gpuOf(slot));
-        if (interval == null || since == null || interval.quality() == IntervalQuality.ALLOCATED_WHILE_FAULTY) {
+        if (interval == null || since == null || interval.quality() != IntervalQuality.ALLOCATED) {
             return;
         }
         Instant splitAt = clock.at(since);
@@ -219,6 +263,7 @@ final class MutableNodeLedger {
     private void newBoot(String id, Instant at) {
         if (!bootId.isEmpty() && !bootId.equals(id)) {
             closeAll(at, IntervalEndReason.NODE_REBOOTED);
+            closed.settleNodeLoss(IntervalEndReason.NODE_REBOOTED);
         }
         bootId = id;
     }
@@ -230,7 +275,7 @@ final class MutableNodeLedger {
 
     private void close(OpenUsageInterval interval, Instant end, boolean estimated, IntervalEndReason reason) {
         open.remove(interval.slot());
-        if (end.isBefore(interval.from())) {
+        if (end.isBefore(interval.from()) && interval.quality() != IntervalQuality.UNREACHABLE) {
             closed.addEndedBeforeStart(interval, end, estimated, reason);
         } else {
             closed.add(interval.close(end, estimated, reason));

@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import java.time.Duration;
 import java.time.Instant;
 
 /**
@@ -13,6 +14,9 @@ import java.time.Instant;
 public record NodeClock(Instant lastSnapshot, long aheadMillis, Instant heardAt) {
     /** Clock of a node without snapshots. */
     public static final NodeClock UNKNOWN = new NodeClock(Instant.EPOCH, 0, Instant.EPOCH);
+
+    /** Silence after which a daemon vouches no longer for what is held; heartbeats come every 10 s. */
+    public static final Duration TOLERATED_SILENCE = Duration.ofMinutes(3);
 
     /** Converts an append time of the log. */
     Instant at(Instant appendTime) {

@@ -42,6 +42,11 @@ public record NodeLedger(
         untrusted = Collections.unmodifiableMap(new TreeMap<>(untrusted));
     }
 
+    /** True while a device has a holder for which the daemon vouches. */
+    public boolean vouched() {
+        return open.values().stream().anyMatch(interval -> interval.quality() != IntervalQuality.UNREACHABLE);
+    }
+
     /** When the ledger may be forgotten: {@link #FORGET_AFTER} after its Node object was deleted and its daemon heard last. */
     public Optional<Instant> forgettableAt() {
         return Optional.ofNullable(goneSince).map(since -> since.plus(FORGET_AFTER));

@@ -45,6 +45,22 @@ class NodeLedgerPropertyTest {
         assertThat(scene.millisByPod()).isEqualTo(TestPodRuns.sums(runs));
     }
 
+    @Property(tries = 500)
+    void sumsAreExactAndNothingStaysUnreachableOnceEveryEndIsKnown(@ForAll long seed) {
+        var random = new Random(seed);
+        List<TestPodRuns.PodRun> runs = TestPodRuns.podRuns(random);
+        var scene = new TestNodeLedger();
+        List<LedgerFact> ends = new ArrayList<>(runs.stream()
+                .map(run -> TestNodeLedger.podFinished(run.pod(), run.uid(), run.to()))
+                .toList());
+        java.util.Collections.shuffle(ends, random);
+        List<LedgerFact> daemon = TestPodRuns.withSilences(TestPodRuns.daemonFacts(runs, scene), random);
+        scene.fold(TestPodRuns.interleaved(daemon, ends, random).toArray(LedgerFact[]::new));
+        assertThat(scene.millisByPod()).isEqualTo(TestPodRuns.sums(runs));
+        assertThat(scene.millis(IntervalQuality.UNREACHABLE)).isZero();
+        assertThat(scene.ledger().open()).isEmpty();
+    }
+
     @Property(tries = 300)
     void noIdIsPublishedTwice(@ForAll long seed) {
         var random = new Random(seed);
@@ -56,8 +72,8 @@ class NodeLedgerPropertyTest {
             others.add(TestNodeLedger.podFinished(run.pod(), run.uid(), run.to()));
             others.add(new LedgerFact.TrustChanged(Map.of(), at(run.to() + 1)));
         }
-        scene.fold(TestPodRuns.interleaved(TestPodRuns.daemonFacts(runs, scene), others, random)
-                .toArray(LedgerFact[]::new));
+        List<LedgerFact> daemon = TestPodRuns.withSilences(TestPodRuns.daemonFacts(runs, scene), random);
+        scene.fold(TestPodRuns.interleaved(daemon, others, random).toArray(LedgerFact[]::new));
         List<String> ids = scene.published().stream()
                 .map(entry -> switch (entry) {
                     case UsageEntry.Closed(ClosedUsageInterval interval) -> interval.id();

@@ -82,6 +82,22 @@ final class TestPodRuns {
         return facts;
     }
 
+    /** The daemon is silent now and then after a snapshot, and sometimes its Node object is deleted meanwhile. */
+    static List<LedgerFact> withSilences(List<LedgerFact> daemon, Random random) {
+        List<LedgerFact> facts = new ArrayList<>();
+        for (LedgerFact fact : daemon) {
+            facts.add(fact);
+            if (fact instanceof LedgerFact.HoldingsSnapshot snapshot && random.nextInt(3) == 0) {
+                facts.add(new LedgerFact.DaemonSilent(snapshot.appendedAt()));
+                if (random.nextBoolean()) {
+                    facts.add(new LedgerFact.MachineGone(
+                            snapshot.appendedAt().plusMillis(random.nextInt(1_500)), IntervalEndReason.NODE_LOST));
+                }
+            }
+        }
+        return facts;
+    }
+
     /** One order between the streams, each of them in its own order; some facts of the second are repeated. */
     static List<LedgerFact> interleaved(List<LedgerFact> one, List<LedgerFact> other, Random random) {
         List<LedgerFact> order = new ArrayList<>();
