@@ -27,7 +27,7 @@ public final class TestNodes {
 
     /** A V100 of 16 GB, which has no MIG. */
     public static Gpu v100(int index) {
-        return with(
+        return withMig(
                 gpu(index, new Gpu.Product("Tesla V100-SXM2-16GB", "V100", "volta", "7.0", "compute", 16_160 * MIB)),
                 new Gpu.Mig(Gpu.MigMode.NONE, List.of()));
     }
@@ -44,7 +44,7 @@ public final class TestNodes {
                     "nvidia.com/gpu",
                     new Gpu.MigAttributes(4_864 * MIB, 14, 1, 1, new Gpu.Engines(1, 2, 0, 1, 0))));
         }
-        return with(a100(index), new Gpu.Mig(Gpu.MigMode.ENABLED, created));
+        return withMig(a100(index), new Gpu.Mig(Gpu.MigMode.ENABLED, created));
     }
 
     /** The same GPU, shared by replicas. */
@@ -184,7 +184,8 @@ public final class TestNodes {
         return fleet;
     }
 
-    private static Gpu gpu(int index, Gpu.Product product) {
+    /** A GPU of any model, capable of MIG. */
+    public static Gpu gpu(int index, Gpu.Product product) {
         return new Gpu(
                 new Gpu.Identifiers(
                         "GPU-" + product.shortModel() + "-" + index,
@@ -202,7 +203,8 @@ public final class TestNodes {
                 Gpu.VgpuHost.NONE);
     }
 
-    private static Gpu with(Gpu gpu, Gpu.Mig mig) {
+    /** The same GPU with another MIG mode. */
+    public static Gpu withMig(Gpu gpu, Gpu.Mig mig) {
         return new Gpu(
                 gpu.id(),
                 gpu.product(),

@@ -26,8 +26,7 @@ final class MigLabels {
             case MIXED -> {
                 labels.put("nvidia.com/mig.strategy", "mixed");
                 instancesByProfile(announcement.gpus())
-                        .forEach((profile, group) ->
-                                instances("nvidia.com/mig-" + profile.replace('+', '.'), group, labels));
+                        .forEach((profile, group) -> instances("nvidia.com/mig-" + dotted(profile), group, labels));
             }
         }
     }
@@ -56,7 +55,7 @@ final class MigLabels {
         Gpu.MigInstance instance = group.getFirst().instance();
         Gpu.Sharing sharing = GfdLabels.sharing(gpu.sharing());
         boolean renamed = GfdLabels.renamed(instance.resource());
-        String product = LabelValue.sanitised(gpu.model()) + "-MIG-" + LabelValue.sanitised(instance.profile());
+        String product = LabelValue.sanitised(gpu.model()) + "-MIG-" + LabelValue.sanitised(dotted(instance.profile()));
         labels.put(
                         resource + ".product",
                         GfdLabels.product(product, sharing, renamed),
@@ -69,6 +68,11 @@ final class MigLabels {
         if (instance.attributes().gpuSlices() > 0) {
             slicesAndEngines(resource, instance.attributes(), labels);
         }
+    }
+
+    /** A profile with its attribute as feature discovery writes it: {@code 1g.10gb.me} for {@code 1g.10gb+me}. */
+    private static String dotted(String profile) {
+        return profile.replace('+', '.');
     }
 
     private static void slicesAndEngines(String resource, Gpu.MigAttributes attributes, LabelSet.Builder labels) {

@@ -171,7 +171,7 @@ class NodeLabelsTest {
                 .containsEntry("nvidia.com/mig-1g.5gb.count", "4")
                 .containsEntry("nvidia.com/mig-1g.5gb.product", "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb")
                 .containsEntry("nvidia.com/mig-1g.10gb.me.count", "1")
-                .containsEntry("nvidia.com/mig-1g.10gb.me.product", "NVIDIA-A100-SXM4-40GB-MIG-1g.10gbme");
+                .containsEntry("nvidia.com/mig-1g.10gb.me.product", "NVIDIA-A100-SXM4-40GB-MIG-1g.10gb.me");
     }
 
     @Test
