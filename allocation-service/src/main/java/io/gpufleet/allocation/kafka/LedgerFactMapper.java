@@ -131,8 +131,13 @@ final class LedgerFactMapper {
 
     private static Map<String, Instant> untrusted(NodeVerdict verdict, Instant appendedAt) {
         Map<String, Instant> untrusted = new TreeMap<>();
+        if (verdict.hasTrusted() && !verdict.getTrusted() && verdict.getWithdrawsEveryDevice()) {
+            untrusted.put(
+                    LedgerFact.TrustChanged.EVERY_DEVICE,
+                    verdict.hasSince() ? LedgerMapper.time(verdict.getSince()) : appendedAt);
+        }
         for (DeviceVerdict device : verdict.getDevicesList()) {
-            if (!device.getTrusted()) {
+            if (!device.getTrusted() && !device.getDeviceUuid().isEmpty()) {
                 untrusted.put(
                         device.getDeviceUuid(), device.hasSince() ? LedgerMapper.time(device.getSince()) : appendedAt);
             }

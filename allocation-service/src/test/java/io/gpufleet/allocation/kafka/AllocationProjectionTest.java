@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.Message;
+import io.gpufleet.allocation.model.ledger.IntervalQuality;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
 import io.gpufleet.proto.allocation.v1.Holder;
@@ -198,6 +200,33 @@ class AllocationProjectionTest {
         apply(new Inbound.Tombstone(Topic.VERDICTS, NODE, at(5)));
         // Then
         assertThat(ledger().untrusted()).isEmpty();
+    }
+
+    @Test
+    void nodeWhoseVerdictWithdrawsEveryDeviceMakesTheTimeOnAllOfThemRefundable() {
+        // Given
+        apply(snapshot(0, "a"));
+        // When only single devices taint the node
+        var tainted = NodeVerdict.newBuilder().setTrusted(false);
+        apply(event(Topic.VERDICTS, EventType.VERDICT_REACHED, 1, tainted.build()));
+        // Then
+        assertThat(openQualities()).containsExactly(IntervalQuality.ALLOCATED);
+        // When the fault is of the whole node
+        apply(event(
+                Topic.VERDICTS,
+                EventType.VERDICT_REACHED,
+                2,
+                tainted.setWithdrawsEveryDevice(true).build()));
+        // Then
+        assertThat(openQualities()).containsExactly(IntervalQuality.ALLOCATED_WHILE_FAULTY);
+        // When
+        apply(new Inbound.Tombstone(Topic.VERDICTS, NODE, at(5)));
+        // Then
+        assertThat(openQualities()).containsExactly(IntervalQuality.ALLOCATED);
+    }
+
+    private List<IntervalQuality> openQualities() {
+        return ledger().open().values().stream().map(OpenUsageInterval::quality).toList();
     }
 
     @Test

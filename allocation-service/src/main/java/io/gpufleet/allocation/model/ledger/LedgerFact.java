@@ -36,8 +36,15 @@ public sealed interface LedgerFact {
     /** A pod finished, by the node's clock. */
     record PodFinished(FinishedPod pod) implements LedgerFact {}
 
-    /** Devices that are not trusted now, with the append time since which they are not; all others are trusted. */
-    record TrustChanged(Map<String, Instant> untrustedSince, Instant appendedAt) implements LedgerFact {}
+    /**
+     * Devices that are not trusted now, with the append time since which they are not; all others are trusted.
+     *
+     * @param untrustedSince by UUID of the GPU; {@link #EVERY_DEVICE} for the node as a whole
+     */
+    record TrustChanged(Map<String, Instant> untrustedSince, Instant appendedAt) implements LedgerFact {
+        /** Stands for each device of the node, as long as it is there. */
+        public static final String EVERY_DEVICE = "";
+    }
 
     /** The daemon announced the GPUs of the node. */
     record GpusAnnounced(AnnouncedGpus gpus) implements LedgerFact {}

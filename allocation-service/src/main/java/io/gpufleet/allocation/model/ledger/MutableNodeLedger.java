@@ -230,24 +230,35 @@ final class MutableNodeLedger {
         fact.untrustedSince().forEach(untrusted::putIfAbsent);
         Instant regained = clock.at(fact.appendedAt());
         for (OpenUsageInterval interval : List.copyOf(open.values())) {
-            if (untrusted.containsKey(gpuOf(interval.slot()))) {
+            if (untrustedSince(interval.slot()).isPresent()) {
                 splitWhileUntrusted(interval.slot(), Instant.MAX);
             } else if (interval.quality() == IntervalQuality.ALLOCATED_WHILE_FAULTY) {
                 split(interval, max(regained, interval.from()), IntervalQuality.ALLOCATED);
             }
         }
-        untrusted.forEach(
-                (gpu, since) -> closed.splitUntrusted(slot -> gpuOf(slot).equals(gpu), clock.at(since)));
+        untrusted.forEach((gpu, since) -> closed.splitUntrusted(slot -> isOf(slot, gpu), clock.at(since)));
+    }
+
+    /** Since when the device or the whole node is not trusted; empty while both are. */
+    private Optional<Instant> untrustedSince(DeviceSlot slot) {
+        return untrusted.entrySet().stream()
+                .filter(device -> isOf(slot, device.getKey()))
+                .map(Map.Entry::getValue)
+                .min(Comparator.naturalOrder());
+    }
+
+    private boolean isOf(DeviceSlot slot, String gpu) {
+        return gpu.equals(LedgerFact.TrustChanged.EVERY_DEVICE) || gpuOf(slot).equals(gpu);
     }
 
     /** Splits an open interval at the time since which its device is not trusted, unless it ends before that. */
     private void splitWhileUntrusted(DeviceSlot slot, Instant limit) {
         OpenUsageInterval interval = open.get(slot);
-        Instant since = untrusted.get(gpuOf(slot));
-        if (interval == null || since == null || interval.quality() != IntervalQuality.ALLOCATED) {
+        Optional<Instant> since = untrustedSince(slot);
+        if (interval == null || since.isEmpty() || interval.quality() != IntervalQuality.ALLOCATED) {
             return;
         }
-        Instant splitAt = clock.at(since);
+        Instant splitAt = clock.at(since.get());
         if (!splitAt.isAfter(interval.from())) {
             open.put(slot, interval.withQuality(IntervalQuality.ALLOCATED_WHILE_FAULTY));
         } else if (splitAt.isBefore(limit)) {

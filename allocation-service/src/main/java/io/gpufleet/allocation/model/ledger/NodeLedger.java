@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param bootId boot id of the newest fact; empty before the first fact
  * @param open intervals that have not ended; one slot has one holder
  * @param pending answered Allocate calls whose holder is not known yet, oldest first
- * @param untrusted append time by UUID of the device since which it is not trusted
+ * @param untrusted append time by UUID of the device since which it is not trusted; that of the whole node by {@link
+ *     LedgerFact.TrustChanged#EVERY_DEVICE}
  * @param goneSince set while the Node object is deleted: append time of its deletion, or of the newest event of the
  *     daemon after it
  */

@@ -37,8 +37,9 @@ class NodeLedgerPropertyTest {
         for (TestPodRuns.PodRun run : runs) {
             others.add(TestNodeLedger.podFinished(run.pod(), run.uid(), run.to()));
             double since = run.from() + random.nextInt(30);
+            String distrusted = random.nextBoolean() ? run.device() : LedgerFact.TrustChanged.EVERY_DEVICE;
             others.add(new LedgerFact.TrustChanged(
-                    random.nextBoolean() ? Map.of(run.device(), at(since)) : Map.of(), at(since + random.nextInt(20))));
+                    random.nextBoolean() ? Map.of(distrusted, at(since)) : Map.of(), at(since + random.nextInt(20))));
         }
         scene.fold(TestPodRuns.interleaved(TestPodRuns.daemonFacts(runs, scene), others, random)
                 .toArray(LedgerFact[]::new));

@@ -79,6 +79,35 @@ class NodeLedgerTrustTest {
     }
 
     @Test
+    void distrustOfTheNodeIsThatOfEveryDevice() {
+        // Given
+        node.fold(node.held(0, holding("a", "u1", "g0"), holding("b", "u2", "g1")));
+        // When the node is distrusted from 10 to 40, and g0 besides from 20 to 30
+        var whole = LedgerFact.TrustChanged.EVERY_DEVICE;
+        node.fold(
+                new LedgerFact.TrustChanged(Map.of(whole, at(10)), at(11)),
+                new LedgerFact.TrustChanged(Map.of(whole, at(10), "g0", at(20)), at(20)),
+                new LedgerFact.TrustChanged(Map.of(whole, at(10)), at(30)),
+                new LedgerFact.TrustChanged(Map.of(), at(40)),
+                podFinished("a", "u1", 50),
+                podFinished("b", "u2", 50));
+        // Then
+        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(40_000);
+        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(60_000);
+    }
+
+    @Test
+    void distrustOfTheNodeThatIsReportedAfterTheReleaseIsRefundableToo() {
+        // Given
+        node.fold(node.held(0, holding("a", "u1", "g0")), podFinished("a", "u1", 30));
+        // When
+        node.fold(new LedgerFact.TrustChanged(Map.of(LedgerFact.TrustChanged.EVERY_DEVICE, at(10)), at(31)));
+        // Then
+        assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(10_000);
+        assertThat(node.millis(IntervalQuality.ALLOCATED_WHILE_FAULTY)).isEqualTo(20_000);
+    }
+
+    @Test
     void faultOfGpuAppliesToItsMigDevices() {
         // Given
         node.fold(
