@@ -13,6 +13,8 @@ import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.app.drain.DrainStep;
 import io.gpufleet.health.app.drain.Drainer;
+import io.gpufleet.health.app.remediation.RemediationStep;
+import io.gpufleet.health.app.remediation.Remediator;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.config.PoolsFile;
@@ -26,13 +28,16 @@ import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.SignalSender;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.KubernetesPodClient;
+import io.gpufleet.health.kubernetes.KubernetesRemediationClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.health.model.maintenance.Maintenance;
+import io.gpufleet.health.model.remediation.RemediationAdmission;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
@@ -120,21 +125,21 @@ public final class HealthMain {
         var metrics = new HealthMetrics(store, counters, config.mode());
         var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
-        var settings = new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, labelKeys(protection));
         Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
-        var step = new NodePatchStep(timed, signals, lease, counters, clock, settings);
+        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(protection));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
         Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, lease, backlog, freeze));
+        Remediator remediator = shutdown.add("remediator", remediator(client, signals, policy, lease, backlog, freeze));
 
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
                         new HealthProjection(policy, protection, backlog),
-                        new ReconcilerActor(reconciler, drainer),
+                        new ReconcilerActor(reconciler, drainer, remediator),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
@@ -154,9 +159,11 @@ public final class HealthMain {
         listen(vertx, router, config.http(), shutdown);
     }
 
-    private static Set<String> labelKeys(DisruptionBudgets protection) {
-        return Stream.concat(protection.labelKeys().stream(), Stream.of(Maintenance.KEY))
+    private static NodePatchStep.Settings patchSettings(DisruptionBudgets protection) {
+        Set<String> labelKeys = Stream.concat(
+                        protection.labelKeys().stream(), Stream.of(Maintenance.KEY, NodeReference.MANAGED))
                 .collect(Collectors.toUnmodifiableSet());
+        return new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, labelKeys);
     }
 
     private static Drainer drainer(
@@ -176,6 +183,24 @@ public final class HealthMain {
                 lease,
                 clock);
         return new Drainer(step.pausedBy(freeze), admission, backlog);
+    }
+
+    private static Remediator remediator(
+            KubernetesClient client,
+            SignalSender signals,
+            CurrentPolicy policy,
+            CurrentLease lease,
+            CatchUpStatus backlog,
+            Supplier<Optional<String>> freeze) {
+        var admission = new RemediationAdmission();
+        var step = new RemediationStep(
+                new KubernetesRemediationClient(client),
+                signals,
+                admission,
+                () -> policy.get().policy(),
+                lease,
+                Clock.systemUTC());
+        return new Remediator(step.pausedBy(freeze), admission, backlog);
     }
 
     private static Vertx vertx(Shutdown shutdown) {

@@ -103,7 +103,7 @@ final class LedgerFactMapper {
             case NODE_DELETED ->
                 Optional.of(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.NODE_LOST));
             case NODE -> Optional.of(new LedgerFact.NodeObserved());
-            case PATCH, OVERRIDE, DRAIN, FACT_NOT_SET -> Optional.empty();
+            case PATCH, OVERRIDE, DRAIN, REMEDIATION, FACT_NOT_SET -> Optional.empty();
         };
     }
 

@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * escalation        {steps: [{action, attempts: number}], within: ISO 8601 duration}, default in nvidia.yaml
  * drain             {notice, deadline, jobInterval: ISO 8601 durations, then: wait or delete, nodes: number,
  *                   namespaces, exclude: lists of patterns}, default in DrainSettings; only where a rule drains
+ * remediation       {actions: list of reset-gpu, reboot, power-cycle, replace, deadline: ISO 8601 duration, nodes: number},
+ *                   default in RemediationSettings: no action
  * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
  * xids, sxids       number: rule, in place of the immediate action's rule
  * kinds             fault-kind: rule, one for each kind of fault
@@ -55,6 +57,7 @@ public final class PolicyFile {
             "recoveryDwell",
             "escalation",
             "drain",
+            "remediation",
             "immediateActions",
             "kinds",
             "recoveryActions",
@@ -134,7 +137,8 @@ public final class PolicyFile {
                 rules("recoveryActions", RecoveryAction.class, PolicyFile::kebabCase),
                 duration("recoveryDwell", root.get("recoveryDwell"), Duration.ZERO),
                 escalation(),
-                new DrainSection(source, root.get("drain")).settings());
+                new DrainSection(source, root.get("drain")).settings(),
+                new RemediationSection(source, root.get("remediation")).settings());
     }
 
     private <E extends Enum<E>> Map<E, FaultRule> rules(String key, Class<E> type, Function<E, String> name) {

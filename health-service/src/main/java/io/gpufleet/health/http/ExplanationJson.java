@@ -10,6 +10,7 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -30,6 +31,7 @@ import java.util.Optional;
  * desired       {taint, label, recommendedAction, condition, message, outcome}
  * presence      why the health is not known; empty while it is
  * drain         {order, phase, since?, jobs, message}: which pods have to leave, and how far that is
+ * remediation?  {name, action, attempt, phase, at, deadline, message}: the newest one that an executor was asked for
  * quarantine?   note
  * incidents     the newest ones of the node, see {@link IncidentJson}
  * override?     {target, by, since}
@@ -63,6 +65,10 @@ final class ExplanationJson {
                 .put("drain", drain(state))
                 .put("presence", state.node().presence().reason())
                 .put("desired", desired(DesiredNode.of(verdict), outcome));
+        RemediationProgress remediation = state.acting().remediation();
+        if (remediation.phase() != RemediationProgress.Phase.NONE) {
+            json.put("remediation", remediation(remediation));
+        }
         if (state.quarantine() != null) {
             json.put("quarantine", state.quarantine().note());
         }
@@ -159,6 +165,17 @@ final class ExplanationJson {
                 .put("jobs", new JsonArray(progress.jobs()))
                 .put("message", progress.message());
         return progress.active() ? json.put("since", progress.since().toString()) : json;
+    }
+
+    private static JsonObject remediation(RemediationProgress progress) {
+        return new JsonObject()
+                .put("name", progress.remediation().name())
+                .put("action", progress.remediation().action().slug())
+                .put("attempt", progress.remediation().attempt())
+                .put("phase", progress.phase().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .put("at", progress.at().toString())
+                .put("deadline", progress.remediation().deadline().toString())
+                .put("message", progress.message());
     }
 
     private static JsonObject desired(DesiredNode desired, String outcome) {

@@ -134,6 +134,7 @@ final class DrainMapper {
                                 .map(holder -> new Holdings.Holder(
                                         new PodName(holder.getNamespace(), holder.getPod(), holder.getPodUid()),
                                         holder.getDeviceUuidsList()))
-                                .toList()));
+                                .toList()),
+                RemediationMapper.progress(wire));
     }
 }

@@ -2,6 +2,7 @@ package io.gpufleet.health.kafka;
 
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.drain.Drainer;
+import io.gpufleet.health.app.remediation.Remediator;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.runtime.projection.Actor;
@@ -11,15 +12,17 @@ import java.util.ArrayList;
 import java.util.Map;
 import java.util.Set;
 
-/** Hands committed states and the lease to the reconciler and the drainer. */
+/** Hands committed states and the lease to the reconciler, the drainer and the remediator. */
 public final class ReconcilerActor implements Actor<NodeState> {
     private final Reconciler reconciler;
     private final Drainer drainer;
+    private final Remediator remediator;
 
-    /** Actor of one reconciler and one drainer. */
-    public ReconcilerActor(Reconciler reconciler, Drainer drainer) {
+    /** Actor of one of each. */
+    public ReconcilerActor(Reconciler reconciler, Drainer drainer, Remediator remediator) {
         this.reconciler = reconciler;
         this.drainer = drainer;
+        this.remediator = remediator;
     }
 
     @Override
@@ -32,6 +35,7 @@ public final class ReconcilerActor implements Actor<NodeState> {
         });
         reconciler.begin(lease::held, verdicts);
         drainer.begin(all);
+        remediator.begin(all);
     }
 
     @Override
@@ -39,16 +43,19 @@ public final class ReconcilerActor implements Actor<NodeState> {
         states.values().forEach(state -> {
             reconciler.verdictCommitted(Verdict.of(state));
             drainer.committed(state);
+            remediator.committed(state);
         });
         forgotten.forEach(node -> {
             reconciler.forget(node);
             drainer.forget(node);
+            remediator.forget(node);
         });
     }
 
     @Override
     public void end() {
         drainer.end();
+        remediator.end();
         reconciler.end();
     }
 }

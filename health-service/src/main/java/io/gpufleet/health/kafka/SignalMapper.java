@@ -180,6 +180,7 @@ final class SignalMapper {
                         TextLimits.name(fact.getOverride().getBy()),
                         fact.getOverride().getRevision()));
             case DRAIN -> Optional.of(DrainMapper.reported(metadata, fact.getDrain()));
+            case REMEDIATION -> Optional.of(RemediationMapper.reported(metadata, fact.getRemediation()));
             case PATCH, POD, FACT_NOT_SET -> Optional.empty();
         };
     }

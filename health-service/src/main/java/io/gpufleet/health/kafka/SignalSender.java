@@ -4,8 +4,11 @@ import com.google.protobuf.Message;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.app.drain.DrainSink;
+import io.gpufleet.health.app.remediation.RemediationSink;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.health.model.remediation.Remediation;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.DrainReported;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
@@ -25,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Appends to {@code gpu.signals}. */
-public final class SignalSender implements SignalSink, CommandSink, DrainSink {
+public final class SignalSender implements SignalSink, CommandSink, DrainSink, RemediationSink {
     private static final Logger LOG = LoggerFactory.getLogger(SignalSender.class);
 
     private final EventSender sender;
@@ -96,6 +99,14 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink {
                                 .setPhase(DrainMapper.toWire(report.phase()))
                                 .addAllJobs(report.jobs())
                                 .setMessage(TextLimits.text(report.message()))));
+    }
+
+    @Override
+    public CompletionStage<Void> remediationReported(
+            String node, Remediation remediation, RemediationProgress.Phase phase, String message) {
+        return observed(
+                node,
+                KubernetesFact.newBuilder().setRemediation(RemediationMapper.toWire(remediation, phase, message)));
     }
 
     @Override

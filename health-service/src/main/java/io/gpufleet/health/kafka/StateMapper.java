@@ -63,6 +63,7 @@ final class StateMapper {
             wire.setPresence(PresenceMapper.toWire(state.node().presence()));
         }
         DrainMapper.write(state, wire);
+        RemediationMapper.write(state, wire);
         Maintenance maintenance = state.manual().maintenance();
         if (maintenance != null) {
             wire.setMaintenanceNote(maintenance.note())

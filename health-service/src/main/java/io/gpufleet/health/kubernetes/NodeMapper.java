@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.NodeSystemInfo;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
@@ -28,7 +29,6 @@ final class NodeMapper {
     static final String APPLIED = "gpufleet.io/applied";
     static final String RECOMMENDED_ACTION = "gpufleet.io/recommended-action";
     static final String HEALTH = "gpufleet.io/health";
-    static final String MANAGED = "gpufleet.io/managed";
     static final String CONDITION = "GpuUnhealthy";
     // A newer version may add keys to its annotation.
     static final ObjectMapper JSON =
@@ -88,7 +88,7 @@ final class NodeMapper {
                 info == null ? "" : text(info.getBootID()),
                 ready.filter("True"::equals).isPresent(),
                 unschedulable,
-                !"false".equals(labels.get(MANAGED)),
+                !"false".equals(labels.get(NodeReference.MANAGED)),
                 labels,
                 ready.filter(status -> !status.equals("True")).isPresent());
     }

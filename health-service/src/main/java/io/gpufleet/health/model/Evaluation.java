@@ -11,6 +11,7 @@ import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.device.Transitions;
 import io.gpufleet.health.model.fault.Episode;
+import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.SuspectReason;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
@@ -78,6 +79,17 @@ final class Evaluation {
                         uuid,
                         episode.with(
                                 new SuspectReason(false, episode.restraint().threshold())))));
+    }
+
+    /** Counts an attempt of which no signal tells; of the node itself where no device is named. */
+    void countAttempt(List<String> devices, RecommendedAction action, Duration within) {
+        devices.stream()
+                .filter(uuid -> state.device(uuid).isPresent())
+                .forEach(uuid -> emit(new HealthEvent.HistoryChanged(
+                        uuid, state.device(uuid).orElseThrow().history().attempted(action, within, at()))));
+        if (devices.isEmpty()) {
+            emit(new HealthEvent.HistoryChanged("", state.faults().history().attempted(action, within, at())));
+        }
     }
 
     /** Records a decision that changes nothing. */

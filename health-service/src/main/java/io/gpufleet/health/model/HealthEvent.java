@@ -9,6 +9,7 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
@@ -30,6 +31,9 @@ public sealed interface HealthEvent {
 
     /** A drain began, went on or ended. */
     record DrainChanged(DrainProgress progress) implements HealthEvent {}
+
+    /** A remediation was asked for, went on or ended. */
+    record RemediationChanged(RemediationProgress progress) implements HealthEvent {}
 
     /** Other pods hold devices. */
     record HoldingsChanged(Holdings holdings) implements HealthEvent {}

@@ -17,6 +17,7 @@ import io.gpufleet.health.model.HealthSignal.LocalHealthChanged;
 import io.gpufleet.health.model.HealthSignal.NodeObjectDeleted;
 import io.gpufleet.health.model.HealthSignal.NodeObjectObserved;
 import io.gpufleet.health.model.HealthSignal.OverrideObserved;
+import io.gpufleet.health.model.HealthSignal.RemediationReported;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
 import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
@@ -25,10 +26,16 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.health.model.presence.SilenceDetector;
+import io.gpufleet.health.model.remediation.Remediation.RemediatedDevice;
+import io.gpufleet.health.model.remediation.RemediationProgress;
+import io.gpufleet.health.model.remediation.RemediationProgress.Phase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -71,6 +78,7 @@ public final class HealthMachine {
                 ? reported(evaluation, reported)
                 : dispatch(evaluation, signal, DecisionContext.NONE);
         settlePresence(evaluation, now);
+        settleRemediation(evaluation, now);
         return evaluation.finish(context, policy, now, allowance);
     }
 
@@ -85,7 +93,10 @@ public final class HealthMachine {
         Stream<Instant> graces =
                 state.allEpisodes().filter(Episode::inGrace).map(episode -> evaluator.graceEnd(state, episode));
         Stream<Instant> presence = Stream.of(state.node().presence().changesAt());
-        return Stream.of(recovered, overrideEnd, graces, presence, state.forgettableAt().stream())
+        Stream<Instant> deadline = Stream.of(state.acting().remediation())
+                .filter(RemediationProgress::open)
+                .map(progress -> progress.remediation().deadline());
+        return Stream.of(recovered, overrideEnd, graces, presence, deadline, state.forgettableAt().stream())
                 .flatMap(times -> times)
                 .min(Comparator.naturalOrder())
                 .orElse(Instant.MAX);
@@ -166,6 +177,56 @@ public final class HealthMachine {
         return otherwise;
     }
 
+    /** Another Node object, another boot and what is in service again need nothing; a request of long ago does not begin. */
+    private DecisionContext remediation(Evaluation evaluation, RemediationReported report, DecisionContext otherwise) {
+        NodeState state = evaluation.state();
+        boolean applies = report.remediation()
+                        .target()
+                        .nodeUid()
+                        .equals(state.node().uid())
+                && report.remediation().target().bootId().equals(state.boot().id())
+                && evaluation.at().isBefore(report.remediation().deadline())
+                && state.forbids(report.remediation()).isEmpty();
+        if (report.phase() != Phase.REQUESTED || applies) {
+            state.acting()
+                    .remediation()
+                    .after(report.remediation(), report.phase(), evaluation.at(), report.message())
+                    .ifPresent(next -> changeRemediation(evaluation, next));
+        }
+        return otherwise;
+    }
+
+    private void settleRemediation(Evaluation evaluation, Instant now) {
+        NodeState state = evaluation.state();
+        RemediationProgress progress = state.acting().remediation();
+        if (progress.open()) {
+            progress.settled(
+                            state.node().uid(),
+                            state.boot().id(),
+                            state.allEpisodes().map(Episode::eventId).collect(Collectors.toSet()),
+                            now)
+                    .ifPresent(next -> changeRemediation(evaluation, next));
+        }
+    }
+
+    private void changeRemediation(Evaluation evaluation, RemediationProgress next) {
+        evaluation.emit(new HealthEvent.RemediationChanged(next));
+        List<String> devices = next.remediation().target().devices().stream()
+                .map(RemediatedDevice::uuid)
+                .toList();
+        // A boot is counted for devices only.
+        if (next.wasInVain() || (next.phase() == Phase.SUCCEEDED && devices.isEmpty())) {
+            evaluation.countAttempt(
+                    devices, next.remediation().action(), policy.escalation().within());
+        }
+        evaluation.recordUnchanged(
+                DecisionContext.of(next.message(), "remediation"),
+                "",
+                next.phase() == Phase.REQUESTED ? Decision.Status.ACTED : Decision.Status.RECORDED,
+                "remediation " + next.phase().name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": "
+                        + next.remediation().text());
+    }
+
     private static void updateEpoch(Evaluation evaluation, long epoch) {
         NodeState.Boot known = evaluation.state().boot();
         if (epoch > known.epoch()) {
@@ -216,6 +277,7 @@ public final class HealthMachine {
                 yield otherwise;
             }
             case DrainReported report -> new Drains(evaluation).handle(report, otherwise);
+            case RemediationReported report -> remediation(evaluation, report, otherwise);
             case DaemonSilence silence -> silence(evaluation, silence, otherwise);
             case NodeObjectObserved observed -> nodeObserved(evaluation, observed, otherwise);
             case NodeObjectDeleted deleted -> nodeDeleted(evaluation, deleted, otherwise);

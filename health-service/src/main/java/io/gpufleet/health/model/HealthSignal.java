@@ -5,6 +5,8 @@ import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
+import io.gpufleet.health.model.remediation.Remediation;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -161,6 +163,15 @@ public sealed interface HealthSignal {
             jobs = List.copyOf(jobs);
         }
     }
+
+    /**
+     * An executor is asked for an action, or something was seen of that.
+     *
+     * @param message one line for people
+     */
+    record RemediationReported(
+            EventMetadata metadata, Remediation remediation, RemediationProgress.Phase phase, String message)
+            implements HealthSignal {}
 
     /** The Node object was observed. */
     record NodeObjectObserved(EventMetadata metadata, String uid, NodeReference.Placement placement)

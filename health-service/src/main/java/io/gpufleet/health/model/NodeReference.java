@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record NodeReference(
         String name, String uid, @Nullable Instant goneSince, Placement placement, Presence presence) {
+    /** Label by which a Node opts out of everything, with the value {@code false}. */
+    public static final String MANAGED = "gpufleet.io/managed";
+
     /**
      * Fields of the Node object that budgets need.
      *
@@ -37,6 +40,11 @@ public record NodeReference(
         /** Copies the labels. */
         public Placement {
             labels = Map.copyOf(labels);
+        }
+
+        /** True when its label says that gpufleet leaves it alone. */
+        boolean optedOut() {
+            return "false".equals(labels.get(MANAGED));
         }
     }
 

@@ -10,6 +10,8 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.maintenance.Maintenance;
+import io.gpufleet.health.model.remediation.Remediation;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -54,10 +56,16 @@ public record NodeState(
      * @param heldBack what the policy asks for and is not carried out, by device; of the node by the empty text
      * @param drain how far the drain of the node is
      * @param holdings who holds which devices
+     * @param remediation how far the newest remediation is
      */
-    public record Acting(SequencedMap<String, HeldBack> heldBack, DrainProgress drain, Holdings holdings) {
+    public record Acting(
+            SequencedMap<String, HeldBack> heldBack,
+            DrainProgress drain,
+            Holdings holdings,
+            RemediationProgress remediation) {
         /** Nothing. */
-        public static final Acting NONE = new Acting(new TreeMap<>(), DrainProgress.NONE, Holdings.UNKNOWN);
+        public static final Acting NONE =
+                new Acting(new TreeMap<>(), DrainProgress.NONE, Holdings.UNKNOWN, RemediationProgress.NONE);
 
         /** Copies the map, sorted by key. */
         public Acting {
@@ -169,6 +177,27 @@ public record NodeState(
         return out.isEmpty() ? DrainOrder.NONE : new DrainOrder(wish.mode(), out);
     }
 
+    /** What forbids a remediation: what is in service, and what people care for, is left alone. */
+    public Optional<String> forbids(Remediation wanted) {
+        if (maintenance().isPresent()) {
+            return maintenance();
+        }
+        if (node.placement().optedOut()) {
+            return Optional.of("the Node opts out by its label " + NodeReference.MANAGED);
+        }
+        if (quarantine() != null) {
+            return Optional.of("an operator quarantined the node");
+        }
+        if (wanted.boots()) {
+            return tainted() ? Optional.empty() : Optional.of("the node is not out of service");
+        }
+        return wanted.target().devices().stream()
+                .map(Remediation.RemediatedDevice::uuid)
+                .filter(uuid -> device(uuid).filter(this::withdrawn).isEmpty())
+                .findFirst()
+                .map(uuid -> uuid + " is not out of service");
+    }
+
     /** Revision of the newest verdict. */
     public long revision() {
         return revisions.verdict();
@@ -264,15 +293,19 @@ public record NodeState(
     }
 
     NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
-        return with(new Acting(newHeldBack, acting.drain(), acting.holdings()));
+        return with(new Acting(newHeldBack, acting.drain(), acting.holdings(), acting.remediation()));
     }
 
     NodeState with(DrainProgress newDrain) {
-        return with(new Acting(acting.heldBack(), newDrain, acting.holdings()));
+        return with(new Acting(acting.heldBack(), newDrain, acting.holdings(), acting.remediation()));
     }
 
     NodeState with(Holdings newHoldings) {
-        return with(new Acting(acting.heldBack(), acting.drain(), newHoldings));
+        return with(new Acting(acting.heldBack(), acting.drain(), newHoldings, acting.remediation()));
+    }
+
+    NodeState with(RemediationProgress newRemediation) {
+        return with(new Acting(acting.heldBack(), acting.drain(), acting.holdings(), newRemediation));
     }
 
     private NodeState with(Acting newActing) {

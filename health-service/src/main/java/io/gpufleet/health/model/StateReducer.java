@@ -10,6 +10,7 @@ import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
@@ -34,6 +35,7 @@ public final class StateReducer {
             case HealthEvent.PresenceChanged(Presence presence) ->
                 state.withNode(state.node().with(presence));
             case HealthEvent.DrainChanged(DrainProgress progress) -> state.with(progress);
+            case HealthEvent.RemediationChanged(RemediationProgress progress) -> state.with(progress);
             case HealthEvent.HoldingsChanged(Holdings holdings) -> state.with(holdings);
             case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
             case HealthEvent.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->

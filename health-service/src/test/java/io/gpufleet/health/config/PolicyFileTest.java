@@ -13,11 +13,14 @@ import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.remediation.RemediationSettings;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -144,6 +147,41 @@ class PolicyFileTest {
                     .hasMessageStartingWith("policy mine: drain")
                     .message()
                     .doesNotContain("\n");
+        }
+    }
+
+    @Test
+    void executorsAreAskedForNothingUnlessThePolicySaysSo() {
+        HealthPolicy silent = PolicyFile.parse("mine", "policy: mine\nextends: nvidia\n");
+        HealthPolicy asking = PolicyFile.parse("mine", """
+                policy: mine
+                extends: nvidia
+                remediation: {actions: [reset-gpu, reboot], deadline: PT20M, nodes: 2}
+                """);
+
+        assertThat(silent.remediation().actions()).isEmpty();
+        assertThat(asking.remediation())
+                .isEqualTo(new RemediationSettings(
+                        Set.of(RecommendedAction.RESET_GPU, RecommendedAction.REBOOT), Duration.ofMinutes(20), 2));
+    }
+
+    @Test
+    void aMistakeInTheRemediationSectionIsOneLine() {
+        for (String section : List.of(
+                "reboot",
+                "{action: reboot}",
+                "{actions: reboot}",
+                "{actions: [support]}",
+                "{actions: [7]}",
+                "{deadline: 5m}",
+                "{deadline: PT0S}",
+                "{deadline: P31D}",
+                "{nodes: 0}",
+                "{nodes: many}")) {
+            assertThatThrownBy(() -> PolicyFile.parse("mine", "policy: mine\nextends: nvidia\nremediation: " + section))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessageStartingWith("policy mine: remediation")
+                    .hasMessageNotContaining("\n");
         }
     }
 }

@@ -78,7 +78,7 @@ final class NodeDeltaMapper {
                         ? Optional.of(
                                 new NodeDelta.LabelsApplied(fact.getPatch().getConflictsList()))
                         : Optional.empty();
-            case OVERRIDE, POD, DRAIN, FACT_NOT_SET -> Optional.empty();
+            case OVERRIDE, POD, DRAIN, REMEDIATION, FACT_NOT_SET -> Optional.empty();
         };
     }
 

@@ -36,6 +36,8 @@ class RightsClusterIT {
             "discovery.k8s.io/endpointslices",
             "gpufleet.io/gpuquotas",
             "gpufleet.io/gpuquotas/status",
+            "gpufleet.io/gpuremediations",
+            "gpufleet.io/gpuremediations/status",
             "authentication.k8s.io/tokenreviews",
             "authorization.k8s.io/subjectaccessreviews",
             "rbac.authorization.k8s.io/clusterroles",

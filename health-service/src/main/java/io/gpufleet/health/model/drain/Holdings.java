@@ -30,6 +30,13 @@ public record Holdings(boolean complete, List<Holder> holders) {
         }
     }
 
+    /** True when a pod holds one of these GPUs, or a MIG device, which may be on any of them. */
+    public boolean heldByAny(List<String> gpus) {
+        return holders.stream()
+                .flatMap(holder -> holder.devices().stream())
+                .anyMatch(device -> gpus.contains(device) || device.startsWith("MIG-"));
+    }
+
     /** True when the pod holds a device. */
     boolean holdsAny(PodName pod) {
         return holders.stream().anyMatch(holder -> holder.pod().matches(pod));

@@ -58,6 +58,15 @@ public record Escalation(List<Step> steps, Duration within) {
         return next;
     }
 
+    /** How often it may be tried; once when it is no step. */
+    public int attempts(RecommendedAction action) {
+        return steps.stream()
+                .filter(step -> step.action() == action)
+                .mapToInt(Step::attempts)
+                .findFirst()
+                .orElse(1);
+    }
+
     /** True for the step that only a person ends. */
     public boolean isTerminal(RecommendedAction action) {
         return action == steps.getLast().action();

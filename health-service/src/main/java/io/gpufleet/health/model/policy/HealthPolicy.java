@@ -8,6 +8,7 @@ import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.fault.RepairHistory;
+import io.gpufleet.health.model.remediation.RemediationSettings;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
@@ -25,6 +26,7 @@ import java.util.stream.Stream;
  *     the daemon waits for a dwell of its own before it clears a fault
  * @param escalation what is recommended for a fault that comes back
  * @param drain how nodes are drained, where a rule says that they are
+ * @param remediation what executors are asked for; nothing by default
  */
 public record HealthPolicy(
         String name,
@@ -33,8 +35,9 @@ public record HealthPolicy(
         Map<RecoveryAction, FaultRule> actions,
         Duration recoveryDwell,
         Escalation escalation,
-        DrainSettings drain) {
-    /** A policy that drains as usual, where a rule says so. */
+        DrainSettings drain,
+        RemediationSettings remediation) {
+    /** A policy that drains as usual, where a rule says so, and asks no executor for anything. */
     public HealthPolicy(
             String name,
             Map<FaultCode, FaultRule> codes,
@@ -42,7 +45,15 @@ public record HealthPolicy(
             Map<RecoveryAction, FaultRule> actions,
             Duration recoveryDwell,
             Escalation escalation) {
-        this(name, codes, kinds, actions, recoveryDwell, escalation, DrainSettings.DEFAULT);
+        this(
+                name,
+                codes,
+                kinds,
+                actions,
+                recoveryDwell,
+                escalation,
+                DrainSettings.DEFAULT,
+                RemediationSettings.DEFAULT);
     }
 
     /** Rejects a policy without a rule for every kind. */

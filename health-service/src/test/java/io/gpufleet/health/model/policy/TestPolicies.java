@@ -5,9 +5,11 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.remediation.RemediationSettings;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -55,6 +57,19 @@ public final class TestPolicies {
                 standard.actions(),
                 standard.recoveryDwell(),
                 standard.escalation());
+    }
+
+    /** The policy, which leaves these actions to executors. */
+    public static HealthPolicy remediating(HealthPolicy policy, RecommendedAction... actions) {
+        return new HealthPolicy(
+                policy.name(),
+                policy.codes(),
+                policy.kinds(),
+                policy.actions(),
+                policy.recoveryDwell(),
+                policy.escalation(),
+                policy.drain(),
+                new RemediationSettings(Set.of(actions), Duration.ofMinutes(30), 1));
     }
 
     private static FaultRule draining(FaultRule rule, DrainMode mode) {

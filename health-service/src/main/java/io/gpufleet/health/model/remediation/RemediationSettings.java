@@ -1,0 +1,42 @@
+package io.gpufleet.health.model.remediation;
+
+import io.gpufleet.health.model.fault.RecommendedAction;
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * Which recommended actions executors are asked for.
+ *
+ * @param actions of {@link #EXECUTABLE}; none by default
+ * @param deadline from the request, after which an effect that was not seen is a failed attempt
+ * @param nodes so many nodes are worked on at once
+ */
+public record RemediationSettings(Set<RecommendedAction> actions, Duration deadline, int nodes) {
+    private static final Duration SHORTEST = Duration.ofMinutes(1);
+    private static final Duration LONGEST = Duration.ofDays(30);
+
+    /** What an executor can do. */
+    public static final Set<RecommendedAction> EXECUTABLE = Set.of(
+            RecommendedAction.RESET_GPU,
+            RecommendedAction.REBOOT,
+            RecommendedAction.POWER_CYCLE,
+            RecommendedAction.REPLACE);
+
+    /** Nobody is asked for anything. */
+    public static final RemediationSettings DEFAULT = new RemediationSettings(Set.of(), Duration.ofMinutes(30), 1);
+
+    /** Rejects what cannot work. */
+    public RemediationSettings {
+        actions = Set.copyOf(actions);
+        if (!EXECUTABLE.containsAll(actions)) {
+            throw new IllegalArgumentException(
+                    "remediation takes actions of reset-gpu, reboot, power-cycle and replace");
+        }
+        if (deadline.compareTo(SHORTEST) < 0 || deadline.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("remediation takes a deadline from PT1M to P30D, not " + deadline);
+        }
+        if (nodes < 1) {
+            throw new IllegalArgumentException("remediation takes nodes from 1, not " + nodes);
+        }
+    }
+}
