@@ -1,5 +1,7 @@
 package io.gpufleet.health.kubernetes;
 
+import static org.awaitility.Awaitility.await;
+
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -96,7 +99,12 @@ final class ManifestRights implements AutoCloseable {
 
     @Override
     public void close() {
-        granted.forEach(object -> admin.resource(object).delete());
+        granted.forEach(object -> {
+            admin.resource(object).delete();
+            // The next test may install it anew.
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> admin.resource(object).get() == null);
+        });
         limited.close();
         admin.close();
     }
