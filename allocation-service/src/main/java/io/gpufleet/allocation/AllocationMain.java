@@ -3,6 +3,7 @@ package io.gpufleet.allocation;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.AdmissionProof;
+import io.gpufleet.allocation.app.KnownGpuResources;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.TermListener;
@@ -35,6 +36,8 @@ import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
 import io.gpufleet.allocation.kubernetes.ListClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
 import io.gpufleet.allocation.webhook.QuotaAdmissionHandler;
 import io.gpufleet.allocation.webhook.WebhookServer;
@@ -89,6 +92,7 @@ public final class AllocationMain {
     private final ActiveLease active = new ActiveLease();
     private final ActiveLease quotaLease = new ActiveLease();
     private final DeciderHealth health = new DeciderHealth(System::nanoTime);
+    private final KnownGpuResources resources;
     private final Vertx vertx;
     private final KubernetesClient client;
     private final KubernetesClient lists;
@@ -96,6 +100,7 @@ public final class AllocationMain {
     private AllocationMain(Environment environment, Shutdown shutdown) {
         this.config = AllocationConfig.from(environment);
         this.bus = BusConfig.from(environment);
+        this.resources = new KnownGpuResources(GpuResources.NONE.with(config.gpuResources()));
         this.shutdown = shutdown;
         TopicCheck.run(bus);
         this.client = shutdown.add(
@@ -125,8 +130,13 @@ public final class AllocationMain {
         var incarnation = new CompletableFuture<Long>();
         var podEnds = podEnds(incarnation);
         var decider = decider();
-        var ledger = new Ledger(decider::modelsAnnounced);
-        var watch = shutdown.add("informers", ClusterWatch.open(lists, new ClusterEventRouter(decider, podEnds)));
+        decider.observe(new QuotaEvent.GpuResourcesKnown(config.gpuResources()));
+        var ledger = new Ledger(announced -> {
+            resources.announced(announced.values());
+            decider.gpusAnnounced(announced);
+        });
+        var events = new ClusterEventRouter(decider, podEnds, resources);
+        var watch = shutdown.add("informers", ClusterWatch.open(lists, events, resources));
         var handler = new QuotaAdmissionHandler(decider);
         var grpc = shutdown.add("grpc", grpcServer(handler, decider));
         var engine = shutdown.add("projection", engine(ledger, List.of(podEnds), grpc.advertisedAddress()));
@@ -225,8 +235,8 @@ public final class AllocationMain {
                 new CertificateSecret(client, quotaLease, settings.namespace()),
                 WebhookRegistration.serverNames(settings.namespace(), settings.url()),
                 clock);
-        var registration =
-                new WebhookRegistration(client, quotaLease, settings.namespace(), settings.url(), proof::pathToken);
+        var registration = new WebhookRegistration(
+                client, quotaLease, settings.namespace(), settings.url(), proof::pathToken, resources);
         return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
     }
 

@@ -81,6 +81,23 @@ abstract class QuotaContract {
     }
 
     @Test
+    void renamedResourceCountsOnceANodeAnnouncesIt() {
+        String renamed = "example.com/a100-whole";
+        String namespace = enforced(Map.of("A100", 2));
+        // When
+        environment().announceA100As(renamed);
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment()
+                        .dryRun(environment().a100Pod(namespace, "three", renamed, 3))
+                        .contains("limit 2 A100, used 0, requested 3"));
+        assertThat(environment().create(environment().a100Pod(namespace, "two", renamed, 2)))
+                .isEmpty();
+        assertThat(environment().create(environment().a100Pod(namespace, "one", 1)))
+                .contains("limit 2 A100, used 2");
+    }
+
+    @Test
     void twoNamespacesShareOneQuota() {
         String one = environment().namespace();
         String other = environment().namespace();

@@ -38,6 +38,8 @@ final class QuotaTestEnvironment implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String CRD = "../k8s/base/crds/gpuquotas.yaml";
 
+    private static final String A100 = "NVIDIA A100-SXM4-40GB";
+
     private final KubernetesClient client;
     private final BrokerProcess broker;
     private final Map<String, String> settings = new HashMap<>();
@@ -64,7 +66,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 "GPUFLEET_WEBHOOK_HOST", "127.0.0.1",
                 "GPUFLEET_WEBHOOK_PORT", Integer.toString(webhook),
                 "GPUFLEET_WEBHOOK_URL", "https://127.0.0.1:" + webhook + "/admit"));
-        node("NVIDIA A100-SXM4-40GB", "A100");
+        node(A100, "A100");
         node("NVIDIA H100 80GB HBM3", "H100");
         service = launch();
     }
@@ -189,6 +191,10 @@ final class QuotaTestEnvironment implements AutoCloseable {
     }
 
     Pod pod(String namespace, String name, String gpus, Map<String, String> selector) {
+        return pod(namespace, name, Map.of("nvidia.com/gpu", new Quantity(gpus)), selector);
+    }
+
+    Pod pod(String namespace, String name, Map<String, Quantity> limits, Map<String, String> selector) {
         return new PodBuilder()
                 .withNewMetadata()
                 .withName(name)
@@ -201,7 +207,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 .withName("main")
                 .withImage("testbed/pause:1")
                 .withNewResources()
-                .addToLimits("nvidia.com/gpu", new Quantity(gpus))
+                .withLimits(limits)
                 .endResources()
                 .endContainer()
                 .endSpec()
@@ -209,13 +215,38 @@ final class QuotaTestEnvironment implements AutoCloseable {
     }
 
     Pod a100Pod(String namespace, String name, int gpus) {
-        return pod(namespace, name, Integer.toString(gpus), Map.of("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-40GB"));
+        return a100Pod(namespace, name, "nvidia.com/gpu", gpus);
+    }
+
+    Pod a100Pod(String namespace, String name, String resource, int gpus) {
+        return pod(
+                namespace,
+                name,
+                Map.of(resource, new Quantity(Integer.toString(gpus))),
+                Map.of("nvidia.com/gpu.product", A100.replace(' ', '-')));
+    }
+
+    /** The daemon of the A100 node announces its GPUs under the name of a resource. */
+    void announceA100As(String resource) {
+        DaemonEventProducer daemon = daemons.getFirst();
+        var announced = daemon.announcement(new TestGpus(8, A100, "A100"));
+        announced.getGpusBuilderList().forEach(gpu -> gpu.setResource(resource));
+        daemon.announce(announced.build());
     }
 
     /** Creates a pod; returns the message of the denial, or an empty text. */
     String create(Pod pod) {
+        return refusal(client.resource(pod)::create);
+    }
+
+    /** The message with which the creation of a pod would be denied, or an empty text. */
+    String dryRun(Pod pod) {
+        return refusal(() -> client.resource(pod).dryRun().create());
+    }
+
+    private static String refusal(Runnable creation) {
         try {
-            client.resource(pod).create();
+            creation.run();
             return "";
         } catch (KubernetesClientException refused) {
             return String.valueOf(refused.getMessage());

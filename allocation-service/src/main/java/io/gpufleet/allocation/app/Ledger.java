@@ -1,9 +1,8 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -15,19 +14,19 @@ import org.jspecify.annotations.Nullable;
 /** Committed ledgers of the fleet, for readers on any thread; one thread updates them, on the active replica and on standbys. */
 public final class Ledger {
     private final Map<String, NodeLedger> nodes = new ConcurrentHashMap<>();
-    private final Consumer<Map<String, List<GpuModel>>> onModelsChanged;
+    private final Consumer<Map<String, AnnouncedGpus>> onGpusChanged;
 
-    /** An empty ledger; {@code onModelsChanged} receives the GPU models of the nodes whose models change. */
-    public Ledger(Consumer<Map<String, List<GpuModel>>> onModelsChanged) {
-        this.onModelsChanged = onModelsChanged;
+    /** An empty ledger; {@code onGpusChanged} receives the GPUs of the nodes whose announcement changes. */
+    public Ledger(Consumer<Map<String, AnnouncedGpus>> onGpusChanged) {
+        this.onGpusChanged = onGpusChanged;
     }
 
     /** Node ledgers were committed, and nodes given up. */
     public void committed(Map<String, NodeLedger> changed, Set<String> forgotten) {
-        Map<String, List<GpuModel>> models = new LinkedHashMap<>();
-        changed.forEach((node, state) -> compare(node, nodes.put(node, state), state, models));
-        forgotten.forEach(node -> compare(node, nodes.remove(node), NodeLedger.EMPTY, models));
-        report(models);
+        Map<String, AnnouncedGpus> gpus = new LinkedHashMap<>();
+        changed.forEach((node, state) -> compare(node, nodes.put(node, state), state, gpus));
+        forgotten.forEach(node -> compare(node, nodes.remove(node), NodeLedger.EMPTY, gpus));
+        report(gpus);
     }
 
     /** All ledgers are read anew: a node that does not come back is not known any more. */
@@ -36,16 +35,16 @@ public final class Ledger {
     }
 
     private static void compare(
-            String node, @Nullable NodeLedger before, NodeLedger after, Map<String, List<GpuModel>> models) {
-        List<GpuModel> known = before == null ? List.of() : before.gpus().models();
-        if (!known.equals(after.gpus().models())) {
-            models.put(node, after.gpus().models());
+            String node, @Nullable NodeLedger before, NodeLedger after, Map<String, AnnouncedGpus> gpus) {
+        AnnouncedGpus known = before == null ? AnnouncedGpus.NONE : before.gpus();
+        if (!known.equals(after.gpus())) {
+            gpus.put(node, after.gpus());
         }
     }
 
-    private void report(Map<String, List<GpuModel>> models) {
-        if (!models.isEmpty()) {
-            onModelsChanged.accept(models);
+    private void report(Map<String, AnnouncedGpus> gpus) {
+        if (!gpus.isEmpty()) {
+            onGpusChanged.accept(gpus);
         }
     }
 

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pod that requests GPUs, as the API server shows it.
+ * A pod that requests extended resources, as the API server shows it.
  *
  * @param phase {@code status.phase}
  * @param finishedAt latest finishedAt of all its containers by the node's clock; null until the pod finished

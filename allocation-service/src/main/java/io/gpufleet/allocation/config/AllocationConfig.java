@@ -1,13 +1,22 @@
 package io.gpufleet.allocation.config;
 
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
 import java.net.URI;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
-/** Settings of the allocation-service, without those of the bus. */
-public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads) {
+/**
+ * Settings of the allocation-service, without those of the bus.
+ *
+ * @param gpuResources names of resources that are GPUs before any node announced them
+ */
+public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads, Set<String> gpuResources) {
     private static final int MAX_PORT = 65_535;
 
     /** Address of the HTTP and gRPC servers, and their ports. */
@@ -37,6 +46,10 @@ public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads
                     "GPUFLEET_NAMESPACE",
                     "gpufleet-system",
                     "namespace of the Service and of the Secret with the certificate"),
+            Setting.optional(
+                    "GPUFLEET_GPU_RESOURCES",
+                    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*",
+                    "resources that quotas count before a node announces them; * at the end: every name that begins so"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged"));
 
@@ -59,7 +72,22 @@ public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads
                         environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),
                         url,
                         environment.text("GPUFLEET_NAMESPACE")),
-                ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")));
+                ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")),
+                gpuResources(environment));
+    }
+
+    private static Set<String> gpuResources(Environment environment) {
+        Set<String> names = Arrays.stream(
+                        environment.text("GPUFLEET_GPU_RESOURCES").split(","))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (!names.stream().allMatch(GpuResources::isValid)) {
+            throw environment.invalid(
+                    "GPUFLEET_GPU_RESOURCES",
+                    "names of extended resources, for example nvidia.com/gpu,nvidia.com/mig-*");
+        }
+        return names;
     }
 
     private static boolean usable(String url) {

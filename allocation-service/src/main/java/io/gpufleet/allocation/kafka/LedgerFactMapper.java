@@ -27,7 +27,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Maps inputs of the projection to facts of the ledger; most inputs have none. */
 final class LedgerFactMapper {
@@ -155,7 +157,26 @@ final class LedgerFactMapper {
                     (one, two) -> new GpuModel(one.model(), one.shortModel(), one.gpus() + two.gpus()));
             gpu.getMigInstancesList().forEach(mig -> migParents.put(mig.getUuid(), gpu.getUuid()));
         }
-        return new LedgerFact.GpusAnnounced(new AnnouncedGpus(List.copyOf(models.values()), migParents));
+        return new LedgerFact.GpusAnnounced(
+                new AnnouncedGpus(List.copyOf(models.values()), offers(announced), migParents));
+    }
+
+    private static SortedSet<AnnouncedGpus.Offer> offers(NodeAnnounced announced) {
+        SortedSet<AnnouncedGpus.Offer> offers = new TreeSet<>();
+        for (Gpu gpu : announced.getGpusList()) {
+            offers.add(offer(gpu.getResource(), gpu, ""));
+            gpu.getMigInstancesList().forEach(mig -> offers.add(offer(mig.getResource(), gpu, mig.getProfile())));
+        }
+        offers.removeIf(offer -> offer.resource().isEmpty());
+        return offers;
+    }
+
+    private static AnnouncedGpus.Offer offer(String resource, Gpu gpu, String migProfile) {
+        return new AnnouncedGpus.Offer(
+                resource,
+                gpu.getShortModel(),
+                migProfile,
+                Math.max(1, gpu.getSharing().getReplicas()));
     }
 
     private static EventSequence eventSequence(Inbound.Event event) {

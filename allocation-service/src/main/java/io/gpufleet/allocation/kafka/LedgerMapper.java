@@ -19,6 +19,7 @@ import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.allocation.model.ledger.PendingAllocate;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
 import io.gpufleet.proto.allocation.v1.NodeGpuModel;
+import io.gpufleet.proto.allocation.v1.NodeGpuOffer;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.PendingAllocation;
 import io.gpufleet.proto.allocation.v1.UntrustedDevice;
@@ -27,6 +28,7 @@ import io.gpufleet.proto.allocation.v1.UsageQuality;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** Maps node ledgers and usage entries to messages, and the messages of node ledgers back: to an equal state. */
@@ -51,6 +53,13 @@ final class LedgerMapper {
                         .setModel(model.model())
                         .setShortModel(model.shortModel())
                         .setGpus(model.gpus())));
+        ledger.gpus()
+                .offers()
+                .forEach(offer -> state.addOffers(NodeGpuOffer.newBuilder()
+                        .setResource(offer.resource())
+                        .setShortModel(offer.shortModel())
+                        .setMigProfile(offer.migProfile())
+                        .setReplicas(offer.replicas())));
         ledger.closed().intervals().forEach(closed -> {
             state.addClosed(closed(closed));
             if (closed.adjustments() > 0) {
@@ -105,6 +114,13 @@ final class LedgerMapper {
                         state.getModelsList().stream()
                                 .map(model -> new GpuModel(model.getModel(), model.getShortModel(), model.getGpus()))
                                 .toList(),
+                        state.getOffersList().stream()
+                                .map(offer -> new AnnouncedGpus.Offer(
+                                        offer.getResource(),
+                                        offer.getShortModel(),
+                                        offer.getMigProfile(),
+                                        offer.getReplicas()))
+                                .collect(Collectors.toCollection(TreeSet::new)),
                         state.getMigParentsMap()),
                 state.hasGoneSince() ? time(state.getGoneSince()) : null);
     }

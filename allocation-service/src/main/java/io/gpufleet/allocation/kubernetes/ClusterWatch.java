@@ -10,16 +10,17 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.gpufleet.allocation.app.quota.ClusterInput;
 import io.gpufleet.allocation.app.quota.ClusterListener;
-import io.gpufleet.allocation.model.scheduling.GpuResource;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Informers for pods that request GPUs, Nodes and namespaces; they retry while the API server is unavailable. */
+/** Informers for pods that request extended resources, Nodes and namespaces; they retry while the API server is unavailable. */
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
@@ -35,13 +36,14 @@ public final class ClusterWatch implements AutoCloseable {
         this.listener = listener;
     }
 
-    /** Starts the informers and returns at once. */
-    public static ClusterWatch open(KubernetesClient client, ClusterListener listener) {
+    /** Starts the informers and returns at once; {@code resources} tells which resources of a Node are GPUs. */
+    public static ClusterWatch open(
+            KubernetesClient client, ClusterListener listener, Supplier<GpuResources> resources) {
         var watch = new ClusterWatch(listener);
         watch.start(
                 ClusterInput.NODES,
                 client.nodes(),
-                node -> listener.nodeUpdated(nodeInfo(node)),
+                node -> listener.nodeUpdated(nodeInfo(node, resources.get())),
                 node -> listener.nodeDeleted(node.getMetadata().getName()));
         watch.start(
                 ClusterInput.NAMESPACES,
@@ -58,12 +60,12 @@ public final class ClusterWatch implements AutoCloseable {
                         .removeNamespaceIndex()
                         .itemStore(new ReducedPods()),
                 pod -> {
-                    if (PodMapper.requestsGpus(pod)) {
+                    if (PodMapper.mayRequestGpus(pod)) {
                         listener.podUpdated(PodMapper.observed(pod, false));
                     }
                 },
                 (Pod pod) -> {
-                    if (PodMapper.requestsGpus(pod)) {
+                    if (PodMapper.mayRequestGpus(pod)) {
                         listener.podDeleted(PodMapper.observed(pod, true));
                     }
                 });
@@ -118,12 +120,12 @@ public final class ClusterWatch implements AutoCloseable {
                 .toList();
     }
 
-    private static NodeInfo nodeInfo(Node node) {
+    private static NodeInfo nodeInfo(Node node, GpuResources resources) {
         Map<String, String> labels = labels(node);
         boolean hasGpus = labels.containsKey("nvidia.com/gpu.product")
                 || (node.getStatus() != null
                         && node.getStatus().getCapacity() != null
-                        && node.getStatus().getCapacity().keySet().stream().anyMatch(GpuResource::isGpu));
+                        && node.getStatus().getCapacity().keySet().stream().anyMatch(resources::contains));
         return new NodeInfo(node.getMetadata().getName(), labels, hasGpus);
     }
 

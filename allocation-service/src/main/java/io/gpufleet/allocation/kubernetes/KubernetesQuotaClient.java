@@ -131,7 +131,7 @@ public final class KubernetesQuotaClient implements QuotaClient {
             try {
                 PodList found = podPage(next);
                 page.accept(found.getItems().stream()
-                        .filter(PodMapper::requestsGpus)
+                        .filter(PodMapper::mayRequestGpus)
                         .map(PodMapper::gpuPod)
                         .toList());
                 String rest = found.getMetadata().getContinue();

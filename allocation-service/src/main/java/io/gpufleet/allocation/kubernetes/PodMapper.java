@@ -11,7 +11,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuResource;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import io.gpufleet.allocation.model.scheduling.SelectorRequirement;
 import java.time.DateTimeException;
@@ -35,13 +35,9 @@ final class PodMapper {
 
     private PodMapper() {}
 
-    /** True when a container of the pod requests GPUs. */
-    static boolean requestsGpus(Pod pod) {
-        return pod.getSpec() != null
-                && containers(pod).stream()
-                        .anyMatch(container -> Stream.concat(
-                                        container.limits().keySet().stream(), container.requests().keySet().stream())
-                                .anyMatch(GpuResource::isGpu));
+    /** True when a container of the pod requests a resource that is a GPU or may become known as one. */
+    static boolean mayRequestGpus(Pod pod) {
+        return pod.getSpec() != null && GpuResources.requestsExtended(containers(pod));
     }
 
     static ObservedPod observed(Pod pod, boolean deleted) {

@@ -16,14 +16,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pods as the informer remembers them: of a pod without GPUs its name and version, of one with GPUs what PodMapper reads.
+ * Pods as the informer remembers them: of a pod without extended resources its name and version, of one with them what PodMapper reads.
  * The handlers still receive each pod as it came.
  */
 final class ReducedPods implements ItemStore<Pod> {
     private final Map<String, Pod> pods = new ConcurrentHashMap<>();
 
     static Pod reduce(Pod pod) {
-        return PodMapper.requestsGpus(pod)
+        return PodMapper.mayRequestGpus(pod)
                 ? new PodBuilder()
                         .withMetadata(metadata(pod.getMetadata())
                                 .withGenerateName(pod.getMetadata().getGenerateName())

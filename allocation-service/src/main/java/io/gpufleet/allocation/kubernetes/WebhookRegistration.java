@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.WebhookRegistrar;
 import io.gpufleet.allocation.app.quota.QuotaLeader;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -39,14 +40,6 @@ public final class WebhookRegistration implements WebhookRegistrar {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookRegistration.class);
     private static final int TIMEOUT_SECONDS = 3;
     private static final String PATH = "/admit/";
-    private static final String CONTAINER_REQUESTS_GPUS =
-            "(has(c.resources) && ((has(c.resources.limits) && c.resources.limits.exists(r,"
-                    + " r.startsWith('nvidia.com/gpu') || r.startsWith('nvidia.com/mig-'))) || (has(c.resources.requests)"
-                    + " && c.resources.requests.exists(r, r.startsWith('nvidia.com/gpu') ||"
-                    + " r.startsWith('nvidia.com/mig-')))))";
-    private static final String POD_REQUESTS_GPUS = "object.spec.containers.exists(c, " + CONTAINER_REQUESTS_GPUS
-            + ") || (has(object.spec.initContainers) && object.spec.initContainers.exists(c, " + CONTAINER_REQUESTS_GPUS
-            + "))";
 
     private final KubernetesClient client;
     private final ActiveLease active;
@@ -54,15 +47,25 @@ public final class WebhookRegistration implements WebhookRegistrar {
     private final String url;
     private final Supplier<String> pathToken;
     private final WebhookEndpoints endpoints;
+    private final Supplier<GpuResources> resources;
 
-    /** Registers {@code url}, or the Service of the namespace where that is empty; the token is the last part of the path. */
+    /**
+     * Registers {@code url}, or the Service of the namespace where that is empty; the token is the last part of the path.
+     * Pods that request one of the resources known at a time reach the webhook.
+     */
     public WebhookRegistration(
-            KubernetesClient client, ActiveLease active, String namespace, String url, Supplier<String> pathToken) {
+            KubernetesClient client,
+            ActiveLease active,
+            String namespace,
+            String url,
+            Supplier<String> pathToken,
+            Supplier<GpuResources> resources) {
         this.client = client;
         this.active = active;
         this.namespace = namespace;
         this.url = url;
         this.pathToken = pathToken;
+        this.resources = resources;
         this.endpoints = new WebhookEndpoints(client, namespace, !url.isEmpty());
     }
 
@@ -165,7 +168,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
                         .withResources("pods")
                         .withScope("Namespaced")
                         .build())
-                .addNewMatchCondition(POD_REQUESTS_GPUS, "requests-gpus")
+                .addNewMatchCondition(GpuMatchCondition.of(resources.get()), "requests-gpus")
                 .withClientConfig(clientConfig(caPem))
                 .build();
     }

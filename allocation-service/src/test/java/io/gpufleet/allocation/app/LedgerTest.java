@@ -11,16 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Committed ledgers, and the GPU models that follow from them. */
 class LedgerTest {
     private final List<String> models = new ArrayList<>();
-    private final Ledger ledger = new Ledger(changed -> changed.forEach((node, known) ->
-            models.add(node + " " + known.stream().map(GpuModel::shortModel).toList())));
+    private final Ledger ledger = new Ledger(changed -> changed.forEach((node, known) -> models.add(
+            node + " " + known.models().stream().map(GpuModel::shortModel).toList())));
 
     private static NodeLedger announced(String shortModel) {
-        var gpus = new AnnouncedGpus(List.of(new GpuModel("NVIDIA " + shortModel, shortModel, 8)), Map.of());
+        var gpus = new AnnouncedGpus(
+                List.of(new GpuModel("NVIDIA " + shortModel, shortModel, 8)), new TreeSet<>(), Map.of());
         return LedgerReducer.fold("c1", "n1", NodeLedger.EMPTY, new LedgerFact.GpusAnnounced(gpus))
                 .next();
     }

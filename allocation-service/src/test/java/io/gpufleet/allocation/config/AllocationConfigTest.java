@@ -7,6 +7,7 @@ import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Settings: defaults, and messages of invalid ones. */
@@ -21,7 +22,8 @@ class AllocationConfigTest {
                 .isEqualTo(new AllocationConfig(
                         new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
                         new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system"),
-                        ReadsMode.KUBERNETES));
+                        ReadsMode.KUBERNETES,
+                        Set.of("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-*")));
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeSet;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
@@ -48,7 +49,10 @@ class LedgerMapperTest {
                         random.nextBoolean() ? Map.of("g0", at(step - random.nextInt(9))) : Map.of(), at(step));
             case 3 ->
                 new LedgerFact.GpusAnnounced(new AnnouncedGpus(
-                        List.of(new GpuModel("NVIDIA A100", "A100", 1 + random.nextInt(8))), Map.of("MIG-1", "g0")));
+                        List.of(new GpuModel("NVIDIA A100", "A100", 1 + random.nextInt(8))),
+                        new TreeSet<>(List.of(
+                                new AnnouncedGpus.Offer("nvidia.com/a100", "A100", "1g.5gb", 1 + random.nextInt(3)))),
+                        Map.of("MIG-1", "g0")));
             default ->
                 new LedgerFact.HoldingsSnapshot(
                         "b" + random.nextInt(2),

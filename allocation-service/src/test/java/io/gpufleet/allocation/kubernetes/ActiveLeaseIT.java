@@ -13,8 +13,11 @@ import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
+import io.gpufleet.allocation.app.KnownGpuResources;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaStatus;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.testkit.TestKubernetes;
 import java.io.FileInputStream;
@@ -22,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -44,6 +48,8 @@ class ActiveLeaseIT {
 
     private final AtomicInteger asked = new AtomicInteger();
     private final ActiveLease active = new ActiveLease();
+    private final KnownGpuResources resources =
+            new KnownGpuResources(GpuResources.NONE.with(List.of("nvidia.com/gpu", "nvidia.com/mig-*")));
     private boolean held;
     private FakeApiServer api;
     private KubernetesClient client;
@@ -117,7 +123,7 @@ class ActiveLeaseIT {
 
     @Test
     void webhookIsRegisteredUnderTheLeaseOnly() {
-        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token", resources::get);
         var configurations = client.admissionRegistration().v1().validatingWebhookConfigurations();
         assertThat(registration.ensure("ca")).isFalse();
         assertThat(configurations.withName(WebhookRegistration.NAME).get()).isNull();
@@ -128,6 +134,35 @@ class ActiveLeaseIT {
         held = false;
         assertThat(registration.ensure("ca")).isTrue();
         assertThat(registration.ensure("other ca")).isFalse();
+    }
+
+    @Test
+    void webhookCoversAResourceOnceItIsAnnounced() {
+        held = true;
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token", resources::get);
+        registration.ensure("ca");
+        assertThat(matchCondition())
+                .contains("r in ['nvidia.com/gpu'] || r.startsWith('nvidia.com/mig-')")
+                .doesNotContain("example.com");
+        // When
+        var offers = new TreeSet<>(List.of(new AnnouncedGpus.Offer("example.com/a100-whole", "A100", "", 1)));
+        resources.announced(List.of(new AnnouncedGpus(List.of(), offers, Map.of())));
+        registration.ensure("ca");
+        // Then
+        assertThat(matchCondition()).contains("r in ['example.com/a100-whole', 'nvidia.com/gpu']");
+    }
+
+    private String matchCondition() {
+        return client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName(WebhookRegistration.NAME)
+                .get()
+                .getWebhooks()
+                .getFirst()
+                .getMatchConditions()
+                .getFirst()
+                .getExpression();
     }
 
     private static Stream<Arguments> changesOfWebhook() {
@@ -160,7 +195,7 @@ class ActiveLeaseIT {
     @MethodSource("changesOfWebhook")
     void everyFieldOfTheWebhookIsRepaired(String field, Consumer<ValidatingWebhook> change) {
         held = true;
-        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token", resources::get);
         registration.ensure("ca");
         var configuration = client.admissionRegistration()
                 .v1()
@@ -181,7 +216,7 @@ class ActiveLeaseIT {
     @Test
     void failuresAreIgnoredUntilTheServiceLeadsToReadyReplica() {
         held = true;
-        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token");
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token", resources::get);
         // Given a Service that leads nowhere
         registration.ensure("ca");
         registration.ensure("ca");

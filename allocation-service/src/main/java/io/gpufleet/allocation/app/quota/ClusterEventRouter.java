@@ -3,30 +3,42 @@ package io.gpufleet.allocation.app.quota;
 import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
+import java.util.function.Supplier;
 
-/** Passes the events of the cluster to the quota decider, and those of pods to the reporter of their ends as well. */
+/** Passes the events of the cluster to the quota decider, and those of pods with GPUs to the reporter of their ends as well. */
 public final class ClusterEventRouter implements ClusterListener {
     private final QuotaDecider decider;
     private final PodEndReporter podEnds;
+    private final Supplier<GpuResources> resources;
 
-    /** Routes to these two. */
-    public ClusterEventRouter(QuotaDecider decider, PodEndReporter podEnds) {
+    /** Routes to these two; {@code resources} are the GPUs that are known now. */
+    public ClusterEventRouter(QuotaDecider decider, PodEndReporter podEnds, Supplier<GpuResources> resources) {
         this.decider = decider;
         this.podEnds = podEnds;
+        this.resources = resources;
     }
 
     @Override
     public void podUpdated(ObservedPod pod) {
         decider.podObserved(pod.gpuPod());
-        podEnds.podUpdated(pod);
+        if (hasGpus(pod)) {
+            podEnds.podUpdated(pod);
+        }
     }
 
     @Override
     public void podDeleted(ObservedPod pod) {
         decider.observe(new QuotaEvent.PodDeleted(pod.gpuPod().uid()));
-        podEnds.podDeleted(pod);
+        if (hasGpus(pod)) {
+            podEnds.podDeleted(pod);
+        }
+    }
+
+    private boolean hasGpus(ObservedPod pod) {
+        return resources.get().requestedBy(pod.gpuPod().containers());
     }
 
     @Override

@@ -4,7 +4,7 @@ import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
 
-/** Receives the events of the watches on pods that request GPUs, Nodes and namespaces. */
+/** Receives the events of the watches on pods that request extended resources, Nodes and namespaces. */
 public interface ClusterListener {
     /** A pod was added or changed. */
     void podUpdated(ObservedPod pod);

@@ -30,7 +30,7 @@ public interface QuotaClient {
     /** Reads a quota; empty when it does not exist or is unreadable. */
     Optional<GpuQuota> quota(String name) throws ApiServerException;
 
-    /** Lists all pods that request GPUs, the terminal ones included, and hands them over page by page. */
+    /** Lists all pods that request extended resources, the terminal ones included, and hands them over page by page. */
     void gpuPods(Consumer<List<GpuPod>> page) throws ApiServerException;
 
     /** Updates the status of a quota, unless the object changed since it was read. */

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.app.TermListener;
-import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
@@ -80,9 +80,12 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
         commands.add(() -> leader.listed(input));
     }
 
-    /** Applies the GPU models of nodes: of all nodes at once after a restore. */
-    public void modelsAnnounced(Map<String, List<GpuModel>> models) {
-        models.forEach((node, known) -> observe(new QuotaEvent.GpuModelsAnnounced(node, known)));
+    /** Applies the GPUs of nodes: of all nodes at once after a restore. */
+    public void gpusAnnounced(Map<String, AnnouncedGpus> gpus) {
+        gpus.forEach((node, known) -> {
+            observe(new QuotaEvent.GpuModelsAnnounced(node, known.models()));
+            observe(new QuotaEvent.GpuResourcesKnown(known.resources()));
+        });
     }
 
     @Override

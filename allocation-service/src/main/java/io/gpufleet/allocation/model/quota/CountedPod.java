@@ -16,6 +16,11 @@ public record CountedPod(GpuPod pod, int gpus, Set<String> models, boolean admit
         return new CountedPod(pod, gpus, others, admittedHere, reservedAtNanos);
     }
 
+    /** The same pod of the cluster with another number of GPUs. */
+    CountedPod withGpus(int other) {
+        return new CountedPod(pod, other, models, admittedHere, reservedAtNanos);
+    }
+
     /** The same pod with at least so many GPUs. */
     public CountedPod withAtLeast(int other) {
         return other <= gpus ? this : new CountedPod(pod, other, models, admittedHere, reservedAtNanos);

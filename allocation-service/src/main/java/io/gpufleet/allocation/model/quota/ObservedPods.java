@@ -13,7 +13,7 @@ import java.util.PriorityQueue;
 import java.util.SequencedSet;
 import java.util.function.UnaryOperator;
 
-/** Pods of the cluster that request GPUs, by UID, with the time at which each was observed last. */
+/** Pods of the cluster that request GPUs or a resource that may become known as one, by UID, with the time at which each was observed last. */
 final class ObservedPods {
     private static final int MAX_DELETED_UIDS = 50_000;
 

@@ -32,7 +32,7 @@ public final class QuotaEvaluator {
 
     /** Decides on one request at a monotonic time. Costs as much as the quotas of its namespace have limits. */
     public static Evaluation evaluate(QuotaState state, AdmissionRequest request, long nanos) {
-        return switch (GpuRequest.of(request.pod().containers())) {
+        return switch (GpuRequest.of(request.pod().containers(), state.resources())) {
             case GpuRequest.Invalid(String message) -> Evaluation.of(new AdmissionDecision.Denied(message));
             case GpuRequest.Count(int gpus) ->
                 gpus == 0 || state.knows(request.pod().uid())

@@ -6,6 +6,7 @@ import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A change of the {@link QuotaState}: an observation of the cluster, or an act of the leader. */
 public sealed interface QuotaEvent {
@@ -29,6 +30,14 @@ public sealed interface QuotaEvent {
 
     /** The daemon of a node announced its GPU models. */
     record GpuModelsAnnounced(String node, List<GpuModel> models) implements QuotaEvent {}
+
+    /** Resources are GPUs, by configuration or because a node announced them; known for good. */
+    record GpuResourcesKnown(Set<String> names) implements QuotaEvent {
+        /** Copies. */
+        public GpuResourcesKnown {
+            names = Set.copyOf(names);
+        }
+    }
 
     /** A pod was observed at a monotonic time: its reservation ends, and a terminal pod counts no longer. */
     record PodObserved(GpuPod pod, long nanos) implements QuotaEvent {}

@@ -2,6 +2,7 @@ package io.gpufleet.allocation.model.quota;
 
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuRequest;
+import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,6 +29,7 @@ public final class QuotaState {
     private final ObservedPods pods = new ObservedPods();
     private final PodIndex index = new PodIndex(models::forget);
     private final Map<String, Map<String, Integer>> carriedOver = new HashMap<>();
+    private GpuResources resources = GpuResources.NONE;
 
     /** Applies an event. */
     public void apply(QuotaEvent event) {
@@ -59,6 +61,7 @@ public final class QuotaState {
                 models.modelsAnnounced(node, announced);
                 recountChangedModels();
             }
+            case QuotaEvent.GpuResourcesKnown(var names) -> resourcesKnown(names);
             case QuotaEvent.PodObserved(GpuPod pod, long nanos) -> podObserved(pod, nanos);
             case QuotaEvent.PodDeleted(String uid) -> {
                 pods.deleted(uid);
@@ -81,13 +84,7 @@ public final class QuotaState {
                         .forEach(pod -> forget(pod.pod().uid()));
             case QuotaEvent.CarriedOver(String quota, var escrow) -> carriedOver.put(quota, Map.copyOf(escrow));
             case QuotaEvent.CarryOverCleared() -> carryOverCleared();
-            case QuotaEvent.TermStarted() -> {
-                List.copyOf(reservations.all()).forEach(pod -> {
-                    reservations.remove(pod.pod().uid());
-                    forget(pod.pod().uid());
-                });
-                carryOverCleared();
-            }
+            case QuotaEvent.TermStarted() -> termStarted();
         }
     }
 
@@ -102,17 +99,18 @@ public final class QuotaState {
         if (pods.wasDeleted(pod.uid())) {
             return;
         }
+        int gpus = GpuRequest.count(pod.containers(), resources);
         boolean admittedHere = pods.get(pod.uid())
                 .map(CountedPod::admittedHere)
-                .orElseGet(() -> reservations
-                        .consume(pod)
-                        .map(reserved -> {
-                            forget(reserved.pod().uid());
-                            return true;
-                        })
-                        .orElse(false));
-        int gpus = pod.terminal() ? 0 : GpuRequest.count(pod.containers());
-        if (gpus == 0) {
+                .orElseGet(() -> gpus > 0
+                        && reservations
+                                .consume(pod)
+                                .map(reserved -> {
+                                    forget(reserved.pod().uid());
+                                    return true;
+                                })
+                                .orElse(false));
+        if (pod.terminal() || !GpuResources.requestsExtended(pod.containers())) {
             pods.remove(pod.uid());
             forget(pod.uid());
             return;
@@ -120,6 +118,24 @@ public final class QuotaState {
         var counted = new CountedPod(pod, gpus, models.modelsFor(pod.constraints()), admittedHere, 0);
         pods.put(counted, nanos);
         count(counted);
+    }
+
+    /** A resource that was not known as a GPU may be what a pod requests that was observed before. */
+    private void resourcesKnown(Set<String> names) {
+        GpuResources next = resources.with(names);
+        if (!next.equals(resources)) {
+            resources = next;
+            pods.replaceAll(pod -> pod.withGpus(GpuRequest.count(pod.pod().containers(), next)))
+                    .forEach(this::count);
+        }
+    }
+
+    private void termStarted() {
+        List.copyOf(reservations.all()).forEach(pod -> {
+            reservations.remove(pod.pod().uid());
+            forget(pod.pod().uid());
+        });
+        carryOverCleared();
     }
 
     private void carryOverCleared() {
@@ -139,6 +155,9 @@ public final class QuotaState {
 
     private List<LimitKey> limits(CountedPod pod) {
         List<LimitKey> limits = new ArrayList<>();
+        if (pod.gpus() == 0) {
+            return limits;
+        }
         for (GpuQuota quota : coverage.covering(pod.pod().namespace())) {
             for (QuotaLimit limit : quota.limits()) {
                 var key = new LimitKey(quota.name(), limit.model());
@@ -191,6 +210,11 @@ public final class QuotaState {
         return coverage.covering(namespace);
     }
 
+    /** Resources that are known to be GPUs. */
+    GpuResources resources() {
+        return resources;
+    }
+
     /** Short models that a pod with these constraints may run on. */
     Set<String> modelsFor(SchedulingConstraints constraints) {
         Set<String> found = models.modelsFor(constraints);
@@ -205,7 +229,7 @@ public final class QuotaState {
 
     /** Observed pods that request GPUs and use them now or may. */
     public Collection<CountedPod> pods() {
-        return pods.all();
+        return pods.all().stream().filter(pod -> pod.gpus() > 0).toList();
     }
 
     /** Admitted pods that were not observed yet, oldest first. */

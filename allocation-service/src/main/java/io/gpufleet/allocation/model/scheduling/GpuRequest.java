@@ -15,11 +15,11 @@ public sealed interface GpuRequest {
     record Invalid(String message) implements GpuRequest {}
 
     /** Sums over the containers of a pod as the scheduler does: app containers may reuse the GPUs of init containers. */
-    static GpuRequest of(List<ContainerResources> containers) {
+    static GpuRequest of(List<ContainerResources> containers, GpuResources known) {
         var resources = new TreeSet<String>();
         for (ContainerResources container : containers) {
-            container.limits().keySet().stream().filter(GpuResource::isGpu).forEach(resources::add);
-            container.requests().keySet().stream().filter(GpuResource::isGpu).forEach(resources::add);
+            container.limits().keySet().stream().filter(known::contains).forEach(resources::add);
+            container.requests().keySet().stream().filter(known::contains).forEach(resources::add);
         }
         long gpus = 0;
         for (String resource : resources) {
@@ -35,8 +35,8 @@ public sealed interface GpuRequest {
     }
 
     /** GPUs of the containers of a pod; 0 for an invalid request. */
-    static int count(List<ContainerResources> containers) {
-        return of(containers) instanceof Count(int gpus) ? gpus : 0;
+    static int count(List<ContainerResources> containers, GpuResources known) {
+        return of(containers, known) instanceof Count(int gpus) ? gpus : 0;
     }
 
     private static long effective(List<ContainerResources> containers, String resource) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -111,8 +112,8 @@ class NodeLedgerTrustTest {
     void faultOfGpuAppliesToItsMigDevices() {
         // Given
         node.fold(
-                new LedgerFact.GpusAnnounced(
-                        new AnnouncedGpus(List.of(new GpuModel("NVIDIA A100", "A100", 1)), Map.of("MIG-1", "g0"))),
+                new LedgerFact.GpusAnnounced(new AnnouncedGpus(
+                        List.of(new GpuModel("NVIDIA A100", "A100", 1)), new TreeSet<>(), Map.of("MIG-1", "g0"))),
                 node.held(0, holding("a", "u1", "MIG-1")));
         // When
         node.fold(new LedgerFact.TrustChanged(Map.of("g0", at(10)), at(10)), podFinished("a", "u1", 30));

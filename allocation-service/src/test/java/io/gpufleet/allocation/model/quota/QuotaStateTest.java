@@ -15,6 +15,7 @@ import static io.gpufleet.allocation.model.quota.TestQuotas.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
@@ -215,6 +216,30 @@ class QuotaStateTest {
                 observed(pod(2, 4, H100)),
                 new QuotaEvent.GpuModelsAnnounced("h", List.of(new GpuModel("NVIDIA A100", "A100", 8))));
         assertThat(used(state)).isEqualTo(7);
+    }
+
+    @Test
+    void podCountsOnceItsResourceIsAnnounced() {
+        GpuPod pod = new GpuPod(
+                "ml",
+                "renamed",
+                "",
+                "uid-renamed",
+                true,
+                Instant.MAX,
+                new SchedulingConstraints(A100, List.of(), ""),
+                List.of(new ContainerResources(
+                        "main",
+                        ContainerResources.ContainerType.APP,
+                        Map.of(),
+                        Map.of("example.com/a100-whole", "3", "example.com/rdma", "1"))));
+        QuotaState state = apply(state(QUOTA), observed(pod));
+        assertThat(used(state)).isZero();
+        // When
+        apply(state, new QuotaEvent.GpuResourcesKnown(Set.of("example.com/a100-whole")));
+        // Then
+        assertThat(used(state)).isEqualTo(3);
+        assertThat(used(apply(state, new QuotaEvent.PodDeleted("uid-renamed")))).isZero();
     }
 
     @Test

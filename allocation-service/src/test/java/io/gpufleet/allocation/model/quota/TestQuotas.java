@@ -3,7 +3,6 @@ package io.gpufleet.allocation.model.quota;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuResource;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
@@ -21,11 +20,14 @@ public final class TestQuotas {
     /** Selects the H100 node. */
     public static final Map<String, String> H100 = Map.of("gpu", "h100");
 
+    private static final String GPU = "nvidia.com/gpu";
+
     private TestQuotas() {}
 
     /** Two nodes with their models, and the namespace. */
     public static List<QuotaEvent> cluster() {
         return List.of(
+                new QuotaEvent.GpuResourcesKnown(Set.of(GPU)),
                 new QuotaEvent.NodeObserved(new NodeInfo("a", A100, true)),
                 new QuotaEvent.NodeObserved(new NodeInfo("h", H100, true)),
                 new QuotaEvent.GpuModelsAnnounced("a", List.of(new GpuModel("NVIDIA A100", "A100", 8))),
@@ -101,10 +103,7 @@ public final class TestQuotas {
     /** One container that requests GPUs. */
     static List<ContainerResources> gpus(int gpus) {
         return List.of(new ContainerResources(
-                "main",
-                ContainerResources.ContainerType.APP,
-                Map.of(),
-                Map.of(GpuResource.GPU, Integer.toString(gpus))));
+                "main", ContainerResources.ContainerType.APP, Map.of(), Map.of(GPU, Integer.toString(gpus))));
     }
 
     /** The same pod, bound to a node. */

@@ -8,13 +8,16 @@ import org.junit.jupiter.api.Test;
 
 /** GPUs requested by a pod, and messages of invalid requests. */
 class GpuRequestTest {
+    private static final String GPU = "nvidia.com/gpu";
+    private static final GpuResources KNOWN = GpuResources.NONE.with(List.of(GPU, "nvidia.com/mig-*"));
+
     private static ContainerResources container(
             String name, ContainerResources.ContainerType type, String limit, String request) {
         return new ContainerResources(
                 name,
                 type,
-                request.isEmpty() ? Map.of() : Map.of(GpuResource.GPU, request),
-                limit.isEmpty() ? Map.of() : Map.of(GpuResource.GPU, limit));
+                request.isEmpty() ? Map.of() : Map.of(GPU, request),
+                limit.isEmpty() ? Map.of() : Map.of(GPU, limit));
     }
 
     private static ContainerResources app(String limit) {
@@ -22,38 +25,52 @@ class GpuRequestTest {
     }
 
     private static String invalidMessage(ContainerResources container) {
-        return GpuRequest.of(List.of(container)) instanceof GpuRequest.Invalid(String message) ? message : "none";
+        return GpuRequest.of(List.of(container), KNOWN) instanceof GpuRequest.Invalid(String message)
+                ? message
+                : "none";
     }
 
     @Test
     void containersAddUpAndReuseGpusOfInitContainers() {
-        assertThat(GpuRequest.of(List.of(
-                        container("load", ContainerResources.ContainerType.INIT, "3", "3"),
-                        container("proxy", ContainerResources.ContainerType.SIDECAR, "1", "1"),
-                        container("warm", ContainerResources.ContainerType.INIT, "4", "4"),
-                        app("1"),
-                        app("2"))))
+        assertThat(GpuRequest.of(
+                        List.of(
+                                container("load", ContainerResources.ContainerType.INIT, "3", "3"),
+                                container("proxy", ContainerResources.ContainerType.SIDECAR, "1", "1"),
+                                container("warm", ContainerResources.ContainerType.INIT, "4", "4"),
+                                app("1"),
+                                app("2")),
+                        KNOWN))
                 .isEqualTo(new GpuRequest.Count(5));
     }
 
     @Test
     void podWithoutGpuResourcesRequestsNone() {
-        assertThat(GpuRequest.of(List.of(new ContainerResources(
-                        "main", ContainerResources.ContainerType.APP, Map.of("cpu", "500m"), Map.of("memory", "1Gi")))))
+        assertThat(GpuRequest.of(
+                        List.of(new ContainerResources(
+                                "main",
+                                ContainerResources.ContainerType.APP,
+                                Map.of("cpu", "500m"),
+                                Map.of("memory", "1Gi"))),
+                        KNOWN))
                 .isEqualTo(new GpuRequest.Count(0));
     }
 
     @Test
     void migDeviceCountsAsOneGpu() {
-        assertThat(GpuRequest.of(List.of(new ContainerResources(
-                        "main", ContainerResources.ContainerType.APP, Map.of(), Map.of("nvidia.com/mig-1g.5gb", "2")))))
+        assertThat(GpuRequest.of(
+                        List.of(new ContainerResources(
+                                "main",
+                                ContainerResources.ContainerType.APP,
+                                Map.of(),
+                                Map.of("nvidia.com/mig-1g.5gb", "2"))),
+                        KNOWN))
                 .isEqualTo(new GpuRequest.Count(2));
     }
 
     @Test
     void quantitiesAreParsedAsInKubernetes() {
-        assertThat(GpuRequest.of(List.of(app("2000m")))).isEqualTo(new GpuRequest.Count(2));
-        assertThat(GpuRequest.of(List.of(app("1e1")))).isEqualTo(new GpuRequest.Count(10));
+        assertThat(GpuRequest.of(List.of(app("2000m")), KNOWN)).isEqualTo(new GpuRequest.Count(2));
+        assertThat(GpuRequest.of(List.of(app("1e1")), KNOWN)).isEqualTo(new GpuRequest.Count(10));
     }
 
     @Test
