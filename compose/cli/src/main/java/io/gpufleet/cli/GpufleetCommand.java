@@ -30,6 +30,7 @@ import picocli.CommandLine.ScopeType;
             PartCommand.StopPart.class,
             PartCommand.RestartPart.class,
             StatusCommand.class,
+            DrillCommand.class,
             FaultCommand.class,
             ClearCommand.class,
             WhyCommand.class,

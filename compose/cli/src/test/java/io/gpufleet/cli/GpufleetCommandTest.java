@@ -26,7 +26,8 @@ class GpufleetCommandTest {
 
     @Test
     void commandsThatNeedFleetNameTheStartCommand() {
-        for (String verb : List.of("fault n 0 79", "clear n 0", "kubeconfig", "logs kafka", "status", "events")) {
+        for (String verb :
+                List.of("fault n 0 79", "clear n 0", "kubeconfig", "logs kafka", "status", "events", "drill")) {
             assertThat(run(verb)).as(verb).isEqualTo(2);
             assertThat(errors.toString()).contains("no fleet runs here; './gpufleet up' starts one");
         }

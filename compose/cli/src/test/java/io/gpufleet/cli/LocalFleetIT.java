@@ -169,6 +169,17 @@ class LocalFleetIT {
     }
 
     @Test
+    void drillKillsAServiceAndFindsThatEverythingHolds() {
+        String said = run("drill", "kill-health-service-0");
+
+        assertThat(said)
+                .contains("health-service-0 is killed by SIGKILL")
+                .containsPattern("kill-health-service-0 +the fault of meanwhile taints the node +yes +[0-9]")
+                .containsPattern("kill-health-service-0 +a new pod gets a GPU +yes +[0-9]")
+                .doesNotContain(" NO");
+    }
+
+    @Test
     void logsAreShownByName() {
         FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
         assertThat(state.process("health-service-0")

@@ -68,6 +68,24 @@ public final class FleetParts {
         return running.isPresent();
     }
 
+    /** Kills a part by SIGKILL and waits until it is gone. */
+    public void kill(String name) {
+        part(name).identity().find().ifPresent(process -> {
+            process.destroyForcibly();
+            Processes.awaitExit(process, STOP_TIMEOUT);
+        });
+    }
+
+    /** Stops a part by SIGSTOP until {@link #thaw}; its connections stay open. */
+    public void freeze(String name) {
+        part(name).identity().find().ifPresent(process -> Processes.signal(process, "STOP"));
+    }
+
+    /** Lets a part run on that was frozen. */
+    public void thaw(String name) {
+        part(name).identity().find().ifPresent(process -> Processes.signal(process, "CONT"));
+    }
+
     private FleetState.FleetProcess part(String name) {
         return fleet.state()
                 .process(name)

@@ -1,6 +1,7 @@
 package io.gpufleet.cli.fleet;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,6 +48,23 @@ public final class Processes {
             }
         } while (System.nanoTime() < deadline);
         return false;
+    }
+
+    /** Sends a signal that Java has no call for, by its name without SIG. */
+    static void signal(ProcessHandle process, String name) {
+        try {
+            int status = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+            if (status != 0) {
+                throw new IllegalStateException("process " + process.pid() + " cannot be sent SIG" + name);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(interrupted);
+        }
     }
 
     /** Resident memory in bytes; empty where the system has no {@code /proc} or the process is gone. */

@@ -1,0 +1,84 @@
+package io.gpufleet.cli;
+
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.drill.Drill;
+import io.gpufleet.cli.drill.DrillRun;
+import io.gpufleet.cli.drill.Invariant;
+import io.gpufleet.cli.fleet.ConsoleProgress;
+import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.TextTable;
+import io.gpufleet.cli.local.LocalFleet;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Disturbs the running fleet and prints what held. */
+@Command(
+        name = "drill",
+        description = "Kill, restart or freeze parts of the running fleet, and print what held.",
+        mixinStandardHelpOptions = true)
+final class DrillCommand implements Callable<Integer> {
+    private static final int MAX_SECONDS = 3600;
+
+    @ParentCommand
+    private GpufleetCommand parent = new GpufleetCommand();
+
+    @Parameters(paramLabel = "NAME", arity = "0..*", description = "drills, see --list [all]")
+    private List<String> names = new ArrayList<>();
+
+    @Option(
+            names = "--for",
+            paramLabel = "SECONDS",
+            description = "how long a part is away or frozen [${DEFAULT-VALUE}]")
+    private int seconds = 20;
+
+    @Option(names = "--list", description = "print the names of the drills")
+    private boolean list;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (seconds < 1 || seconds > MAX_SECONDS) {
+            throw new ConfigurationException("--for " + seconds + " is not usable: it takes 1 to " + MAX_SECONDS);
+        }
+        FleetState state = parent.runningFleet();
+        List<Drill> drills = Drill.named(state, names);
+        if (list) {
+            drills.forEach(drill -> System.out.println(drill.name()));
+            return 0;
+        }
+        var progress = new ConsoleProgress(System.out);
+        FleetParts parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
+        var table = new TextTable("DRILL", "INVARIANT", "HOLDS", "AFTER");
+        boolean all = true;
+        try (KubernetesCluster cluster =
+                KubernetesCluster.of(Path.of(state.kubernetes().kubeconfig()))) {
+            var run = new DrillRun(parts, cluster, progress, Duration.ofSeconds(seconds));
+            var restore = new Thread(run::restore, "restore");
+            Runtime.getRuntime().addShutdownHook(restore);
+            for (Drill drill : drills) {
+                progress.print(drill.name());
+                for (Invariant found : run.run(drill)) {
+                    table.row(drill.name(), found.sentence(), found.holds() ? "yes" : "NO", seconds(found));
+                    all &= found.holds();
+                }
+            }
+            Runtime.getRuntime().removeShutdownHook(restore);
+        }
+        System.out.println();
+        System.out.print(table.render());
+        return all ? 0 : 1;
+    }
+
+    private static String seconds(Invariant found) {
+        return String.format(Locale.ROOT, "%.1f s", found.seconds());
+    }
+}

@@ -1,0 +1,59 @@
+package io.gpufleet.cli.drill;
+
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * A drill.
+ *
+ * @param name what the command takes
+ * @param disturbance what is done
+ * @param part the part of the fleet that it is done to
+ */
+public record Drill(String name, Disturbance disturbance, String part) {
+    private static final String KAFKA = "kafka";
+    private static final Set<String> SERVICES =
+            Set.of(Program.INVENTORY.name(), Program.HEALTH.name(), Program.ALLOCATION.name());
+
+    /** Every drill of a fleet. An API server is only frozen: the one of a fleet forgets its objects when it ends. */
+    public static List<Drill> of(FleetState fleet) {
+        var drills = new ArrayList<Drill>();
+        for (FleetState.FleetProcess part : fleet.processes()) {
+            String name = part.name();
+            if (name.equals(KAFKA)) {
+                drills.add(new Drill("broker-kill", Disturbance.KILL, name));
+                drills.add(new Drill("broker-restart", Disturbance.RESTART, name));
+                drills.add(new Drill("broker-away", Disturbance.AWAY, name));
+            } else if (part.program().equals(Program.FAKE_API_SERVER.name())) {
+                drills.add(new Drill("api-server-away", Disturbance.FREEZE, name));
+            } else if (SERVICES.contains(part.program())) {
+                drills.add(new Drill("kill-" + name, Disturbance.KILL, name));
+                drills.add(new Drill("freeze-" + name, Disturbance.FREEZE, name));
+            }
+        }
+        // All daemons run the same program: one of them is enough.
+        fleet.nodes().stream()
+                .findFirst()
+                .ifPresent(node -> drills.add(new Drill("kill-" + node.name(), Disturbance.KILL, node.name())));
+        return List.copyOf(drills);
+    }
+
+    /** The drills of these names, all where there is none; an unknown name is an error that lists the names. */
+    public static List<Drill> named(FleetState fleet, List<String> names) {
+        List<Drill> all = of(fleet);
+        for (String name : names) {
+            if (all.stream().noneMatch(drill -> drill.name().equals(name))) {
+                throw new ConfigurationException("'" + name + "' is no drill of this fleet; it has "
+                        + all.stream().map(Drill::name).collect(Collectors.joining(", ")));
+            }
+        }
+        return names.isEmpty()
+                ? all
+                : all.stream().filter(drill -> names.contains(drill.name())).toList();
+    }
+}

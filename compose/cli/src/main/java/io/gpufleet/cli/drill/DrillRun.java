@@ -1,0 +1,176 @@
+package io.gpufleet.cli.drill;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.ConsoleProgress;
+import io.gpufleet.cli.fleet.FaultFile;
+import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.kit.config.ConfigurationException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs drills, one after the other. Each begins with a pod that holds a GPU; while the part is disturbed, another GPU
+ * fails; afterwards the fault is cleared, and a new pod wants a GPU.
+ */
+public final class DrillRun {
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final int XID = 79;
+    private static final int MIN_GPUS = 2;
+    private static final String BEFORE = "before";
+    private static final String AFTER = "after";
+
+    private final FleetParts parts;
+    private final DrillFleet fleet;
+    private final FleetState.FleetNode node;
+    private final ConsoleProgress progress;
+    private final Duration away;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private @Nullable Drill ongoing;
+
+    /**
+     * Drills of a running fleet.
+     *
+     * @param away how long a disturbance lasts that lasts
+     */
+    public DrillRun(FleetParts parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
+        this.parts = parts;
+        this.fleet = new DrillFleet(cluster, parts.state().bootstrap());
+        this.progress = progress;
+        this.away = away;
+        this.node = parts.state().nodes().stream()
+                .filter(each -> each.gpus() >= MIN_GPUS)
+                .findFirst()
+                .orElseThrow(() -> new ConfigurationException(
+                        "a drill needs a node with two GPUs; './gpufleet up --nodes 1 --gpus 4' has one"));
+    }
+
+    /** Runs one drill; the part runs again when it returns, and the fault is cleared. */
+    public List<Invariant> run(Drill drill) throws InterruptedException {
+        try {
+            String pod = prepare();
+            long deadLetters = fleet.deadLetters();
+            long fault = System.nanoTime();
+            disturb(drill);
+            var found = new ArrayList<Invariant>();
+            found.add(check(fault, "every part is ready again", () -> DrillFleet.ready(parts.state())));
+            found.add(check(fault, "the fault of meanwhile taints the node", () -> fleet.tainted(node.name())));
+            found.add(check(
+                    fault, "one GPU is withdrawn, not more", () -> fleet.allocatable(node.name()) == node.gpus() - 1));
+            found.add(check(
+                    fault,
+                    "the pod of before runs on",
+                    () -> fleet.runningPod(BEFORE).equals(Optional.of(pod))));
+            long end = System.nanoTime();
+            FaultFile.remove(node, node.gpus() - 1);
+            found.add(check(end, "the taint goes with the fault", () -> !fleet.tainted(node.name())));
+            found.add(check(end, "every GPU is offered again", () -> fleet.allocatable(node.name()) == node.gpus()));
+            found.add(check(end, "a new pod gets a GPU", this::newPodRuns));
+            found.add(check(end, "no record went to the dead letters", () -> fleet.deadLetters() == deadLetters));
+            return List.copyOf(found);
+        } finally {
+            FaultFile.remove(node, node.gpus() - 1);
+            fleet.deletePods(BEFORE, AFTER);
+        }
+    }
+
+    /** Waits until the fleet is sound and a pod holds a GPU; returns its uid. */
+    private String prepare() throws InterruptedException {
+        boolean sound = await(() -> DrillFleet.ready(parts.state())
+                && !fleet.tainted(node.name())
+                && fleet.allocatable(node.name()) == node.gpus()
+                && fleet.podsGone());
+        if (!sound) {
+            throw new ConfigurationException("a drill begins with a sound fleet: every part ready, and " + node.name()
+                    + " without a fault; see './gpufleet status' and './gpufleet why " + node.name() + "'");
+        }
+        fleet.createPod(BEFORE);
+        await(() -> fleet.runningPod(BEFORE).isPresent());
+        return fleet.runningPod(BEFORE)
+                .orElseThrow(() -> new IllegalStateException(
+                        "the pod that a drill begins with does not run after " + PATIENCE.toSeconds() + " s"));
+    }
+
+    private void disturb(Drill drill) throws InterruptedException {
+        progress.print("  " + drill.part() + " is " + drill.disturbance().text()
+                + (drill.disturbance().lasts() ? " for " + away.toSeconds() + " s" : "")
+                + "; GPU " + (node.gpus() - 1) + " of " + node.name() + " fails");
+        try {
+            begin(drill);
+            FaultFile.write(node, node.gpus() - 1, XID);
+            if (drill.disturbance().lasts()) {
+                pause(away);
+            }
+        } finally {
+            end();
+        }
+    }
+
+    private synchronized void begin(Drill drill) {
+        ongoing = drill;
+        drill.disturbance().begin(parts, drill.part());
+    }
+
+    /** Once, whoever comes first: the drill itself, or the end of the command. */
+    private synchronized void end() {
+        Drill drill = ongoing;
+        if (drill != null) {
+            drill.disturbance().end(parts, drill.part());
+            ongoing = null;
+        }
+    }
+
+    /** Ends what is going on, for a command that is ended meanwhile: the part runs again, and the fault is cleared. */
+    public void restore() {
+        ended.countDown();
+        end();
+        FaultFile.remove(node, node.gpus() - 1);
+    }
+
+    private boolean newPodRuns() {
+        if (fleet.runningPod(AFTER).isPresent()) {
+            return true;
+        }
+        try {
+            fleet.createPod(AFTER);
+        } catch (ConfigurationException refused) {
+            // Exists already, or is refused for now: asked again.
+        }
+        return false;
+    }
+
+    private Invariant check(long since, String sentence, BooleanSupplier condition) throws InterruptedException {
+        boolean holds = await(condition);
+        double seconds = (System.nanoTime() - since) / 1e9;
+        progress.print("    %-38s %s".formatted(sentence, holds ? "yes" : "NO"));
+        return new Invariant(sentence, holds, seconds);
+    }
+
+    /** Waits for a time, or until the command is ended; true for the latter. */
+    private boolean pause(Duration time) throws InterruptedException {
+        return ended.await(time.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** True once the condition holds; an API server that does not answer is waited for. */
+    private boolean await(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        do {
+            try {
+                if (condition.getAsBoolean()) {
+                    return true;
+                }
+            } catch (KubernetesClientException notNow) {
+                // Asked again until the deadline.
+            }
+        } while (!pause(POLL) && System.nanoTime() < deadline);
+        return false;
+    }
+}
