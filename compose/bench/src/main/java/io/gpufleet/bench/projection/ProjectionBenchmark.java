@@ -67,7 +67,8 @@ public final class ProjectionBenchmark implements Benchmark {
         environment.events().announceAll();
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": making the states of all nodes");
-            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false, mebibytes)) {
+            try (var running =
+                    ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false, mebibytes)) {
                 measurements.add(
                         prefix(service) + "announcements", running.work(nodes).perSecond(), "1/s");
             }
@@ -86,7 +87,8 @@ public final class ProjectionBenchmark implements Benchmark {
         environment.events().mix(events);
         for (Program service : SERVICES) {
             steps.accept(name(service) + ": restoring and folding on " + cores.replace('-', ' '));
-            try (var running = ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
+            try (var running =
+                    ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
                 ServiceUnderLoad.Work work = running.work(own(service));
                 measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
                 measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");
