@@ -50,13 +50,13 @@ final class PolicyEvaluator {
                 .filter(episode -> policy.rule(episode).faultClass().withdraws())
                 .toList();
         if (!withdrawing.isEmpty()) {
-            return new TargetHealth.Unhealthy(worst(withdrawing, device.health().reason(), device.history()));
+            return new TargetHealth.Unhealthy(worst(withdrawing, device.history()));
         }
         if (state.missing(device)) {
             return new TargetHealth.Lost();
         }
         if (!open.isEmpty()) {
-            return new TargetHealth.Suspect(worst(open, device.health().reason(), device.history()));
+            return new TargetHealth.Suspect(worst(open, device.history()));
         }
         if (state.offered(device)) {
             return new TargetHealth.Healthy();
@@ -99,9 +99,7 @@ final class PolicyEvaluator {
         }
         List<Episode> tainting = taintingEpisodes(state);
         if (!tainting.isEmpty()) {
-            String reason = worst(
-                            tainting, state.health().reason(), state.faults().history())
-                    .reason();
+            String reason = worst(tainting, state.faults().history()).reason();
             return nodeHealth(state, HealthState.UNHEALTHY, reason, at);
         }
         if (allUnavailable(state)) {
@@ -250,10 +248,7 @@ final class PolicyEvaluator {
     private Optional<String> worstReason(NodeState state) {
         Optional<String> ofNode = state.episodes().isEmpty()
                 ? Optional.empty()
-                : Optional.of(worst(
-                                state.episodes().values(),
-                                state.health().reason(),
-                                state.faults().history())
+                : Optional.of(worst(state.episodes().values(), state.faults().history())
                         .reason());
         return ofNode.or(() -> state.devices().values().stream()
                 .map(Device::health)
@@ -264,12 +259,11 @@ final class PolicyEvaluator {
                 .map(DeviceHealth::reason));
     }
 
-    /** Cause of the worst fault by class; among equals the one that is the reason already, so that it stays stable. */
-    private Cause worst(Collection<Episode> open, String current, RepairHistory history) {
+    /** Cause of the worst fault by class; among equals the oldest, whichever was read first. */
+    private Cause worst(Collection<Episode> open, RepairHistory history) {
         Episode worst = open.stream()
                 .max(Comparator.<Episode, FaultClass>comparing(
                                 episode -> policy.rule(episode).faultClass())
-                        .thenComparing(episode -> episode.code().reason().equals(current))
                         .thenComparing(Episode::since, Comparator.reverseOrder())
                         .thenComparing(Episode::code, Comparator.reverseOrder()))
                 .orElseThrow();

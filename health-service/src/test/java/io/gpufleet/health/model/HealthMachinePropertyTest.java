@@ -162,22 +162,11 @@ class HealthMachinePropertyTest {
                 .withHealth(new NodeHealth(
                         standing.state(),
                         NodeScenario.START,
-                        anyOfSeveral(state, standing.reason()),
+                        standing.reason(),
                         standing.recommendedAction(),
                         standing.drain(),
                         standing.withdrawsEveryDevice()))
                 .with(NodeState.Revisions.NONE);
-    }
-
-    /** Among faults of one class the reason that stands stays, and which of them stood first is a matter of the order. */
-    private static String anyOfSeveral(NodeState state, String reason) {
-        long reasons = Stream.concat(
-                        state.episodes().values().stream(),
-                        state.devices().values().stream().flatMap(device -> device.episodes().values().stream()))
-                .map(episode -> episode.code().reason())
-                .distinct()
-                .count();
-        return reasons > 1 ? "one of several" : reason;
     }
 
     private static DeviceHealth timeless(DeviceHealth health) {
