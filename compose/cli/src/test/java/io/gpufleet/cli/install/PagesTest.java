@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -59,6 +60,19 @@ class PagesTest {
                 assertLeadsSomewhere(page, link);
             }
         }
+    }
+
+    @Test
+    void everyDecisionIsLinkedFromTheFirstPage() throws IOException {
+        Path root = Repository.root();
+        Set<String> links = found(LINK, Files.readString(root.resolve("README.md")));
+
+        List<String> decisions = pages().stream()
+                .filter(page -> page.getParent().endsWith("decisions"))
+                .map(page -> root.relativize(page).toString())
+                .toList();
+
+        assertThat(links).containsAll(decisions);
     }
 
     private static void assertLeadsSomewhere(Path page, String link) throws IOException {
