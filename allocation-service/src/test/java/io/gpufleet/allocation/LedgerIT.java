@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.FreePort;
 import io.gpufleet.testbed.testkit.ObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
@@ -71,7 +71,8 @@ class LedgerIT {
                 .freePort("GPUFLEET_GRPC_PORT")
                 .recordCache()
                 .start();
-        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_quota_leader 1.0"));
+        service.awaitReady(TIMEOUT);
+        await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_quota_leader 1.0"));
         return service;
     }
 

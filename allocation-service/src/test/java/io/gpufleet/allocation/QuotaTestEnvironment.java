@@ -12,8 +12,8 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
@@ -97,7 +97,8 @@ final class QuotaTestEnvironment implements AutoCloseable {
     }
 
     private void awaitLeader() {
-        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_quota_leader 1.0"));
+        service.awaitReady(TIMEOUT);
+        await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_quota_leader 1.0"));
     }
 
     void killAndRestart() {

@@ -60,8 +60,9 @@ class HealthServiceIT {
         client = bed.client();
         service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0"))
                 .recordCache()
-                .start();
-        await().atMost(TIMEOUT).until(() -> service.isReady() && service.hasMetric("gpufleet_active 1.0"));
+                .start()
+                .awaitReady(TIMEOUT);
+        await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_active 1.0"));
     }
 
     @AfterAll

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.kafka.FreePort;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.CertificateStore;
 import io.gpufleet.allocation.app.ServingCertificate;
-import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.vertx.core.Vertx;
 import java.math.BigInteger;
 import java.security.cert.X509Certificate;

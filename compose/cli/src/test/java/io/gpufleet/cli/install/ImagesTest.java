@@ -3,7 +3,7 @@ package io.gpufleet.cli.install;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.gpufleet.testbed.testkit.FreePort;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.net.InetAddress;

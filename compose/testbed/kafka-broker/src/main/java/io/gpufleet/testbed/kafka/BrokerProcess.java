@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,14 +43,14 @@ public final class BrokerProcess implements AutoCloseable {
     /** Starts with a second port, {@link #proxiedBootstrap()}, that clients reach through {@link #proxy()}. */
     public static BrokerProcess startWithProxy(Path dir) {
         return startOnFreePort(dir, _ -> {
-            int port = freePort();
+            int port = FreePort.next();
             return new ListenerSecurity.BehindProxy(port, TcpProxy.open(port));
         });
     }
 
     /** Starts with a second port, {@link #remoteBootstrap()}, on another address of this machine. */
     public static BrokerProcess startOn(Path dir, String host) {
-        return startOnFreePort(dir, _ -> new ListenerSecurity.OnAddress(host, freePort()));
+        return startOnFreePort(dir, _ -> new ListenerSecurity.OnAddress(host, FreePort.next()));
     }
 
     /**
@@ -59,7 +58,7 @@ public final class BrokerProcess implements AutoCloseable {
      * allow. Whoever comes by the plain port is the administrator. {@code broker.out} has each decision of the authorizer.
      */
     public static BrokerProcess startSecured(Path dir) {
-        return startOnFreePort(dir, absolute -> ListenerSecurity.TlsAndScram.create(absolute, freePort()));
+        return startOnFreePort(dir, absolute -> ListenerSecurity.TlsAndScram.create(absolute, FreePort.next()));
     }
 
     /** Makes the listener beside the plain one. */
@@ -72,7 +71,7 @@ public final class BrokerProcess implements AutoCloseable {
             try {
                 Files.createDirectories(dir);
                 new MemoryLog(dir.resolve(ServerProperties.LOG)).create();
-                BrokerProcess broker = start(dir, anyPort(), listener, List.of());
+                BrokerProcess broker = start(dir, FreePort.next(), listener, List.of());
                 Runtime.getRuntime().addShutdownHook(new Thread(broker::end, "broker-end"));
                 return broker;
             } catch (IllegalStateException portWasTakenMeanwhile) {
@@ -93,7 +92,7 @@ public final class BrokerProcess implements AutoCloseable {
     /** Starts a broker, has a client use it, and stops it; its JVM writes an AOT cache. Its log directory. */
     static Path train(Path dir, Path cache) throws IOException {
         BrokerProcess broker =
-                start(dir, anyPort(), _ -> new ListenerSecurity.Open(), List.of("-XX:AOTCacheOutput=" + cache));
+                start(dir, FreePort.next(), _ -> new ListenerSecurity.Open(), List.of("-XX:AOTCacheOutput=" + cache));
         try {
             var jvm = new BrokerJvm(broker.properties, KafkaJars.classPathWithThisCode());
             Process client = jvm.start(List.of("-Xmx64m"), List.of(TrainingClient.class.getName(), broker.bootstrap()));
@@ -111,7 +110,7 @@ public final class BrokerProcess implements AutoCloseable {
         try {
             Files.createDirectories(dir);
             Path absolute = dir.toAbsolutePath();
-            var properties = new ServerProperties(absolute, port, freePort(), listener.create(absolute));
+            var properties = new ServerProperties(absolute, port, FreePort.next(), listener.create(absolute));
             var jvm = new BrokerJvm(properties, KafkaJars.classPath());
             properties.write();
             if (!Files.exists(properties.logDir().resolve("meta.properties"))) {
@@ -286,20 +285,6 @@ public final class BrokerProcess implements AutoCloseable {
             return in.readInt() == 1 && in.readShort() == 0;
         } catch (IOException notYet) {
             return false;
-        }
-    }
-
-    private static int anyPort() {
-        try {
-            return freePort();
-        } catch (IOException failed) {
-            throw new UncheckedIOException("no free port on loopback", failed);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 

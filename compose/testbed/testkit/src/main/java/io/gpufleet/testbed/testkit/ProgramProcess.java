@@ -1,5 +1,6 @@
 package io.gpufleet.testbed.testkit;
 
+import io.gpufleet.testbed.kafka.FreePort;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
