@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -30,8 +29,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -49,6 +46,7 @@ class HealthServiceIT {
 
     private static TestBed bed;
     private static KubernetesClient client;
+    private static NodeFields fields;
     private static ProgramProcess service;
 
     private String node = "";
@@ -58,6 +56,7 @@ class HealthServiceIT {
     static void startTheFleet() {
         bed = TestBed.start(dir);
         client = bed.client();
+        fields = new NodeFields(client);
         service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0"))
                 .recordCache()
                 .start()
@@ -79,13 +78,7 @@ class HealthServiceIT {
     @BeforeEach
     void createNodeWithTwoGpus() {
         node = "node-" + tests++;
-        client.nodes()
-                .resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(node)
-                        .endMetadata()
-                        .build())
-                .create();
+        fields.create(node);
         daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node).announce(TestGpus.h100(2));
     }
 
@@ -101,14 +94,14 @@ class HealthServiceIT {
 
         // Then
         await().atMost(TIMEOUT).untilAsserted(() -> {
-            assertThat(taint(node)).map(Taint::getValue).contains("Xid79");
-            assertThat(taint(node)).map(Taint::getEffect).contains("NoSchedule");
-            assertThat(read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "unhealthy");
-            assertThat(read(node).getMetadata().getAnnotations())
+            assertThat(fields.taint(node)).map(Taint::getValue).contains("Xid79");
+            assertThat(fields.taint(node)).map(Taint::getEffect).contains("NoSchedule");
+            assertThat(fields.read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "unhealthy");
+            assertThat(fields.read(node).getMetadata().getAnnotations())
                     .containsEntry("gpufleet.io/recommended-action", "reboot")
                     .containsKey("gpufleet.io/applied");
-            assertThat(condition(node)).isEqualTo("True Xid79");
-            assertThat(eventReasons(node)).contains("Xid79");
+            assertThat(fields.condition(node)).isEqualTo("True Xid79");
+            assertThat(fields.eventReasons(node)).contains("Xid79");
         });
     }
 
@@ -116,19 +109,20 @@ class HealthServiceIT {
     void provenRecoveryRemovesTheTaint() {
         // Given
         daemon.observeXid(0, 79);
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).isEqualTo("True Xid79"));
 
         // When
         daemon.clearXid(0, 79);
 
         // Then
         await().atMost(TIMEOUT).untilAsserted(() -> {
-            assertThat(taint(node)).isEmpty();
-            assertThat(read(node).getMetadata().getLabels()).doesNotContainKey("gpufleet.io/health");
-            assertThat(read(node).getMetadata().getAnnotations())
+            assertThat(fields.taint(node)).isEmpty();
+            assertThat(fields.read(node).getMetadata().getLabels()).doesNotContainKey("gpufleet.io/health");
+            assertThat(fields.read(node).getMetadata().getAnnotations())
                     .containsKey("gpufleet.io/applied")
                     .doesNotContainKey("gpufleet.io/recommended-action");
-            assertThat(condition(node)).isEqualTo("False GpusHealthy");
+            assertThat(fields.condition(node)).isEqualTo("False GpusHealthy");
         });
     }
 
@@ -138,7 +132,8 @@ class HealthServiceIT {
         Path lenient = Files.writeString(
                 dir.resolve("lenient.yaml"), "policy: lenient\nextends: nvidia\nxids:\n  79: {class: suspect}\n");
         daemon.observeXid(0, 79);
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).isEqualTo("True Xid79"));
 
         // When
         var out = new ByteArrayOutputStream();
@@ -168,10 +163,10 @@ class HealthServiceIT {
 
         // Then
         await().atMost(TIMEOUT).untilAsserted(() -> {
-            assertThat(condition(node)).isEqualTo("True Xid48");
-            assertThat(read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "degraded");
+            assertThat(fields.condition(node)).isEqualTo("True Xid48");
+            assertThat(fields.read(node).getMetadata().getLabels()).containsEntry("gpufleet.io/health", "degraded");
         });
-        assertThat(taint(node)).isEmpty();
+        assertThat(fields.taint(node)).isEmpty();
     }
 
     @Test
@@ -179,20 +174,24 @@ class HealthServiceIT {
         // Given
         var foreign = new Taint("NoSchedule", "gpufleet.io/unhealthy", null, "mine");
         var other = new Taint("NoExecute", "example.com/busy", null, "yes");
-        edit(found -> new NodeBuilder(found)
-                .editOrNewSpec()
-                .withTaints(foreign, other)
-                .endSpec()
-                .build());
+        fields.edit(
+                node,
+                found -> new NodeBuilder(found)
+                        .editOrNewSpec()
+                        .withTaints(foreign, other)
+                        .endSpec()
+                        .build());
 
         // When
         daemon.observeXid(0, 79);
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Xid79"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).isEqualTo("True Xid79"));
         daemon.clearXid(0, 79);
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).startsWith("False"));
 
         // Then
-        assertThat(read(node).getSpec().getTaints())
+        assertThat(fields.read(node).getSpec().getTaints())
                 .extracting(Taint::getKey, Taint::getValue)
                 .containsExactlyInAnyOrder(
                         org.assertj.core.groups.Tuple.tuple("gpufleet.io/unhealthy", "mine"),
@@ -225,12 +224,14 @@ class HealthServiceIT {
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"QUARANTINED\"", "admin: noise"));
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).isEqualTo("True Quarantined"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).isEqualTo("True Quarantined"));
 
         assertThat(service.post(path + "/release", "admin", "{\"reason\":\"quiet\"}")
                         .status())
                 .isEqualTo(202);
-        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(condition(node)).startsWith("False"));
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(fields.condition(node)).startsWith("False"));
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(service.get(path + "/timeline").body())
                         .contains("withdraw device", "admin: noise", "trust device again", "\"serial\""));
@@ -275,34 +276,38 @@ class HealthServiceIT {
     void manuallyRemovedTaintStaysAwayForTheEpisode() {
         // Given
         daemon.observeXid(0, 79);
-        await().atMost(TIMEOUT).until(() -> taint(node).isPresent());
+        await().atMost(TIMEOUT).until(() -> fields.taint(node).isPresent());
 
         // When
-        edit(found -> new NodeBuilder(found)
-                .editSpec()
-                .withTaints(List.of())
-                .endSpec()
-                .build());
+        fields.edit(
+                node,
+                found -> new NodeBuilder(found)
+                        .editSpec()
+                        .withTaints(List.of())
+                        .endSpec()
+                        .build());
 
         // Then
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"override\""));
-        assertThat(taint(node)).isEmpty();
+        assertThat(fields.taint(node)).isEmpty();
         await().atMost(TIMEOUT)
-                .untilAsserted(() -> assertThat(read(node).getMetadata().getLabels())
+                .untilAsserted(() -> assertThat(fields.read(node).getMetadata().getLabels())
                         .containsEntry("gpufleet.io/health", "degraded"));
     }
 
     @Test
     void optedOutNodeIsLeftAlone() {
         // Given
-        edit(found -> new NodeBuilder(found)
-                .editMetadata()
-                .addToLabels("gpufleet.io/managed", "false")
-                .endMetadata()
-                .build());
+        fields.edit(
+                node,
+                found -> new NodeBuilder(found)
+                        .editMetadata()
+                        .addToLabels("gpufleet.io/managed", "false")
+                        .endMetadata()
+                        .build());
 
         // When
         daemon.observeXid(0, 79);
@@ -312,7 +317,7 @@ class HealthServiceIT {
                 .untilAsserted(() -> assertThat(
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"taint\":\"Xid79\"", "gpufleet.io/managed=false"));
-        assertThat(taint(node)).isEmpty();
+        assertThat(fields.taint(node)).isEmpty();
     }
 
     @Test
@@ -390,44 +395,5 @@ class HealthServiceIT {
                 .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
                 .environment(settings);
-    }
-
-    /** Edits the Node as a user would; retries on conflict. */
-    private void edit(UnaryOperator<Node> change) {
-        await().atMost(TIMEOUT).ignoreExceptions().until(() -> {
-            client.nodes().withName(node).edit(change);
-            return true;
-        });
-    }
-
-    private static Node read(String name) {
-        return client.nodes().withName(name).require();
-    }
-
-    private static Optional<Taint> taint(String name) {
-        Node found = read(name);
-        return found.getSpec() == null
-                ? Optional.empty()
-                : found.getSpec().getTaints().stream()
-                        .filter(taint -> "gpufleet.io/unhealthy".equals(taint.getKey()))
-                        .findFirst();
-    }
-
-    private static String condition(String name) {
-        Node found = read(name);
-        return found.getStatus() == null
-                ? ""
-                : found.getStatus().getConditions().stream()
-                        .filter(condition -> "GpuUnhealthy".equals(condition.getType()))
-                        .map(condition -> condition.getStatus() + " " + condition.getReason())
-                        .findFirst()
-                        .orElse("");
-    }
-
-    private static List<String> eventReasons(String name) {
-        return client.v1().events().inNamespace("default").list().getItems().stream()
-                .filter(event -> name.equals(event.getInvolvedObject().getName()))
-                .map(event -> event.getReason())
-                .toList();
     }
 }
