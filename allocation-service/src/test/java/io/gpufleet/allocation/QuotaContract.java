@@ -98,6 +98,43 @@ abstract class QuotaContract {
     }
 
     @Test
+    void migDevicesCountAsPartsOfAGpuAndAsDevices() {
+        String slice = "nvidia.com/mig-1g.5gb";
+        String namespace = environment().namespace();
+        environment().awaitServiceAccount(namespace);
+        String quota = environment().uniqueName("slices");
+        environment().announceSlices("1g.5gb", 7);
+        // When
+        environment()
+                .quota(
+                        quota,
+                        Map.of(
+                                "limits",
+                                List.of(
+                                        Map.of("model", "a100", "gpus", 1),
+                                        Map.of("migProfile", "1g.5gb", "devices", 6)),
+                                "others",
+                                0),
+                        namespace);
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment()
+                        .dryRun(environment().a100Pod(namespace, "seven", slice, 7))
+                        .contains("limit 6 migProfile=1g.5gb devices, used 0, requested 7"));
+        assertThat(environment().create(environment().a100Pod(namespace, "six", slice, 6)))
+                .isEmpty();
+        assertThat(environment().create(environment().a100Pod(namespace, "whole", 1)))
+                .contains("limit 1 a100, used 6/7 (" + namespace + "/six 6/7), requested 1");
+        Map<String, String> h100 = Map.of("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3");
+        assertThat(environment().create(environment().pod(namespace, "other", "1", h100)))
+                .contains("limit 0 GPUs that no other limit names");
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> "a100 0.86/1, migProfile=1g.5gb devices 6/6, others 0/0"
+                        .equals(environment().status(quota).get("summary")));
+        assertThat(environment().status(quota).get("used")).asString().contains("exact=6/7");
+    }
+
+    @Test
     void twoNamespacesShareOneQuota() {
         String one = environment().namespace();
         String other = environment().namespace();
@@ -126,10 +163,12 @@ abstract class QuotaContract {
 
     @Test
     void podOfSeveralModelsIsDeniedWithRequestForModel() {
+        environment().announceA100As("nvidia.com/gpu");
         String namespace = enforced(Map.of("A100", 3));
-        assertThat(environment()
-                        .create(environment().pod(namespace, "any", "1", Map.of("gpufleet.io/simulated", "true"))))
-                .contains("it could run on A100, H100: name a model: nodeSelector nvidia.com/gpu.product=");
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment()
+                        .dryRun(environment().pod(namespace, "any", "1", Map.of("gpufleet.io/simulated", "true")))
+                        .contains("it could run on A100, H100: name a model: nodeSelector nvidia.com/gpu.product="));
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.proto.inventory.v1.MigInstance;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
@@ -142,15 +143,9 @@ final class QuotaTestEnvironment implements AutoCloseable {
 
     /** Creates a quota; returns when it has a leader and the webhook fails closed in its namespaces. */
     void quota(String name, String mode, String ambiguousModel, Map<String, Integer> limits, String... covered) {
-        var quota = new GenericKubernetesResource();
-        quota.setApiVersion("gpufleet.io/v1alpha1");
-        quota.setKind("GpuQuota");
-        quota.setMetadata(new ObjectMetaBuilder().withName(name).build());
-        quota.setAdditionalProperty(
-                "spec",
+        quota(
+                name,
                 Map.of(
-                        "namespaces",
-                        List.of(covered),
                         "mode",
                         mode,
                         "ambiguousModel",
@@ -159,12 +154,24 @@ final class QuotaTestEnvironment implements AutoCloseable {
                         new TreeMap<>(limits)
                                 .entrySet().stream()
                                         .map(limit -> Map.of("model", limit.getKey(), "gpus", limit.getValue()))
-                                        .toList()));
+                                        .toList()),
+                covered);
+    }
+
+    /** Creates a quota of namespaces with a specification; returns likewise. */
+    void quota(String name, Map<String, Object> spec, String... covered) {
+        var quota = new GenericKubernetesResource();
+        quota.setApiVersion("gpufleet.io/v1alpha1");
+        quota.setKind("GpuQuota");
+        quota.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        Map<String, Object> covering = new HashMap<>(spec);
+        covering.put("namespaces", List.of(covered));
+        quota.setAdditionalProperty("spec", covering);
         quotas.add(name);
         client.resource(quota).create();
         await().atMost(TIMEOUT)
                 .until(() -> !status(name).getOrDefault("leader", "").toString().isEmpty());
-        if (mode.equals("Enforce")) {
+        if (!"Warn".equals(spec.get("mode"))) {
             for (String namespace : covered) {
                 await().atMost(TIMEOUT)
                         .until(() -> "enforce"
@@ -232,6 +239,22 @@ final class QuotaTestEnvironment implements AutoCloseable {
         DaemonEventProducer daemon = daemons.getFirst();
         var announced = daemon.announcement(new TestGpus(8, A100, "A100"));
         announced.getGpusBuilderList().forEach(gpu -> gpu.setResource(resource));
+        daemon.announce(announced.build());
+    }
+
+    /** The daemon of the A100 node announces that one of its GPUs is divided into MIG devices. */
+    void announceSlices(String profile, int slices) {
+        DaemonEventProducer daemon = daemons.getFirst();
+        var announced = daemon.announcement(new TestGpus(8, A100, "A100"));
+        for (int i = 0; i < slices; i++) {
+            announced
+                    .getGpusBuilder(7)
+                    .addMigInstances(MigInstance.newBuilder()
+                            .setUuid("MIG-" + suffix + "-" + i)
+                            .setProfile(profile)
+                            .setResource("nvidia.com/mig-" + profile));
+        }
+        announced.getGpusBuilder(7).setResource("");
         daemon.announce(announced.build());
     }
 

@@ -79,13 +79,14 @@ public final class AllocationRoutes {
             var holders = new JsonArray();
             row.used()
                     .holders()
-                    .forEach(holder -> holders.add(
-                            new JsonObject().put("pod", holder.pod()).put("gpus", holder.gpus())));
+                    .forEach(holder -> holders.add(new JsonObject()
+                            .put("pod", holder.pod())
+                            .put("used", holder.used().number())));
             limits.add(new JsonObject()
-                    .put("model", row.model())
-                    .put("limit", row.limit())
-                    .put("used", row.used().gpus())
-                    .put("carriedOver", row.used().carriedOver())
+                    .put("limit", row.limit().id())
+                    .put("max", row.limit().max())
+                    .put("used", row.used().used().number())
+                    .put("carriedOver", row.used().carriedOver().number())
                     .put("escrow", row.escrow())
                     .put("holders", holders));
         });

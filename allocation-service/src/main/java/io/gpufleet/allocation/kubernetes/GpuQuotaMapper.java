@@ -4,8 +4,10 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.GpuSelector;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaStatus;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.SelectorRequirement;
 import java.time.Instant;
@@ -37,23 +39,40 @@ final class GpuQuotaMapper {
 
     static GpuQuota read(GenericKubernetesResource object) {
         Map<String, Object> spec = map(object.getAdditionalProperties().get("spec"));
-        if (list(spec.get("limits")).stream()
-                .anyMatch(limit -> text(limit.get("model")).isEmpty() || !(limit.get("gpus") instanceof Number))) {
-            throw new IllegalArgumentException("a limit needs model and gpus");
-        }
         return new GpuQuota(
                 object.getMetadata().getName(),
                 object.getMetadata().getResourceVersion(),
                 new HashSet<>(texts(spec.get("namespaces"))),
                 selector(map(spec.get("namespaceSelector"))),
-                list(spec.get("limits")).stream()
-                        .map(limit -> new QuotaLimit(text(limit.get("model")), number(limit.get("gpus"))))
-                        .toList(),
+                limits(spec),
                 "Warn".equals(text(spec.get("mode"))) ? GpuQuota.Mode.WARN : GpuQuota.Mode.ENFORCE,
                 "CountEach".equals(text(spec.get("ambiguousModel")))
                         ? GpuQuota.AmbiguousModel.COUNT_EACH
                         : GpuQuota.AmbiguousModel.DENY,
                 status(map(object.getAdditionalProperties().get("status"))));
+    }
+
+    private static List<QuotaLimit> limits(Map<String, Object> spec) {
+        List<QuotaLimit> limits = new ArrayList<>();
+        for (Map<String, Object> row : list(spec.get("limits"))) {
+            String model = text(row.get("model"));
+            var kinds = new GpuSelector.Kinds(
+                    model.isEmpty() ? QuotaLimit.ANY : model,
+                    text(row.get("product")),
+                    text(row.get("migProfile")),
+                    text(row.get("resource")));
+            if (!(row.get("gpus") instanceof Number) && !(row.get("devices") instanceof Number)) {
+                throw new IllegalArgumentException("limit " + kinds.id() + " needs gpus, devices or both");
+            }
+            max(row, "gpus").ifPresent(max -> limits.add(new QuotaLimit(kinds, QuotaLimit.Unit.GPUS, max)));
+            max(row, "devices").ifPresent(max -> limits.add(new QuotaLimit(kinds, QuotaLimit.Unit.DEVICES, max)));
+        }
+        max(spec, "others").ifPresent(max -> limits.add(QuotaLimit.others(List.copyOf(limits), max)));
+        return limits;
+    }
+
+    private static Optional<Integer> max(Map<String, Object> row, String unit) {
+        return row.get(unit) instanceof Number number ? Optional.of(number.intValue()) : Optional.empty();
     }
 
     /** A copy of the object with the status of the model, at the resourceVersion of the model. */
@@ -65,9 +84,9 @@ final class GpuQuotaMapper {
         status.put("term", quota.status().term());
         Long generation = found.getMetadata().getGeneration();
         status.put("observedGeneration", generation == null ? 0 : generation);
-        status.put("used", counts(quota.status().used()));
+        status.put("used", used(quota.status().used()));
         status.put("escrow", counts(quota.status().escrow()));
-        status.put("unknownModels", List.copyOf(quota.status().unknownModels()));
+        status.put("unknownLimits", List.copyOf(quota.status().unknownLimits()));
         status.put("conditions", QuotaConditions.of(quota, list(before.get("conditions")), now));
         GenericKubernetesResource next = copy(found, status);
         next.getMetadata().setResourceVersion(quota.resourceVersion());
@@ -104,8 +123,12 @@ final class GpuQuotaMapper {
 
     private static String summary(GpuQuota quota) {
         return quota.limits().stream()
-                .map(limit ->
-                        limit.model() + " " + quota.status().used().getOrDefault(limit.model(), 0) + "/" + limit.gpus())
+                .map(limit -> limit.id() + " "
+                        + quota.status()
+                                .used()
+                                .getOrDefault(limit.id(), GpuAmount.ZERO)
+                                .decimal()
+                        + "/" + limit.max())
                 .collect(Collectors.joining(", "));
     }
 
@@ -114,8 +137,8 @@ final class GpuQuotaMapper {
                 text(status.get("leader")),
                 status.get("term") instanceof Number term ? term.longValue() : 0,
                 counts(list(status.get("escrow"))),
-                counts(list(status.get("used"))),
-                new TreeSet<>(texts(status.get("unknownModels"))));
+                used(list(status.get("used"))),
+                new TreeSet<>(texts(status.get("unknownLimits"))));
     }
 
     private static LabelSelector selector(Map<String, Object> selector) {
@@ -133,13 +156,42 @@ final class GpuQuotaMapper {
 
     private static Map<String, Integer> counts(List<Map<String, Object>> rows) {
         Map<String, Integer> counts = new TreeMap<>();
-        rows.forEach(row -> counts.put(text(row.get("model")), number(row.get("gpus"))));
+        rows.forEach(row -> counts.put(text(row.get("limit")), number(row.get("amount"))));
         return counts;
     }
 
     private static List<Map<String, Object>> counts(Map<String, Integer> counts) {
         return counts.entrySet().stream()
-                .map(count -> Map.<String, Object>of("model", count.getKey(), "gpus", count.getValue()))
+                .map(count -> Map.<String, Object>of("limit", count.getKey(), "amount", count.getValue()))
+                .toList();
+    }
+
+    private static Map<String, GpuAmount> used(List<Map<String, Object>> rows) {
+        Map<String, GpuAmount> used = new TreeMap<>();
+        rows.forEach(row -> used.put(text(row.get("limit")), amount(row)));
+        return used;
+    }
+
+    private static GpuAmount amount(Map<String, Object> row) {
+        try {
+            return row.containsKey("exact")
+                    ? GpuAmount.parse(text(row.get("exact")))
+                    : GpuAmount.of(number(row.get("amount")));
+        } catch (IllegalArgumentException unreadable) {
+            return GpuAmount.of(number(row.get("amount")));
+        }
+    }
+
+    /** A fraction is rounded up for readers that know whole numbers only, and stands beside it exactly. */
+    private static List<Map<String, Object>> used(Map<String, GpuAmount> used) {
+        return used.entrySet().stream()
+                .map(row -> row.getValue().isWhole()
+                        ? Map.<String, Object>of(
+                                "limit", row.getKey(), "amount", row.getValue().roundedUp())
+                        : Map.<String, Object>of(
+                                "limit", row.getKey(),
+                                "amount", row.getValue().roundedUp(),
+                                "exact", row.getValue().fraction()))
                 .toList();
     }
 

@@ -2,6 +2,7 @@ package io.gpufleet.allocation.kubernetes;
 
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -34,25 +35,30 @@ final class QuotaConditions {
     /** Conditions of a quota that is in force. */
     static List<Map<String, Object>> of(GpuQuota quota, List<Map<String, Object>> before, Instant now) {
         List<String> over = quota.limits().stream()
-                .filter(limit -> quota.status().used().getOrDefault(limit.model(), 0) > limit.gpus())
-                .map(QuotaLimit::model)
+                .filter(limit -> quota.status()
+                                .used()
+                                .getOrDefault(limit.id(), GpuAmount.ZERO)
+                                .compareTo(GpuAmount.of(limit.max()))
+                        > 0)
+                .map(QuotaLimit::id)
                 .toList();
-        var unknown = quota.status().unknownModels();
+        var unknown = quota.status().unknownLimits();
         return List.of(
                 new Condition("Ready", true, "InForce", "").map(before, now),
                 new Condition(
                                 "OverLimit",
                                 !over.isEmpty(),
                                 over.isEmpty() ? "WithinLimits" : "LimitExceeded",
-                                over.isEmpty() ? "" : "more GPUs in use than the limit of " + String.join(", ", over))
+                                over.isEmpty() ? "" : "more in use than the limit of " + String.join(", ", over))
                         .map(before, now),
                 new Condition(
-                                "ModelsKnown",
+                                "LimitsKnown",
                                 unknown.isEmpty(),
-                                unknown.isEmpty() ? "Known" : "NoSuchModel",
+                                unknown.isEmpty() ? "Known" : "NoSuchDevice",
                                 unknown.isEmpty()
                                         ? ""
-                                        : "no node of the cluster has or had " + String.join(", ", unknown)
+                                        : "no node of the cluster has or had a device that these limits count: "
+                                                + String.join(", ", unknown)
                                                 + "; kubectl get nodes -L gpu-type lists the models")
                         .map(before, now));
     }

@@ -14,7 +14,9 @@ import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaUsage;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
@@ -53,9 +55,12 @@ class AllocationRoutesIT {
                     "Enforce",
                     true,
                     List.of(new QuotaView.LimitView(
-                            "A100",
-                            8,
-                            new QuotaUsage(3, 1, List.of(new QuotaUsage.PodUsage("team-a", "team-a/train", 2)), 1),
+                            new QuotaLimit("A100", 8),
+                            new QuotaUsage(
+                                    GpuAmount.of(17, 7),
+                                    GpuAmount.ONE,
+                                    List.of(new QuotaUsage.PodUsage("team-a", "team-a/train", GpuAmount.of(3, 7))),
+                                    1),
                             4)))));
     private static final UsageSums SUMS = query -> switch (query.from().toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");

@@ -65,7 +65,7 @@ final class AdmissionProcessor {
         former.ifPresent(
                 pod -> state.apply(new QuotaEvent.ReservationDropped(pod.pod().uid())));
         state.apply(new QuotaEvent.PodReserved(
-                former.map(pod -> reservation.withAtLeast(pod.gpus())).orElse(reservation)));
+                former.map(pod -> reservation.withAtLeast(pod.demand())).orElse(reservation)));
         for (GpuQuota quota : state.covering(request.pod().namespace())) {
             housekeeping.admitted(quota.name());
             if (QuotaEvaluator.needsEscrow(state, quota)) {
@@ -92,8 +92,8 @@ final class AdmissionProcessor {
         int counted = quota == null
                 ? 0
                 : quota.limits().stream()
-                        .filter(limit -> limit.model().equals(key.model()))
-                        .mapToInt(limit -> state.gpus(quota, limit))
+                        .filter(limit -> limit.id().equals(key.limit()))
+                        .mapToInt(limit -> state.used(quota, limit).roundedUp())
                         .max()
                         .orElse(0);
         return writer.covers(lease, key, Math.min(required, counted));

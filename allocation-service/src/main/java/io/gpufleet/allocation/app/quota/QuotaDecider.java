@@ -83,7 +83,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     /** Applies the GPUs of nodes: of all nodes at once after a restore. */
     public void gpusAnnounced(Map<String, AnnouncedGpus> gpus) {
         gpus.forEach((node, known) -> {
-            observe(new QuotaEvent.GpuModelsAnnounced(node, known.models()));
+            observe(new QuotaEvent.GpusAnnounced(node, known));
             observe(new QuotaEvent.GpuResourcesKnown(known.resources()));
         });
     }

@@ -89,7 +89,7 @@ final class QuotaStatusWriter {
         this.listener = listener;
     }
 
-    /** True when the escrow that is surely written covers so many GPUs of a limit. */
+    /** True when the escrow that is surely written covers so much of a limit. */
     boolean covers(QuotaFencingToken lease, LimitKey limit, int gpus) {
         GpuQuota quota = state.quotas().get(limit.quota());
         if (quota == null) {
@@ -98,11 +98,11 @@ final class QuotaStatusWriter {
         if (!lease.leads(quota)) {
             return false;
         }
-        int written = quota.status().escrow().getOrDefault(limit.model(), 0);
+        int written = quota.status().escrow().getOrDefault(limit.limit(), 0);
         Attempt attempt = of(limit.quota()).attempt;
         return gpus
                 <= (attempt != null && attempt.resourceVersion().equals(quota.resourceVersion())
-                        ? Math.min(written, attempt.status().escrow().getOrDefault(limit.model(), 0))
+                        ? Math.min(written, attempt.status().escrow().getOrDefault(limit.limit(), 0))
                         : written);
     }
 

@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import io.gpufleet.allocation.model.quota.QuotaUsage;
 import java.util.List;
@@ -12,7 +13,7 @@ import java.util.List;
  */
 public record QuotaView(String name, String mode, boolean leader, List<LimitView> limits) {
     /** One limit. */
-    public record LimitView(String model, int limit, QuotaUsage used, int escrow) {}
+    public record LimitView(QuotaLimit limit, QuotaUsage used, int escrow) {}
 
     static QuotaView of(QuotaState state, GpuQuota quota, boolean leader) {
         return new QuotaView(
@@ -21,10 +22,9 @@ public record QuotaView(String name, String mode, boolean leader, List<LimitView
                 leader,
                 quota.limits().stream()
                         .map(limit -> new LimitView(
-                                limit.model(),
-                                limit.gpus(),
+                                limit,
                                 state.usage(quota, limit),
-                                quota.status().escrow().getOrDefault(limit.model(), 0)))
+                                quota.status().escrow().getOrDefault(limit.id(), 0)))
                         .toList());
     }
 }

@@ -1,15 +1,16 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Decides on pods by the quotas of a {@link QuotaState}, and computes the status of a quota; changes nothing. */
 public final class QuotaEvaluator {
@@ -34,21 +35,20 @@ public final class QuotaEvaluator {
     public static Evaluation evaluate(QuotaState state, AdmissionRequest request, long nanos) {
         return switch (GpuRequest.of(request.pod().containers(), state.resources())) {
             case GpuRequest.Invalid(String message) -> Evaluation.of(new AdmissionDecision.Denied(message));
-            case GpuRequest.Count(int gpus) ->
-                gpus == 0 || state.knows(request.pod().uid())
+            case GpuRequest.Devices(var devices) ->
+                devices.isEmpty() || state.knows(request.pod().uid())
                         ? Evaluation.of(AdmissionDecision.Admitted.WITHOUT_WARNINGS)
-                        : evaluate(state, request, gpus, nanos);
+                        : evaluate(state, request, state.demandFor(request.pod().constraints(), devices), nanos);
         };
     }
 
-    private static Evaluation evaluate(QuotaState state, AdmissionRequest request, int gpus, long nanos) {
+    private static Evaluation evaluate(QuotaState state, AdmissionRequest request, GpuDemand demand, long nanos) {
         GpuPod pod = request.pod();
-        Set<String> models = state.modelsFor(pod.constraints());
         List<GpuQuota> quotas = state.covering(pod.namespace());
-        Optional<CountedPod> sameName = state.reservationOfSameName(pod);
+        var requested = new Requested(pod.namespace(), demand, state.reservationOfSameName(pod));
         List<String> warnings = new ArrayList<>();
         for (GpuQuota quota : quotas) {
-            List<String> violations = violations(state, quota, new Requested(pod.namespace(), models, gpus, sameName));
+            List<String> violations = violations(state, quota, requested);
             if (!violations.isEmpty() && quota.mode() == GpuQuota.Mode.ENFORCE) {
                 return Evaluation.of(new AdmissionDecision.Denied(violations.getFirst()));
             }
@@ -59,32 +59,29 @@ public final class QuotaEvaluator {
                 : new AdmissionDecision.Admitted(List.copyOf(warnings));
         boolean reserves = !quotas.isEmpty() && !request.dryRun();
         return new Evaluation(
-                decision, reserves ? Optional.of(new CountedPod(pod, gpus, models, true, nanos)) : Optional.empty());
+                decision, reserves ? Optional.of(new CountedPod(pod, demand, true, nanos)) : Optional.empty());
     }
 
     /** What is asked for; a reservation for the same name is free, since only one of the two can become a pod. */
-    private record Requested(String namespace, Set<String> models, int gpus, Optional<CountedPod> sameName) {
-        int free(QuotaLimit limit) {
-            return sameName.filter(pod -> limit.appliesTo(pod.models()))
-                    .map(CountedPod::gpus)
-                    .orElse(0);
+    private record Requested(String namespace, GpuDemand demand, Optional<CountedPod> sameName) {
+        GpuAmount free(QuotaLimit limit) {
+            return sameName.map(pod -> pod.demand().on(limit)).orElse(GpuAmount.ZERO);
         }
     }
 
     private static List<String> violations(QuotaState state, GpuQuota quota, Requested requested) {
-        List<QuotaLimit> applying = quota.limits().stream()
-                .filter(limit -> limit.appliesTo(requested.models()))
-                .toList();
-        boolean byModel = applying.stream().anyMatch(limit -> !limit.model().equals(QuotaLimit.ANY));
-        boolean ambiguous = requested.models().size() > 1 || requested.models().contains(QuotaLimit.UNKNOWN);
-        if (byModel && ambiguous && quota.ambiguousModel() == GpuQuota.AmbiguousModel.DENY) {
-            return List.of(DenialMessages.ambiguousModel(quota, requested.models()));
+        if (quota.ambiguousModel() == GpuQuota.AmbiguousModel.DENY
+                && quota.limits().stream().anyMatch(requested.demand()::isAmbiguousOn)) {
+            return List.of(DenialMessages.ambiguousModel(quota, requested.demand()));
         }
         List<String> violations = new ArrayList<>();
-        for (QuotaLimit limit : applying) {
-            if (state.gpus(quota, limit) - requested.free(limit) + requested.gpus() > limit.gpus()) {
+        for (QuotaLimit limit : quota.limits()) {
+            GpuAmount amount = requested.demand().on(limit);
+            GpuAmount after =
+                    state.used(quota, limit).minus(requested.free(limit)).plus(amount);
+            if (!amount.isZero() && after.compareTo(GpuAmount.of(limit.max())) > 0) {
                 violations.add(DenialMessages.overLimit(
-                        quota, limit, state.usage(quota, limit), requested.gpus(), requested.namespace()));
+                        quota, limit, state.usage(quota, limit), requested.demand(), requested.namespace()));
             }
         }
         return violations;
@@ -97,8 +94,8 @@ public final class QuotaEvaluator {
             if (quota.mode() == GpuQuota.Mode.ENFORCE) {
                 for (QuotaLimit limit : quota.limits()) {
                     required.put(
-                            new LimitKey(quota.name(), limit.model()),
-                            Math.min(limit.gpus(), state.gpus(quota, limit)));
+                            new LimitKey(quota.name(), limit.id()),
+                            Math.min(limit.max(), state.used(quota, limit).roundedUp()));
                 }
             }
         }
@@ -109,11 +106,11 @@ public final class QuotaEvaluator {
     public static boolean needsEscrow(QuotaState state, GpuQuota quota) {
         return quota.mode() == GpuQuota.Mode.ENFORCE
                 && quota.limits().stream().anyMatch(limit -> {
-                    int escrow = quota.status().escrow().getOrDefault(limit.model(), 0);
-                    int used = state.gpus(quota, limit);
+                    int escrow = quota.status().escrow().getOrDefault(limit.id(), 0);
+                    int used = state.used(quota, limit).roundedUp();
                     return used > 0
-                            && escrow < limit.gpus()
-                            && used + Math.min(LOW_WATER, limit.gpus() - escrow) > escrow;
+                            && escrow < limit.max()
+                            && used + Math.min(LOW_WATER, limit.max() - escrow) > escrow;
                 });
     }
 
@@ -121,35 +118,33 @@ public final class QuotaEvaluator {
     public static QuotaStatus raisedStatus(QuotaState state, GpuQuota quota) {
         Map<String, Integer> escrow = new TreeMap<>();
         for (QuotaLimit limit : quota.limits()) {
-            int known = quota.status().escrow().getOrDefault(limit.model(), 0);
-            int used = state.gpus(quota, limit);
-            int ahead = used == 0 ? 0 : Math.min(limit.gpus(), used + ESCROW_BLOCK);
-            escrow.put(limit.model(), Math.max(known, ahead));
+            int known = quota.status().escrow().getOrDefault(limit.id(), 0);
+            int used = state.used(quota, limit).roundedUp();
+            int ahead = used == 0 ? 0 : Math.min(limit.max(), used + ESCROW_BLOCK);
+            escrow.put(limit.id(), Math.max(known, ahead));
         }
         return countedStatus(state, quota, false).withEscrow(escrow);
     }
 
-    /** Status of a quota with the GPUs in use now and, where {@code lowerEscrow}, no more escrow than that. */
+    /** Status of a quota with what is used now and, where {@code lowerEscrow}, no more escrow than that. */
     public static QuotaStatus countedStatus(QuotaState state, GpuQuota quota, boolean lowerEscrow) {
-        Map<String, Integer> used = new TreeMap<>();
+        Map<String, GpuAmount> used = new TreeMap<>();
         Map<String, Integer> escrow = new TreeMap<>();
         for (QuotaLimit limit : quota.limits()) {
-            int gpus = state.gpus(quota, limit);
-            int known = quota.status().escrow().getOrDefault(limit.model(), 0);
-            used.put(limit.model(), gpus - state.carriedOver(quota, limit));
-            escrow.put(limit.model(), lowerEscrow ? Math.min(known, gpus) : known);
+            GpuAmount counted = state.used(quota, limit);
+            int known = quota.status().escrow().getOrDefault(limit.id(), 0);
+            used.put(limit.id(), counted.minus(state.carriedOver(quota, limit)));
+            escrow.put(limit.id(), lowerEscrow ? Math.min(known, counted.roundedUp()) : known);
         }
-        return quota.status().withUsed(used).withEscrow(escrow).withUnknownModels(unknownModels(state, quota));
+        return quota.status().withUsed(used).withEscrow(escrow).withUnknownLimits(unknownLimits(state, quota));
     }
 
-    private static SortedSet<String> unknownModels(QuotaState state, GpuQuota quota) {
-        SortedSet<String> unknown = new TreeSet<>();
-        for (QuotaLimit limit : quota.limits()) {
-            if (!limit.model().equals(QuotaLimit.ANY) && !state.knowsModel(limit.model())) {
-                unknown.add(limit.model());
-            }
-        }
-        return unknown;
+    /** Limits of a quota that count no device that any node has or had, by their ids. */
+    public static SortedSet<String> unknownLimits(QuotaState state, GpuQuota quota) {
+        return quota.limits().stream()
+                .filter(limit -> !state.knowsLimit(limit))
+                .map(QuotaLimit::id)
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     /** True when an enforced quota covers the namespace, so that its webhook has to fail closed. */

@@ -1,10 +1,9 @@
 package io.gpufleet.allocation.model.quota;
 
-import io.gpufleet.allocation.model.ledger.GpuModel;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,8 +27,8 @@ public sealed interface QuotaEvent {
     /** A Node object was deleted. */
     record NodeDeleted(String name) implements QuotaEvent {}
 
-    /** The daemon of a node announced its GPU models. */
-    record GpuModelsAnnounced(String node, List<GpuModel> models) implements QuotaEvent {}
+    /** The daemon of a node announced its GPUs. */
+    record GpusAnnounced(String node, AnnouncedGpus gpus) implements QuotaEvent {}
 
     /** Resources are GPUs, by configuration or because a node announced them; known for good. */
     record GpuResourcesKnown(Set<String> names) implements QuotaEvent {
@@ -60,7 +59,7 @@ public sealed interface QuotaEvent {
     /** Reservations made before a monotonic time ended: a quorum list taken since showed no pods for them. */
     record ReservationsReleased(long beforeNanos) implements QuotaEvent {}
 
-    /** The escrow of a quota, by model, counts as used, for pods that an earlier leader may have admitted. */
+    /** The escrow of a quota, by limit, counts as used, for pods that an earlier leader may have admitted. */
     record CarriedOver(String quota, Map<String, Integer> escrow) implements QuotaEvent {}
 
     /** Every pod that an earlier leader admitted has been observed. */

@@ -1,26 +1,58 @@
 package io.gpufleet.allocation.model.quota;
 
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Limit of a quota.
  *
- * @param model short model name in any case, or {@code *} for any
+ * @param max GPUs or devices that may be in use at a time
  */
-public record QuotaLimit(String model, int gpus) {
+public record QuotaLimit(GpuSelector selector, Unit unit, int max) {
     /** Any model. */
     public static final String ANY = "*";
 
-    /** A model that is not known yet: it may be any. */
-    public static final String UNKNOWN = "?";
-
-    /** True when a pod that may run on these models counts on this limit. */
-    public boolean appliesTo(Set<String> models) {
-        return model.equals(ANY) || models.contains(UNKNOWN) || models.stream().anyMatch(model::equalsIgnoreCase);
+    /** What is counted. */
+    public enum Unit {
+        /** GPUs: a MIG device by its compute slices, a share as 1/replicas. */
+        GPUS,
+        /** Devices as pods request them: a MIG device and a share are one each. */
+        DEVICES
     }
 
-    /** Name of the model in messages. */
+    /** GPUs of a model by its short name in any case, or {@code *} for any. */
+    public QuotaLimit(String model, int gpus) {
+        this(new GpuSelector.Kinds(model, "", "", ""), Unit.GPUS, gpus);
+    }
+
+    /** GPUs of every kind that no other limit of the quota names; the one on any model names none. */
+    public static QuotaLimit others(List<QuotaLimit> limits, int gpus) {
+        List<GpuSelector.Kinds> named = new ArrayList<>();
+        for (QuotaLimit limit : limits) {
+            if (!limit.isAny() && limit.selector() instanceof GpuSelector.Kinds kinds) {
+                named.add(kinds);
+            }
+        }
+        return new QuotaLimit(new GpuSelector.Others(named), Unit.GPUS, gpus);
+    }
+
+    /** Text that tells it from the other limits of a quota: the model, and what else it selects. */
+    public String id() {
+        return selector.id() + (unit == Unit.DEVICES ? " devices" : "");
+    }
+
+    /** True for the limit on all GPUs or all devices. */
+    boolean isAny() {
+        return selector instanceof GpuSelector.Kinds kinds && kinds.isAny();
+    }
+
+    /** What is limited, in messages. */
     public String displayName() {
-        return model.equals(ANY) ? "GPUs of any model" : model;
+        String counted = unit == Unit.DEVICES ? "devices" : "GPUs";
+        return switch (selector) {
+            case GpuSelector.Others _ -> counted + " that no other limit names";
+            case GpuSelector.Kinds kinds when kinds.isAny() -> counted + " of any model";
+            case GpuSelector.Kinds _ -> id();
+        };
     }
 }

@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuRequest;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
@@ -23,11 +24,11 @@ public final class QuotaState {
     private static final int MAX_SHOWN = 20;
 
     private final NamespaceCoverage coverage = new NamespaceCoverage();
-    private final GpuModelIndex models = new GpuModelIndex();
+    private final GpuOfferIndex offers = new GpuOfferIndex();
     private final UsageCounters counters = new UsageCounters();
     private final Reservations reservations = new Reservations();
     private final ObservedPods pods = new ObservedPods();
-    private final PodIndex index = new PodIndex(models::forget);
+    private final PodIndex index = new PodIndex(offers::forget);
     private final Map<String, Map<String, Integer>> carriedOver = new HashMap<>();
     private GpuResources resources = GpuResources.NONE;
 
@@ -50,16 +51,16 @@ public final class QuotaState {
                 }
             }
             case QuotaEvent.NodeObserved(var node) -> {
-                models.nodeObserved(node);
-                recountChangedModels();
+                offers.nodeObserved(node);
+                recountChangedOffers();
             }
             case QuotaEvent.NodeDeleted(String name) -> {
-                models.nodeDeleted(name);
-                recountChangedModels();
+                offers.nodeDeleted(name);
+                recountChangedOffers();
             }
-            case QuotaEvent.GpuModelsAnnounced(String node, var announced) -> {
-                models.modelsAnnounced(node, announced);
-                recountChangedModels();
+            case QuotaEvent.GpusAnnounced(String node, var announced) -> {
+                offers.gpusAnnounced(node, announced);
+                recountChangedOffers();
             }
             case QuotaEvent.GpuResourcesKnown(var names) -> resourcesKnown(names);
             case QuotaEvent.PodObserved(GpuPod pod, long nanos) -> podObserved(pod, nanos);
@@ -99,10 +100,10 @@ public final class QuotaState {
         if (pods.wasDeleted(pod.uid())) {
             return;
         }
-        int gpus = GpuRequest.count(pod.containers(), resources);
+        GpuDemand demand = demandOf(pod);
         boolean admittedHere = pods.get(pod.uid())
                 .map(CountedPod::admittedHere)
-                .orElseGet(() -> gpus > 0
+                .orElseGet(() -> !demand.isEmpty()
                         && reservations
                                 .consume(pod)
                                 .map(reserved -> {
@@ -115,7 +116,7 @@ public final class QuotaState {
             forget(pod.uid());
             return;
         }
-        var counted = new CountedPod(pod, gpus, models.modelsFor(pod.constraints()), admittedHere, 0);
+        var counted = new CountedPod(pod, demand, admittedHere, 0);
         pods.put(counted, nanos);
         count(counted);
     }
@@ -125,8 +126,7 @@ public final class QuotaState {
         GpuResources next = resources.with(names);
         if (!next.equals(resources)) {
             resources = next;
-            pods.replaceAll(pod -> pod.withGpus(GpuRequest.count(pod.pod().containers(), next)))
-                    .forEach(this::count);
+            pods.replaceAll(pod -> pod.withDemand(demandOf(pod.pod()))).forEach(this::count);
         }
     }
 
@@ -153,36 +153,48 @@ public final class QuotaState {
         counters.remove(uid);
     }
 
-    private List<LimitKey> limits(CountedPod pod) {
-        List<LimitKey> limits = new ArrayList<>();
-        if (pod.gpus() == 0) {
-            return limits;
+    private GpuDemand demandOf(GpuPod pod) {
+        return demand(pod.constraints(), GpuRequest.devices(pod.containers(), resources));
+    }
+
+    private GpuDemand demand(SchedulingConstraints constraints, Map<String, Integer> devices) {
+        List<GpuDemand.Part> parts = new ArrayList<>(devices.size());
+        devices.forEach((resource, number) ->
+                parts.add(new GpuDemand.Part(resource, number, offers.offersFor(constraints, resource))));
+        return parts.isEmpty() ? GpuDemand.NONE : new GpuDemand(parts);
+    }
+
+    private Map<LimitKey, GpuAmount> limits(CountedPod pod) {
+        if (pod.demand().isEmpty()) {
+            return Map.of();
         }
+        Map<LimitKey, GpuAmount> limits = new HashMap<>();
         for (GpuQuota quota : coverage.covering(pod.pod().namespace())) {
             for (QuotaLimit limit : quota.limits()) {
-                var key = new LimitKey(quota.name(), limit.model());
-                if (limit.appliesTo(pod.models()) && !limits.contains(key)) {
-                    limits.add(key);
+                GpuAmount amount = pod.demand().on(limit);
+                if (!amount.isZero()) {
+                    limits.put(new LimitKey(quota.name(), limit.id()), amount);
                 }
             }
         }
-        return List.copyOf(limits);
+        return Map.copyOf(limits);
     }
 
     private void recountNamespace(String namespace) {
         index.ofNamespace(namespace).forEach(this::recount);
     }
 
-    private void recountChangedModels() {
+    private void recountChangedOffers() {
         Set<String> uids = new LinkedHashSet<>();
-        models.drainChangedNodes().forEach(node -> uids.addAll(index.ofNode(node)));
-        models.drainChangedConstraints().forEach(constraints -> uids.addAll(index.ofConstraints(constraints)));
+        offers.drainChangedNodes().forEach(node -> uids.addAll(index.ofNode(node)));
+        offers.drainChangedConstraints().forEach(constraints -> uids.addAll(index.ofConstraints(constraints)));
         uids.forEach(this::recount);
     }
 
     private void recount(String uid) {
         pods.get(uid).or(() -> reservations.get(uid)).ifPresent(pod -> {
-            CountedPod current = pod.withModels(models.modelsFor(pod.pod().constraints()));
+            CountedPod current =
+                    pod.withDemand(demand(pod.pod().constraints(), pod.demand().byResource()));
             if (!pods.replace(current)) {
                 reservations.replace(current);
             }
@@ -215,21 +227,21 @@ public final class QuotaState {
         return resources;
     }
 
-    /** Short models that a pod with these constraints may run on. */
-    Set<String> modelsFor(SchedulingConstraints constraints) {
-        Set<String> found = models.modelsFor(constraints);
+    /** Demand of a pod that requests devices by resource. */
+    GpuDemand demandFor(SchedulingConstraints constraints, Map<String, Integer> devices) {
+        GpuDemand found = demand(constraints, devices);
         index.asked(constraints);
         return found;
     }
 
-    /** True when a node of the cluster has or had a GPU of the model. */
-    public boolean knowsModel(String model) {
-        return models.knows(model);
+    /** True when a node has or had a device that the limit counts. */
+    public boolean knowsLimit(QuotaLimit limit) {
+        return limit.isAny() || limit.selector() instanceof GpuSelector.Others || offers.knows(limit.selector());
     }
 
     /** Observed pods that request GPUs and use them now or may. */
     public Collection<CountedPod> pods() {
-        return pods.all().stream().filter(pod -> pod.gpus() > 0).toList();
+        return pods.all().stream().filter(pod -> !pod.demand().isEmpty()).toList();
     }
 
     /** Admitted pods that were not observed yet, oldest first. */
@@ -247,35 +259,38 @@ public final class QuotaState {
         return reservations.ofSameName(pod);
     }
 
-    /** GPUs that count on a limit now. */
-    public int gpus(GpuQuota quota, QuotaLimit limit) {
-        var usage = counters.usage(new LimitKey(quota.name(), limit.model()));
-        return usage.admittedHere() + usage.others() + carriedOver(quota, limit);
+    /** What counts on a limit now. */
+    public GpuAmount used(GpuQuota quota, QuotaLimit limit) {
+        var usage = counters.usage(new LimitKey(quota.name(), limit.id()));
+        return usage.admittedHere().plus(usage.others()).plus(carriedOver(quota, limit));
     }
 
     /**
-     * GPUs that count on a limit although their pods were not observed: the escrow of an earlier leader, as far as pods
-     * that this replica did not admit do not account for it.
+     * What counts on a limit although its pods were not observed: the escrow of an earlier leader, as far as pods that
+     * this replica did not admit do not account for it.
      */
-    public int carriedOver(GpuQuota quota, QuotaLimit limit) {
-        int escrow = carriedOver.getOrDefault(quota.name(), Map.of()).getOrDefault(limit.model(), 0);
-        return Math.max(
-                0,
-                escrow
-                        - counters.usage(new LimitKey(quota.name(), limit.model()))
-                                .others());
+    public GpuAmount carriedOver(GpuQuota quota, QuotaLimit limit) {
+        int escrow = carriedOver.getOrDefault(quota.name(), Map.of()).getOrDefault(limit.id(), 0);
+        if (escrow == 0) {
+            return GpuAmount.ZERO;
+        }
+        GpuAmount others =
+                counters.usage(new LimitKey(quota.name(), limit.id())).others();
+        return GpuAmount.of(escrow).minus(others).max(GpuAmount.ZERO);
     }
 
     /** Usage of a limit with its largest holders. */
     public QuotaUsage usage(GpuQuota quota, QuotaLimit limit) {
-        var usage = counters.usage(new LimitKey(quota.name(), limit.model()));
+        var usage = counters.usage(new LimitKey(quota.name(), limit.id()));
         return new QuotaUsage(
-                gpus(quota, limit),
+                used(quota, limit),
                 carriedOver(quota, limit),
                 usage.holders().stream()
                         .limit(MAX_SHOWN)
-                        .map(pod -> new QuotaUsage.PodUsage(
-                                pod.pod().namespace(), pod.pod().displayName(), pod.gpus()))
+                        .map(holder -> new QuotaUsage.PodUsage(
+                                holder.pod().pod().namespace(),
+                                holder.pod().pod().displayName(),
+                                holder.amount()))
                         .toList(),
                 usage.holders().size());
     }
@@ -293,15 +308,15 @@ public final class QuotaState {
     /** True while escrow of an earlier leader counts as used. */
     public boolean hasCarryOver() {
         return carriedOver.values().stream()
-                .anyMatch(byModel -> byModel.values().stream().anyMatch(gpus -> gpus > 0));
+                .anyMatch(byLimit -> byLimit.values().stream().anyMatch(escrow -> escrow > 0));
     }
 
-    /** Counters of every limit, for tests and debugging: by quota and model. */
-    Map<LimitKey, Integer> totals() {
-        Map<LimitKey, Integer> totals = new LinkedHashMap<>();
+    /** Counters of every limit, for tests and debugging. */
+    Map<LimitKey, GpuAmount> totals() {
+        Map<LimitKey, GpuAmount> totals = new LinkedHashMap<>();
         quotas().values()
                 .forEach(quota -> quota.limits()
-                        .forEach(limit -> totals.put(new LimitKey(quota.name(), limit.model()), gpus(quota, limit))));
+                        .forEach(limit -> totals.put(new LimitKey(quota.name(), limit.id()), used(quota, limit))));
         return totals;
     }
 

@@ -1,21 +1,22 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /**
  * Usage of one limit with its holders.
  *
- * @param gpus GPUs that count, including those carried over
- * @param carriedOver GPUs that count although their pods were not observed: the previous leader may have admitted them
+ * @param used what counts, including those carried over
+ * @param carriedOver what counts although their pods were not observed: the previous leader may have admitted them
  * @param holders the largest pods that count, largest first
  * @param pods number of all pods that count
  */
-public record QuotaUsage(int gpus, int carriedOver, List<PodUsage> holders, int pods) {
+public record QuotaUsage(GpuAmount used, GpuAmount carriedOver, List<PodUsage> holders, int pods) {
     private static final int MAX_NAMED = 5;
 
-    /** A pod and its GPUs. */
-    public record PodUsage(String namespace, String pod, int gpus) {}
+    /** A pod and what it counts. */
+    public record PodUsage(String namespace, String pod, GpuAmount used) {}
 
     /** Copies. */
     public QuotaUsage {
@@ -29,7 +30,7 @@ public record QuotaUsage(int gpus, int carriedOver, List<PodUsage> holders, int 
                 .limit(MAX_NAMED)
                 .toList();
         String names =
-                named.stream().map(holder -> holder.pod() + " " + holder.gpus()).collect(Collectors.joining(", "));
+                named.stream().map(holder -> holder.pod() + " " + holder.used()).collect(Collectors.joining(", "));
         int more = pods - named.size();
         String others = more == 0
                 ? ""
@@ -37,7 +38,7 @@ public record QuotaUsage(int gpus, int carriedOver, List<PodUsage> holders, int 
                         + more
                         + (names.isEmpty() ? "" : " more")
                         + (more == 1 ? " pod" : " pods");
-        String carried = carriedOver > 0
+        String carried = !carriedOver.isZero()
                 ? (pods == 0 ? "" : ", ") + carriedOver + " carried over from the previous leader, for up to 70 s"
                 : "";
         return pods == 0 && carried.isEmpty() ? "" : " (" + names + others + carried + ")";

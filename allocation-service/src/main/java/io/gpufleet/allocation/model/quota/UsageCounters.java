@@ -1,53 +1,68 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * GPUs by quota and limit, kept while pods come and go, so that a decision visits no pod. Remembers on which limits each
+ * Usage by quota and limit, exactly, kept while pods come and go, so that a decision visits no pod. Remembers on which limits each
  * pod was counted: a pod is taken off where it was counted, whatever became of the quotas since.
  */
 final class UsageCounters {
-    private record Counted(CountedPod pod, List<LimitKey> limits) {}
+    private record Counted(CountedPod pod, Map<LimitKey, GpuAmount> limits) {}
+
+    /** A pod with what it counts on a limit. */
+    record LimitHolder(CountedPod pod, GpuAmount amount) {
+        private static final Comparator<LimitHolder> LARGEST_FIRST = Comparator.comparing(LimitHolder::amount)
+                .reversed()
+                .thenComparing(holder -> holder.pod().pod().displayName())
+                .thenComparing(holder -> holder.pod().pod().uid());
+    }
 
     /** Usage of one limit. */
     static final class LimitUsage {
         private static final LimitUsage NONE = new LimitUsage();
 
-        private int admittedHere;
-        private int others;
-        private final NavigableSet<CountedPod> holders = new TreeSet<>(Comparator.comparingInt(CountedPod::gpus)
-                .reversed()
-                .thenComparing(pod -> pod.pod().displayName())
-                .thenComparing(pod -> pod.pod().uid()));
+        private GpuAmount admittedHere = GpuAmount.ZERO;
+        private GpuAmount others = GpuAmount.ZERO;
+        private final NavigableSet<LimitHolder> holders = new TreeSet<>(LimitHolder.LARGEST_FIRST);
 
-        /** GPUs of pods that this replica admitted in its term. */
-        int admittedHere() {
+        /** Usage of pods that this replica admitted in its term. */
+        GpuAmount admittedHere() {
             return admittedHere;
         }
 
-        /** GPUs of all other pods. */
-        int others() {
+        /** Usage of all other pods. */
+        GpuAmount others() {
             return others;
         }
 
         /** Pods that count, largest first. */
-        NavigableSet<CountedPod> holders() {
+        NavigableSet<LimitHolder> holders() {
             return Collections.unmodifiableNavigableSet(holders);
         }
 
-        private void add(CountedPod pod, int sign) {
+        private void add(LimitHolder holder) {
+            holders.add(holder);
+            change(holder.pod(), holder.amount());
+        }
+
+        private void remove(LimitHolder holder) {
+            holders.remove(holder);
+            change(holder.pod(), GpuAmount.ZERO.minus(holder.amount()));
+        }
+
+        private void change(CountedPod pod, GpuAmount amount) {
             if (pod.admittedHere()) {
-                admittedHere += sign * pod.gpus();
+                admittedHere = admittedHere.plus(amount);
             } else {
-                others += sign * pod.gpus();
+                others = others.plus(amount);
             }
         }
     }
@@ -61,19 +76,17 @@ final class UsageCounters {
     }
 
     /** Counts a pod on limits, and no longer on those on which it was counted before. */
-    void put(CountedPod pod, List<LimitKey> on) {
+    void put(CountedPod pod, Map<LimitKey, GpuAmount> on) {
         Counted before = counted.get(pod.pod().uid());
         if (before != null && before.pod().equals(pod) && before.limits().equals(on)) {
             return;
         }
         remove(pod.pod().uid());
         counted.put(pod.pod().uid(), new Counted(pod, on));
-        for (LimitKey limit : on) {
-            LimitUsage usage = limits.computeIfAbsent(limit, _ -> new LimitUsage());
-            usage.holders.add(pod);
-            usage.add(pod, 1);
+        on.forEach((limit, amount) -> {
+            limits.computeIfAbsent(limit, _ -> new LimitUsage()).add(new LimitHolder(pod, amount));
             changedQuotas.add(limit.quota());
-        }
+        });
     }
 
     /** Counts a pod no longer. */
@@ -82,15 +95,14 @@ final class UsageCounters {
         if (before == null) {
             return;
         }
-        for (LimitKey limit : before.limits()) {
+        before.limits().forEach((limit, amount) -> {
             LimitUsage usage = limits.computeIfAbsent(limit, _ -> new LimitUsage());
-            usage.holders.remove(before.pod());
-            usage.add(before.pod(), -1);
+            usage.remove(new LimitHolder(before.pod(), amount));
             changedQuotas.add(limit.quota());
             if (usage.holders.isEmpty()) {
                 limits.remove(limit);
             }
-        }
+        });
     }
 
     /** Quotas whose usage changed since the last call. */

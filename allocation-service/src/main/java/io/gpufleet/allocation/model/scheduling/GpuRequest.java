@@ -2,14 +2,25 @@ package io.gpufleet.allocation.model.scheduling;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** GPUs that a pod requests. */
 public sealed interface GpuRequest {
-    /** A valid request of 0 or more GPUs. */
-    record Count(int gpus) implements GpuRequest {}
+    /** Most devices of one resource that a pod may request. */
+    int MAX_DEVICES = 1_000_000;
+
+    /** A valid request: devices by resource, each at least 1. */
+    record Devices(SortedMap<String, Integer> byResource) implements GpuRequest {
+        /** Copies, sorted. */
+        public Devices {
+            byResource = Collections.unmodifiableSortedMap(new TreeMap<>(byResource));
+        }
+    }
 
     /** An invalid request; the message names container, resource, value and remedy in one line. */
     record Invalid(String message) implements GpuRequest {}
@@ -21,7 +32,7 @@ public sealed interface GpuRequest {
             container.limits().keySet().stream().filter(known::contains).forEach(resources::add);
             container.requests().keySet().stream().filter(known::contains).forEach(resources::add);
         }
-        long gpus = 0;
+        SortedMap<String, Integer> devices = new TreeMap<>();
         for (String resource : resources) {
             for (ContainerResources container : containers) {
                 Optional<String> error = validate(container, resource);
@@ -29,14 +40,20 @@ public sealed interface GpuRequest {
                     return new Invalid(error.get());
                 }
             }
-            gpus += effective(containers, resource);
+            long effective = effective(containers, resource);
+            if (effective > MAX_DEVICES) {
+                return new Invalid(effective + " " + resource + " are more than any fleet has");
+            }
+            if (effective > 0) {
+                devices.put(resource, (int) effective);
+            }
         }
-        return gpus > 1_000_000 ? new Invalid(gpus + " GPUs are more than any fleet has") : new Count((int) gpus);
+        return new Devices(devices);
     }
 
-    /** GPUs of the containers of a pod; 0 for an invalid request. */
-    static int count(List<ContainerResources> containers, GpuResources known) {
-        return of(containers, known) instanceof Count(int gpus) ? gpus : 0;
+    /** Devices by resource of the containers of a pod; none for an invalid request. */
+    static SortedMap<String, Integer> devices(List<ContainerResources> containers, GpuResources known) {
+        return of(containers, known) instanceof Devices(var byResource) ? byResource : new TreeMap<>();
     }
 
     private static long effective(List<ContainerResources> containers, String resource) {

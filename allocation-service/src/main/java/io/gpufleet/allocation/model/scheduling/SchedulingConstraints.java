@@ -2,6 +2,8 @@ package io.gpufleet.allocation.model.scheduling;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Constraints on the nodes of a pod: its nodeSelector, the required terms of its node affinity (one of them must match,
@@ -42,5 +44,24 @@ public record SchedulingConstraints(Map<String, String> nodeSelector, List<NodeS
         }
         return node.labels().entrySet().containsAll(nodeSelector.entrySet())
                 && (terms.isEmpty() || terms.stream().anyMatch(term -> term.matches(node)));
+    }
+
+    /**
+     * Values that labels of the nodes must have, one entry for each term of which one must match. What excludes values is
+     * left out.
+     */
+    public List<Map<String, Set<String>>> demandedLabels() {
+        List<NodeSelectorTerm> alternatives =
+                terms.isEmpty() ? List.of(new NodeSelectorTerm(List.of(), List.of())) : terms;
+        return alternatives.stream().map(this::demandedLabels).toList();
+    }
+
+    private Map<String, Set<String>> demandedLabels(NodeSelectorTerm term) {
+        Map<String, Set<String>> demanded = new TreeMap<>();
+        term.labels().stream()
+                .filter(one -> one.operator() == SelectorRequirement.Operator.IN)
+                .forEach(one -> demanded.put(one.key(), Set.copyOf(one.values())));
+        nodeSelector.forEach((key, value) -> demanded.put(key, Set.of(value)));
+        return demanded;
     }
 }

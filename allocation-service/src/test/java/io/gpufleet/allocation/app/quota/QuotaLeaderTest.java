@@ -7,6 +7,7 @@ import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.TestQuotas;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -203,9 +205,27 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         var random = new Random(seed);
         int limit = 1 + random.nextInt(100);
         enforce("A100", limit);
+        assertThat(admitted(random, limit, () -> a100Pod(1 + random.nextInt(20))))
+                .isLessThanOrEqualTo(GpuAmount.of(limit));
+    }
+
+    /** Whole GPUs, MIG slices and shares at once. */
+    @Property(tries = 300)
+    void admittedFractionsNeverExceedTheLimit(@ForAll long seed) {
+        var random = new Random(seed);
+        int limit = 1 + random.nextInt(10);
+        enforce("A100", limit);
+        assertThat(admitted(random, limit, () -> {
+                    String resource = List.copyOf(TestQuotas.FRACTIONS.keySet()).get(random.nextInt(4));
+                    return fractionPod(resource, 1 + random.nextInt(5));
+                }))
+                .isLessThanOrEqualTo(GpuAmount.of(limit));
+    }
+
+    private GpuAmount admitted(Random random, int limit, Supplier<GpuPod> pods) {
         List<Replica> replicas = new ArrayList<>(List.of(active("r0")));
         List<GpuPod> notCreatedYet = new ArrayList<>();
-        int admitted = 0;
+        GpuAmount admitted = GpuAmount.ZERO;
         for (int step = 1; step <= 80; step++) {
             advance(Duration.ofMillis(random.nextInt(2_000)));
             replicas.getLast().tick();
@@ -216,13 +236,12 @@ class QuotaLeaderTest extends TestQuotaReplicas {
                 case 7 -> replicas.get(random.nextInt(replicas.size())).renewTerm(random);
                 case 2 -> replicas.get(random.nextInt(replicas.size())).tick();
                 default -> {
-                    int gpus = 1 + random.nextInt(20);
-                    GpuPod pod = a100Pod(gpus);
+                    GpuPod pod = pods.get();
                     // A request may still reach a replica that is no longer the leader.
                     Replica target =
                             random.nextInt(3) == 0 ? replicas.get(random.nextInt(replicas.size())) : replicas.getLast();
                     if (target.admits(pod)) {
-                        admitted += gpus;
+                        admitted = admitted.plus(TestQuotas.gpus(pod));
                         notCreatedYet.add(pod);
                     }
                 }
@@ -234,7 +253,8 @@ class QuotaLeaderTest extends TestQuotaReplicas {
                         pod -> replicas.get(random.nextInt(replicas.size())).observe(observation(pod)));
                 notCreatedYet.clear();
             }
-            assertThat(admitted).isLessThanOrEqualTo(limit);
+            assertThat(admitted).isLessThanOrEqualTo(GpuAmount.of(limit));
         }
+        return admitted;
     }
 }

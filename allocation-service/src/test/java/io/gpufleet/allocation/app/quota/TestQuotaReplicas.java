@@ -137,6 +137,11 @@ class TestQuotaReplicas {
         return TestQuotas.pod(pods, gpus, TestQuotas.A100);
     }
 
+    GpuPod fractionPod(String resource, int devices) {
+        pods++;
+        return TestQuotas.pod(pods, resource, devices, TestQuotas.A100);
+    }
+
     void enforce(String model, int gpus) {
         cluster.put(TestQuotas.quota(
                 "q", GpuQuota.Mode.ENFORCE, GpuQuota.AmbiguousModel.DENY, new QuotaLimit(model, gpus)));

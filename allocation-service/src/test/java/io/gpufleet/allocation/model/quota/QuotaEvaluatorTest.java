@@ -11,6 +11,7 @@ import static io.gpufleet.allocation.model.quota.TestQuotas.quota;
 import static io.gpufleet.allocation.model.quota.TestQuotas.state;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import java.time.Instant;
@@ -213,7 +214,7 @@ class QuotaEvaluatorTest {
     @Test
     void modelThatNoNodeHasIsNamedInTheStatus() {
         GpuQuota quota = enforced("q", new QuotaLimit("A1OO", 1), new QuotaLimit("h100", 1), new QuotaLimit("*", 9));
-        assertThat(QuotaEvaluator.countedStatus(state(quota), quota, false).unknownModels())
+        assertThat(QuotaEvaluator.countedStatus(state(quota), quota, false).unknownLimits())
                 .containsExactly("A1OO");
     }
 
@@ -223,7 +224,7 @@ class QuotaEvaluatorTest {
                 enforced("q", new QuotaLimit("A100", 100)).withStatus(QuotaStatus.NONE.withEscrow(Map.of("A100", 64)));
         QuotaState state = apply(state(quota), observed(pod(1, 3, A100)));
         assertThat(QuotaEvaluator.countedStatus(state, quota, false))
-                .isEqualTo(quota.status().withUsed(Map.of("A100", 3)));
+                .isEqualTo(quota.status().withUsed(Map.of("A100", GpuAmount.of(3))));
         assertThat(QuotaEvaluator.countedStatus(state, quota, true).escrow()).containsEntry("A100", 3);
     }
 }

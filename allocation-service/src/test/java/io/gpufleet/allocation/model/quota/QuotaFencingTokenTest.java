@@ -3,6 +3,7 @@ package io.gpufleet.allocation.model.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.model.quota.QuotaFencingToken.Acquisition;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -12,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class QuotaFencingTokenTest {
     private static GpuQuota ledBy(String leader, long term) {
         return TestQuotas.enforced("q")
-                .withStatus(new QuotaStatus(leader, term, Map.of("A100", 64), Map.of("A100", 3), new TreeSet<>()));
+                .withStatus(new QuotaStatus(
+                        leader, term, Map.of("A100", 64), Map.of("A100", GpuAmount.of(3)), new TreeSet<>()));
     }
 
     @Test
@@ -44,8 +46,8 @@ class QuotaFencingTokenTest {
     @Test
     void quotaOfALowerTermIsWrittenWithTheTokenAndItsEscrow() {
         assertThat(new QuotaFencingToken("r0@9", 9, 0).acquire(ledBy("r1@8", 8)))
-                .isEqualTo(new Acquisition.Write(
-                        new QuotaStatus("r0@9", 9, Map.of("A100", 64), Map.of("A100", 3), new TreeSet<>())));
+                .isEqualTo(new Acquisition.Write(new QuotaStatus(
+                        "r0@9", 9, Map.of("A100", 64), Map.of("A100", GpuAmount.of(3)), new TreeSet<>())));
     }
 
     @Test

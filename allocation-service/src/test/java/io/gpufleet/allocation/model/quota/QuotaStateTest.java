@@ -14,8 +14,10 @@ import static io.gpufleet.allocation.model.quota.TestQuotas.state;
 import static io.gpufleet.allocation.model.quota.TestQuotas.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +39,7 @@ class QuotaStateTest {
     private static final GpuQuota QUOTA = enforced("q", LIMIT);
 
     private static int used(QuotaState state) {
-        return state.gpus(QUOTA, LIMIT);
+        return state.used(QUOTA, LIMIT).roundedUp();
     }
 
     @Test
@@ -160,7 +163,7 @@ class QuotaStateTest {
     void carryOverCountsEscrowOrPodsOfEarlierLeaderWhicheverIsMore() {
         QuotaState state = apply(state(QUOTA), new QuotaEvent.CarriedOver("q", Map.of("A100", 5)));
         assertThat(used(state)).isEqualTo(5);
-        assertThat(state.carriedOver(QUOTA, LIMIT)).isEqualTo(5);
+        assertThat(state.carriedOver(QUOTA, LIMIT)).isEqualTo(GpuAmount.of(5));
         // And a pod that this replica admitted counts in addition
         apply(state, reserved(pod(3, 2, A100), 2, 0));
         assertThat(used(state)).isEqualTo(7);
@@ -169,7 +172,7 @@ class QuotaStateTest {
         apply(state, observed(pod(1, 3, A100)));
         // Then
         assertThat(used(state)).isEqualTo(5);
-        assertThat(state.carriedOver(QUOTA, LIMIT)).isEqualTo(2);
+        assertThat(state.carriedOver(QUOTA, LIMIT)).isEqualTo(GpuAmount.of(2));
         apply(state, observed(pod(2, 4, A100)));
         assertThat(used(state)).isEqualTo(7);
         apply(state, new QuotaEvent.PodDeleted("uid-2"), new QuotaEvent.CarryOverCleared());
@@ -214,7 +217,7 @@ class QuotaStateTest {
                 state(QUOTA),
                 observed(bound(pod(1, 3, Map.of()), "h")),
                 observed(pod(2, 4, H100)),
-                new QuotaEvent.GpuModelsAnnounced("h", List.of(new GpuModel("NVIDIA A100", "A100", 8))));
+                new QuotaEvent.GpusAnnounced("h", gpus(new GpuModel("NVIDIA A100", "A100", 8))));
         assertThat(used(state)).isEqualTo(7);
     }
 
@@ -262,7 +265,7 @@ class QuotaStateTest {
         assertThat(labelled.covering("ml")).containsExactly(byLabel);
         assertThat(used(labelled)).isEqualTo(3);
         assertThat(labelled.usage(byLabel, LIMIT).holders())
-                .containsExactly(new QuotaUsage.PodUsage("ml", "ml/pod-1", 3));
+                .containsExactly(new QuotaUsage.PodUsage("ml", "ml/pod-1", GpuAmount.of(3)));
     }
 
     private static QuotaEvent event(Random random) {
@@ -277,9 +280,7 @@ class QuotaStateTest {
             case 3 -> new QuotaEvent.NamespaceDeleted("ml");
             case 4 -> new QuotaEvent.NodeObserved(new NodeInfo("a", random.nextBoolean() ? A100 : H100, true));
             case 5 -> new QuotaEvent.NodeDeleted("h");
-            case 6 ->
-                new QuotaEvent.GpuModelsAnnounced(
-                        "a", List.of(new GpuModel("m", random.nextBoolean() ? "A100" : "H100", 8)));
+            case 6 -> new QuotaEvent.GpusAnnounced("a", announced(random));
             case 7, 8 -> observed(random.nextBoolean() ? pod : bound(pod, random.nextBoolean() ? "a" : "h"));
             case 9 -> new QuotaEvent.PodDeleted("uid-" + random.nextInt(8));
             case 10 -> reserved(random.nextBoolean() ? pod : request("request:" + pod.uid(), "", "pod-", 2), 2, 0);
@@ -289,19 +290,31 @@ class QuotaStateTest {
         };
     }
 
+    /** Whole GPUs of a model, MIG devices of it, or GPUs that are shared. */
+    private static AnnouncedGpus announced(Random random) {
+        String model = random.nextBoolean() ? "A100" : "H100";
+        int replicas = 1 + random.nextInt(3);
+        List<AnnouncedGpus.Offer> offers = switch (random.nextInt(3)) {
+            case 0 -> List.of();
+            case 1 -> List.of(new AnnouncedGpus.Offer("nvidia.com/gpu", model, "", replicas));
+            default -> List.of(new AnnouncedGpus.Offer("nvidia.com/gpu", model, "3g.20gb", replicas));
+        };
+        return new AnnouncedGpus(List.of(new GpuModel("m", model, 8)), new TreeSet<>(offers), Map.of());
+    }
+
     /** Counted anew from the pods alone, as on the first day. */
-    private static Map<LimitKey, Integer> countedAnew(QuotaState state) {
-        Map<LimitKey, Integer> sums = new TreeMap<>();
+    private static Map<LimitKey, GpuAmount> countedAnew(QuotaState state) {
+        Map<LimitKey, GpuAmount> sums = new TreeMap<>();
         for (GpuQuota quota : state.quotas().values()) {
             for (QuotaLimit limit : quota.limits()) {
-                int sum = state.carriedOver(quota, limit);
+                GpuAmount sum = state.carriedOver(quota, limit);
                 for (CountedPod pod : Stream.concat(state.pods().stream(), state.reservations().stream())
                         .toList()) {
-                    boolean counts =
-                            state.covering(pod.pod().namespace()).contains(quota) && limit.appliesTo(pod.models());
-                    sum += counts ? pod.gpus() : 0;
+                    if (state.covering(pod.pod().namespace()).contains(quota)) {
+                        sum = sum.plus(pod.demand().on(limit));
+                    }
                 }
-                sums.put(new LimitKey(quota.name(), limit.model()), sum);
+                sums.put(new LimitKey(quota.name(), limit.id()), sum);
             }
         }
         return sums;
@@ -316,7 +329,9 @@ class QuotaStateTest {
                 apply(state, event(random));
                 assertThat(state.totals()).as("seed %d step %d", seed, i).isEqualTo(countedAnew(state));
                 for (CountedPod pod : state.pods()) {
-                    assertThat(pod.models()).isEqualTo(state.modelsFor(pod.pod().constraints()));
+                    assertThat(pod.demand())
+                            .isEqualTo(state.demandFor(
+                                    pod.pod().constraints(), pod.demand().byResource()));
                 }
             }
         }

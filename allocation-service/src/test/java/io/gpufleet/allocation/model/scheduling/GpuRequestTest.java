@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** GPUs requested by a pod, and messages of invalid requests. */
@@ -30,6 +31,10 @@ class GpuRequestTest {
                 : "none";
     }
 
+    private static GpuRequest devices(int number) {
+        return new GpuRequest.Devices(number == 0 ? new TreeMap<>() : new TreeMap<>(Map.of("nvidia.com/gpu", number)));
+    }
+
     @Test
     void containersAddUpAndReuseGpusOfInitContainers() {
         assertThat(GpuRequest.of(
@@ -40,7 +45,7 @@ class GpuRequestTest {
                                 app("1"),
                                 app("2")),
                         KNOWN))
-                .isEqualTo(new GpuRequest.Count(5));
+                .isEqualTo(devices(5));
     }
 
     @Test
@@ -52,11 +57,11 @@ class GpuRequestTest {
                                 Map.of("cpu", "500m"),
                                 Map.of("memory", "1Gi"))),
                         KNOWN))
-                .isEqualTo(new GpuRequest.Count(0));
+                .isEqualTo(devices(0));
     }
 
     @Test
-    void migDeviceCountsAsOneGpu() {
+    void migDeviceIsADeviceOfItsResource() {
         assertThat(GpuRequest.of(
                         List.of(new ContainerResources(
                                 "main",
@@ -64,13 +69,13 @@ class GpuRequestTest {
                                 Map.of(),
                                 Map.of("nvidia.com/mig-1g.5gb", "2"))),
                         KNOWN))
-                .isEqualTo(new GpuRequest.Count(2));
+                .isEqualTo(new GpuRequest.Devices(new TreeMap<>(Map.of("nvidia.com/mig-1g.5gb", 2))));
     }
 
     @Test
     void quantitiesAreParsedAsInKubernetes() {
-        assertThat(GpuRequest.of(List.of(app("2000m")), KNOWN)).isEqualTo(new GpuRequest.Count(2));
-        assertThat(GpuRequest.of(List.of(app("1e1")), KNOWN)).isEqualTo(new GpuRequest.Count(10));
+        assertThat(GpuRequest.of(List.of(app("2000m")), KNOWN)).isEqualTo(devices(2));
+        assertThat(GpuRequest.of(List.of(app("1e1")), KNOWN)).isEqualTo(devices(10));
     }
 
     @Test

@@ -1,0 +1,115 @@
+package io.gpufleet.allocation.model.quota;
+
+import io.gpufleet.allocation.model.ledger.GpuModel;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** GPUs by the labels of a node, or by those that a pod demands of its node: of nodes without a daemon, and of pools at zero. */
+final class GpuLabels {
+    /** Of GKE, Karpenter and EKS on AWS, Karpenter on Azure. */
+    private static final List<String> CLOUD_LABELS = List.of(
+            "cloud.google.com/gke-accelerator",
+            "karpenter.k8s.aws/instance-gpu-name",
+            "eks.amazonaws.com/instance-gpu-name",
+            "k8s.amazonaws.com/accelerator",
+            "karpenter.azure.com/sku-gpu-name");
+
+    private static final String PRODUCT_LABEL = "nvidia.com/gpu.product";
+    private static final String TYPE_LABEL = "gpu-type";
+    private static final String INSTANCE_LABEL = "node.kubernetes.io/instance-type";
+    /** Azure names the GPU in the instance type, for example {@code Standard_NC24ads_A100_v4}. */
+    private static final Pattern AZURE_INSTANCE = Pattern.compile("Standard_N[A-Za-z0-9-]*_([A-Z]+\\d+[A-Z]*)_v\\d+");
+
+    private static final Pattern CLOUD_NOISE = Pattern.compile("nvidia|tesla|mega|\\d+gb");
+    private static final Pattern MIG_PRODUCT = Pattern.compile(".*-MIG-(.+?)(?:-SHARED)?");
+    private static final List<String> KEYS = keys();
+
+    private final Map<String, String> shortModelByProduct = new HashMap<>();
+
+    private static List<String> keys() {
+        var keys = new ArrayList<>(List.of(PRODUCT_LABEL, TYPE_LABEL));
+        keys.addAll(CLOUD_LABELS);
+        keys.add(INSTANCE_LABEL);
+        return List.copyOf(keys);
+    }
+
+    /** Labels that may name the GPU of a node. */
+    static List<String> names() {
+        return KEYS;
+    }
+
+    /** A daemon announced a model; true when its product was not known so far. */
+    boolean announced(GpuModel model) {
+        return !model.shortModel().equals(shortModelByProduct.put(product(model.model()), model.shortModel()));
+    }
+
+    /** The product name as labels have it. */
+    static String product(String model) {
+        return model.replace(' ', '-');
+    }
+
+    /** The GPU that the labels name; empty where they name none. */
+    Optional<GpuOffer> offer(Map<String, String> labels) {
+        String product = labels.getOrDefault(PRODUCT_LABEL, "");
+        Matcher mig = MIG_PRODUCT.matcher(product);
+        String profile = mig.matches() ? mig.group(1) : "";
+        Optional<String> known = announcedProduct(product);
+        return known.map(shortModelByProduct::get)
+                .or(() -> label(labels, TYPE_LABEL).map(this::canonical))
+                .or(() -> byCloud(labels))
+                .or(() -> product.isEmpty() ? Optional.empty() : Optional.of(GpuOffer.UNKNOWN))
+                .map(model -> new GpuOffer(
+                        "", model, known.orElse(product.isEmpty() ? GpuOffer.UNKNOWN : product), profile, 1));
+    }
+
+    private Optional<String> byCloud(Map<String, String> labels) {
+        return CLOUD_LABELS.stream()
+                .flatMap(key -> label(labels, key).stream())
+                .map(this::cloudModel)
+                .findFirst()
+                .or(() -> label(labels, INSTANCE_LABEL)
+                        .map(AZURE_INSTANCE::matcher)
+                        .filter(Matcher::matches)
+                        .map(matcher -> canonical(matcher.group(1))));
+    }
+
+    /** {@code nvidia-tesla-a100} and {@code nvidia-h100-mega-80gb} are A100 and H100; a name that is not known stays. */
+    private String cloudModel(String value) {
+        String name = Arrays.stream(value.toLowerCase(Locale.ROOT).split("-"))
+                .filter(word -> !CLOUD_NOISE.matcher(word).matches())
+                .collect(Collectors.joining("-"));
+        return canonical(name.isEmpty() ? value : name);
+    }
+
+    /** The label is in lower case; the announced name, where there is one, is not, and may go on. */
+    private String canonical(String name) {
+        return shortModelByProduct.values().stream()
+                .filter(known -> known.equalsIgnoreCase(name) || startsWith(known, name + "-"))
+                .min(Comparator.comparingInt(String::length))
+                .orElseGet(() -> name.toUpperCase(Locale.ROOT));
+    }
+
+    private static boolean startsWith(String text, String start) {
+        return text.regionMatches(true, 0, start, 0, start.length());
+    }
+
+    private static Optional<String> label(Map<String, String> labels, String key) {
+        return Optional.of(labels.getOrDefault(key, "")).filter(value -> !value.isEmpty());
+    }
+
+    // A label may continue after the product (-SHARED, -MIG-1g.5gb), and one product may be the start of another.
+    private Optional<String> announcedProduct(String label) {
+        return shortModelByProduct.keySet().stream()
+                .filter(product -> label.equals(product) || label.startsWith(product + "-"))
+                .max(Comparator.comparingInt(String::length));
+    }
+}
