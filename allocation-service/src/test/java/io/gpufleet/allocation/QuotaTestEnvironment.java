@@ -277,6 +277,16 @@ final class QuotaTestEnvironment implements AutoCloseable {
         }
     }
 
+    /** Warnings of the API server for the creation of a quota, which is not stored. */
+    List<String> warningsOfDryRun(String quota) {
+        var http = client.getHttpClient();
+        var request = http.newHttpRequestBuilder()
+                .uri(client.getMasterUrl() + "apis/gpufleet.io/v1alpha1/gpuquotas?dryRun=All")
+                .post("application/json", quota)
+                .build();
+        return http.sendAsync(request, String.class).join().headers("Warning");
+    }
+
     /** Waits for the service account of a namespace, without which no pod can be created. */
     void awaitServiceAccount(String namespace) {
         await().atMost(TIMEOUT).until(() -> {

@@ -55,17 +55,18 @@ final class GpuQuotaMapper {
     private static List<QuotaLimit> limits(Map<String, Object> spec) {
         List<QuotaLimit> limits = new ArrayList<>();
         for (Map<String, Object> row : list(spec.get("limits"))) {
-            String model = text(row.get("model"));
             var kinds = new GpuSelector.Kinds(
-                    model.isEmpty() ? QuotaLimit.ANY : model,
+                    text(row.get("model")),
                     text(row.get("product")),
                     text(row.get("migProfile")),
                     text(row.get("resource")));
             if (!(row.get("gpus") instanceof Number) && !(row.get("devices") instanceof Number)) {
                 throw new IllegalArgumentException("limit " + kinds.id() + " needs gpus, devices or both");
             }
-            max(row, "gpus").ifPresent(max -> limits.add(new QuotaLimit(kinds, QuotaLimit.Unit.GPUS, max)));
-            max(row, "devices").ifPresent(max -> limits.add(new QuotaLimit(kinds, QuotaLimit.Unit.DEVICES, max)));
+            Map<QuotaLimit.Unit, Integer> units = new TreeMap<>();
+            max(row, "gpus").ifPresent(max -> units.put(QuotaLimit.Unit.GPUS, max));
+            max(row, "devices").ifPresent(max -> units.put(QuotaLimit.Unit.DEVICES, max));
+            limits.addAll(QuotaLimit.of(kinds, units));
         }
         max(spec, "others").ifPresent(max -> limits.add(QuotaLimit.others(List.copyOf(limits), max)));
         return limits;

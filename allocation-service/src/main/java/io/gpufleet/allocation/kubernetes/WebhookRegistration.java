@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs to this service. */
+/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, and GpuQuotas, to this service. */
 public final class WebhookRegistration implements WebhookRegistrar {
     /** Name of the configuration. */
     public static final String NAME = "gpufleet-quota";
@@ -114,7 +114,8 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 .withName(NAME)
                 .addToLabels("app.kubernetes.io/part-of", "gpufleet")
                 .endMetadata()
-                .withWebhooks(webhook("enforced", policy, "In", caPem), webhook("open", "Ignore", "NotIn", caPem))
+                .withWebhooks(
+                        pods("enforced", policy, "In", caPem), pods("open", "Ignore", "NotIn", caPem), quotas(caPem))
                 .build();
     }
 
@@ -151,15 +152,8 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 && Objects.equals(foundClient.getCaBundle(), desiredClient.getCaBundle());
     }
 
-    private ValidatingWebhook webhook(String name, String failurePolicy, String operator, String caPem) {
-        return new ValidatingWebhookBuilder()
-                .withName(name + ".quota.gpufleet.io")
-                .withAdmissionReviewVersions("v1")
-                .withSideEffects("NoneOnDryRun")
-                .withFailurePolicy(failurePolicy)
-                .withTimeoutSeconds(TIMEOUT_SECONDS)
-                .withMatchPolicy("Equivalent")
-                .withObjectSelector(new LabelSelector())
+    private ValidatingWebhook pods(String name, String failurePolicy, String operator, String caPem) {
+        return webhook(name, failurePolicy, caPem)
                 .withNamespaceSelector(namespaces(operator))
                 .withRules(new RuleWithOperationsBuilder()
                         .withOperations("CREATE")
@@ -169,8 +163,33 @@ public final class WebhookRegistration implements WebhookRegistrar {
                         .withScope("Namespaced")
                         .build())
                 .addNewMatchCondition(GpuMatchCondition.of(resources.get()), "requests-gpus")
-                .withClientConfig(clientConfig(caPem))
                 .build();
+    }
+
+    /** Warns the author of a quota; never refuses one. */
+    private ValidatingWebhook quotas(String caPem) {
+        return webhook("quotas", "Ignore", caPem)
+                .withNamespaceSelector(new LabelSelector())
+                .withRules(new RuleWithOperationsBuilder()
+                        .withOperations("CREATE", "UPDATE")
+                        .withApiGroups(GpuQuotaMapper.CONTEXT.getGroup())
+                        .withApiVersions(GpuQuotaMapper.CONTEXT.getVersion())
+                        .withResources(GpuQuotaMapper.CONTEXT.getPlural())
+                        .withScope("Cluster")
+                        .build())
+                .build();
+    }
+
+    private ValidatingWebhookBuilder webhook(String name, String failurePolicy, String caPem) {
+        return new ValidatingWebhookBuilder()
+                .withName(name + ".quota.gpufleet.io")
+                .withAdmissionReviewVersions("v1")
+                .withSideEffects("NoneOnDryRun")
+                .withFailurePolicy(failurePolicy)
+                .withTimeoutSeconds(TIMEOUT_SECONDS)
+                .withMatchPolicy("Equivalent")
+                .withObjectSelector(new LabelSelector())
+                .withClientConfig(clientConfig(caPem));
     }
 
     /** Leaves out kube-system and the own namespace: pods that the answer depends on must not wait for it. */

@@ -3,17 +3,18 @@ package io.gpufleet.allocation.webhook;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.QuotaDecider;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
-import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /** Answers AdmissionReviews of {@code admission.k8s.io/v1} by the quota decider of this replica. */
 public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
     private static final int FORBIDDEN = 403;
+    private static final Set<String> REVIEWED = Set.of("CREATE", "UPDATE");
 
     private final QuotaDecider decider;
 
@@ -22,22 +23,30 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
         this.decider = decider;
     }
 
-    /** Fails with {@link IllegalArgumentException} for anything but the review of a pod. */
+    /** Fails with {@link IllegalArgumentException} for anything but the review of a pod or a GpuQuota. */
     @Override
     public CompletionStage<byte[]> handle(byte[] review) {
         JsonObject request;
-        GpuPod pod;
         try {
             request = new JsonObject(Buffer.buffer(review)).getJsonObject("request", new JsonObject());
-            if (!request.getString("operation", "").equals("CREATE") || request.getJsonObject("object") == null) {
+            if (!REVIEWED.contains(request.getString("operation", "")) || request.getJsonObject("object") == null) {
                 return CompletableFuture.completedStage(response(request, AdmissionDecision.Admitted.WITHOUT_WARNINGS));
             }
-            pod = PodJsonMapper.read(request);
+            return decide(request);
         } catch (DecodeException | ClassCastException unreadable) {
             return CompletableFuture.failedStage(
                     new IllegalArgumentException("not an AdmissionReview of a pod: " + unreadable.getMessage()));
         }
-        return decider.decide(pod, request.getBoolean("dryRun", false))
+    }
+
+    private CompletionStage<byte[]> decide(JsonObject request) {
+        if (request.getJsonObject("kind", new JsonObject())
+                .getString("kind", "")
+                .equals("GpuQuota")) {
+            return decider.warnings(QuotaJsonMapper.limits(request.getJsonObject("object")))
+                    .thenApply(warnings -> response(request, new AdmissionDecision.Admitted(warnings)));
+        }
+        return decider.decide(PodJsonMapper.read(request), request.getBoolean("dryRun", false))
                 .thenApply(decision -> response(request, decision));
     }
 

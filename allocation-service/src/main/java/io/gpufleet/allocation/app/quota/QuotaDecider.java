@@ -6,6 +6,7 @@ import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaFencingToken;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +104,13 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
         var views = new CompletableFuture<List<QuotaView>>();
         commands.add(() -> views.complete(leader.views()));
         return views;
+    }
+
+    /** Warnings for the author of limits, by the devices that are known. */
+    public CompletionStage<List<String>> warnings(List<QuotaLimit> limits) {
+        var warnings = new CompletableFuture<List<String>>();
+        commands.add(() -> warnings.complete(leader.warnings(limits)));
+        return warnings;
     }
 
     /** True while this replica leads the quotas. */

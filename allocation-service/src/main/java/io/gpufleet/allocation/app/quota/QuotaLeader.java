@@ -5,9 +5,11 @@ import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaEvaluator;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaFencingToken;
 import io.gpufleet.allocation.model.quota.QuotaFencingToken.Acquisition;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Clock;
 import java.time.Duration;
@@ -375,6 +377,10 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
                 lead();
             }
         });
+    }
+
+    List<String> warnings(List<QuotaLimit> limits) {
+        return QuotaEvaluator.warnings(state, limits);
     }
 
     List<QuotaView> views() {

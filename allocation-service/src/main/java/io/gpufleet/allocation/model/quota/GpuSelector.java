@@ -7,6 +7,11 @@ import java.util.List;
 public sealed interface GpuSelector {
     /** Kinds of devices; what is empty or {@code *} is any. */
     record Kinds(String model, String product, String migProfile, String resource) implements GpuSelector {
+        /** What is empty is any. */
+        public Kinds {
+            model = model.isEmpty() ? QuotaLimit.ANY : model;
+        }
+
         @Override
         public boolean matches(GpuOffer offer, boolean unknown) {
             return equal(model, offer.model(), unknown)

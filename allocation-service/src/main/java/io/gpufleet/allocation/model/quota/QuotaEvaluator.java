@@ -147,6 +147,15 @@ public final class QuotaEvaluator {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
+    /** Warnings for the author of a quota: limits that count nothing. */
+    public static List<String> warnings(QuotaState state, List<QuotaLimit> limits) {
+        return limits.stream()
+                .filter(limit -> !state.knowsLimit(limit))
+                .map(limit -> "limit " + limit.id() + ": no node of the cluster has or had a device that it counts;"
+                        + " right for a pool without nodes, else compare with kubectl get nodes -L gpu-type")
+                .toList();
+    }
+
     /** True when an enforced quota covers the namespace, so that its webhook has to fail closed. */
     public static boolean isEnforced(QuotaState state, String namespace) {
         return state.covering(namespace).stream().anyMatch(quota -> quota.mode() == GpuQuota.Mode.ENFORCE);

@@ -2,6 +2,8 @@ package io.gpufleet.allocation.model.quota;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Limit of a quota.
@@ -23,6 +25,14 @@ public record QuotaLimit(GpuSelector selector, Unit unit, int max) {
     /** GPUs of a model by its short name in any case, or {@code *} for any. */
     public QuotaLimit(String model, int gpus) {
         this(new GpuSelector.Kinds(model, "", "", ""), Unit.GPUS, gpus);
+    }
+
+    /** The limits of one row of a specification, in which a unit that is not limited is absent. */
+    public static List<QuotaLimit> of(GpuSelector.Kinds kinds, Map<Unit, Integer> max) {
+        return new TreeMap<>(max)
+                .entrySet().stream()
+                        .map(unit -> new QuotaLimit(kinds, unit.getKey(), unit.getValue()))
+                        .toList();
     }
 
     /** GPUs of every kind that no other limit of the quota names; the one on any model names none. */

@@ -96,6 +96,11 @@ class QuotaLimitTest {
                 devices("", "", "nvidia.com/gpu.shared", 1));
         assertThat(QuotaEvaluator.unknownLimits(state(quota), quota))
                 .containsExactly("A1OO", "migProfile=1g.10gb devices");
+        assertThat(QuotaEvaluator.warnings(state(quota), quota.limits()))
+                .hasSize(2)
+                .first()
+                .asString()
+                .startsWith("limit A1OO: no node of the cluster has or had a device that it counts");
     }
 
     @ParameterizedTest
