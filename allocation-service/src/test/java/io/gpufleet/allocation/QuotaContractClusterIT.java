@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterAll;
@@ -46,6 +47,65 @@ class QuotaContractClusterIT extends QuotaContract {
                         .singleElement()
                         .asString()
                         .contains("limit A1OO: no node of the cluster has or had a device that it counts"));
+    }
+
+    private static String claim(String kind, String namespace, String name, int gpus) {
+        String devices = """
+                {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": %d,
+                  "selectors": [{"cel": {"expression":
+                    "device.attributes[\\"gpu.nvidia.com\\"].productName == \\"NVIDIA A100-SXM4-40GB\\""}}]}}]}}
+                """.formatted(gpus);
+        return """
+                {"apiVersion": "resource.k8s.io/v1", "kind": "%s",
+                 "metadata": {"name": "%s", "namespace": "%s"}, "spec": %s}
+                """.formatted(
+                        kind, name, namespace, kind.equals("ResourceClaim") ? devices : "{\"spec\": " + devices + "}");
+    }
+
+    @Test
+    void devicesOfAResourceClaimCountUntilItIsDeleted() {
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        environment.quota(environment.uniqueName("claims"), "Enforce", "Deny", Map.of("A100", 3), namespace);
+        assertThat(environment.createObject(claim("ResourceClaim", namespace, "two", 2)))
+                .isEmpty();
+        // When
+        String denial = environment.createObject(claim("ResourceClaim", namespace, "three", 2));
+        // Then
+        assertThat(denial)
+                .contains("limit 3 A100, used 2 (" + namespace + "/resourceclaim/two 2), requested 2: 1 would fit now");
+        assertThat(environment.create(environment.a100Pod(namespace, "two", 2))).contains("limit 3 A100, used 2");
+        environment
+                .client()
+                .genericKubernetesResources("resource.k8s.io/v1", "ResourceClaim")
+                .inNamespace(namespace)
+                .withName("two")
+                .delete();
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment
+                        .create(environment.a100Pod(namespace, "two", 2))
+                        .isEmpty());
+    }
+
+    @Test
+    void podWhoseTemplateClaimsTooManyGpusWaitsWithTheReasonInItsEvents() {
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        environment.quota(environment.uniqueName("templates"), "Enforce", "Deny", Map.of("A100", 1), namespace);
+        environment.createObject(claim("ResourceClaimTemplate", namespace, "pair", 2));
+        // When
+        assertThat(environment.createObject("""
+                        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train", "namespace": "%s"},
+                         "spec": {"automountServiceAccountToken": false,
+                                  "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": "pair"}],
+                                  "containers": [{"name": "main", "image": "testbed/pause:1",
+                                                  "resources": {"claims": [{"name": "gpus"}]}}]}}
+                        """.formatted(namespace))).isEmpty();
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> environment.client().v1().events().inNamespace(namespace).list().getItems().stream()
+                        .anyMatch(event ->
+                                String.valueOf(event.getMessage()).contains("limit 1 A100, used 0, requested 2")));
     }
 
     @Override

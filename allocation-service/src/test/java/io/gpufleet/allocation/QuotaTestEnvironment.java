@@ -277,6 +277,11 @@ final class QuotaTestEnvironment implements AutoCloseable {
         }
     }
 
+    /** Creates an object of any kind from its JSON; returns the message of the denial, or an empty text. */
+    String createObject(String json) {
+        return refusal(() -> client.resource(json).create());
+    }
+
     /** Warnings of the API server for the creation of a quota, which is not stored. */
     List<String> warningsOfDryRun(String quota) {
         var http = client.getHttpClient();

@@ -48,8 +48,9 @@ public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads
                     "namespace of the Service and of the Secret with the certificate"),
             Setting.optional(
                     "GPUFLEET_GPU_RESOURCES",
-                    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*",
-                    "resources that quotas count before a node announces them; * at the end: every name that begins so"),
+                    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*,gpu.nvidia.com.deviceclass.resource.k8s.io/*,"
+                            + "mig.nvidia.com.deviceclass.resource.k8s.io/*",
+                    "resources and device classes that quotas count before a node announces them; * at the end: every name that begins so"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged"));
 

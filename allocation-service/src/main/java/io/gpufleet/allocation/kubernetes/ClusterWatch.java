@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.kubernetes;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
@@ -20,7 +21,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Informers for pods that request extended resources, Nodes and namespaces; they retry while the API server is unavailable. */
+/** Informers for pods that request extended resources, ResourceClaims, Nodes and namespaces; they retry while the API server is unavailable. */
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
@@ -69,7 +70,21 @@ public final class ClusterWatch implements AutoCloseable {
                         listener.podDeleted(PodMapper.observed(pod, true));
                     }
                 });
+        watch.startClaims(client);
         return watch;
+    }
+
+    private void startClaims(KubernetesClient client) {
+        if (!ResourceClaims.supportedBy(client)) {
+            listener.listed(ClusterInput.CLAIMS);
+            return;
+        }
+        start(
+                ClusterInput.CLAIMS,
+                client.genericKubernetesResources(ResourceClaims.CONTEXT).inAnyNamespace(),
+                claim -> listener.claimUpdated(ResourceClaims.read(claim)),
+                (GenericKubernetesResource claim) ->
+                        listener.claimDeleted(claim.getMetadata().getUid()));
     }
 
     private <T extends HasMetadata> void start(

@@ -143,6 +143,20 @@ public final class KubernetesQuotaClient implements QuotaClient {
                 next = "";
             }
         } while (!next.isEmpty());
+        claims(page);
+    }
+
+    private void claims(Consumer<List<GpuPod>> page) throws ApiServerException {
+        try {
+            page.accept(
+                    lists.genericKubernetesResources(ResourceClaims.CONTEXT).inAnyNamespace().list().getItems().stream()
+                            .map(ResourceClaims::read)
+                            .toList());
+        } catch (KubernetesClientException failed) {
+            if (failed.getCode() != NOT_FOUND) {
+                throw new ApiServerException("list of resourceclaims: " + ApiErrorMessage.of(failed), failed);
+            }
+        }
     }
 
     private PodList podPage(String next) {

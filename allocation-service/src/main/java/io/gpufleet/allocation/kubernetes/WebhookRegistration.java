@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, and GpuQuotas, to this service. */
+/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, of ResourceClaims and of GpuQuotas to this service. */
 public final class WebhookRegistration implements WebhookRegistrar {
     /** Name of the configuration. */
     public static final String NAME = "gpufleet-quota";
@@ -115,7 +115,11 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 .addToLabels("app.kubernetes.io/part-of", "gpufleet")
                 .endMetadata()
                 .withWebhooks(
-                        pods("enforced", policy, "In", caPem), pods("open", "Ignore", "NotIn", caPem), quotas(caPem))
+                        pods("enforced", policy, "In", caPem),
+                        pods("open", "Ignore", "NotIn", caPem),
+                        claims("claims-enforced", policy, "In", caPem),
+                        claims("claims-open", "Ignore", "NotIn", caPem),
+                        quotas(caPem))
                 .build();
     }
 
@@ -163,6 +167,20 @@ public final class WebhookRegistration implements WebhookRegistrar {
                         .withScope("Namespaced")
                         .build())
                 .addNewMatchCondition(GpuMatchCondition.of(resources.get()), "requests-gpus")
+                .build();
+    }
+
+    /** Those of a ResourceClaimTemplate are created by Kubernetes itself: their pods wait while they are refused. */
+    private ValidatingWebhook claims(String name, String failurePolicy, String operator, String caPem) {
+        return webhook(name, failurePolicy, caPem)
+                .withNamespaceSelector(namespaces(operator))
+                .withRules(new RuleWithOperationsBuilder()
+                        .withOperations("CREATE")
+                        .withApiGroups(ResourceClaims.CONTEXT.getGroup())
+                        .withApiVersions(ResourceClaims.CONTEXT.getVersion())
+                        .withResources(ResourceClaims.CONTEXT.getPlural())
+                        .withScope("Namespaced")
+                        .build())
                 .build();
     }
 

@@ -2,7 +2,9 @@ package io.gpufleet.allocation.webhook;
 
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.QuotaDecider;
+import io.gpufleet.allocation.app.quota.ResourceClaimReader;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
@@ -23,7 +25,7 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
         this.decider = decider;
     }
 
-    /** Fails with {@link IllegalArgumentException} for anything but the review of a pod or a GpuQuota. */
+    /** Fails with {@link IllegalArgumentException} for anything but the review of a pod, a ResourceClaim or a GpuQuota. */
     @Override
     public CompletionStage<byte[]> handle(byte[] review) {
         JsonObject request;
@@ -40,13 +42,22 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
     }
 
     private CompletionStage<byte[]> decide(JsonObject request) {
-        if (request.getJsonObject("kind", new JsonObject())
-                .getString("kind", "")
-                .equals("GpuQuota")) {
-            return decider.warnings(QuotaJsonMapper.limits(request.getJsonObject("object")))
-                    .thenApply(warnings -> response(request, new AdmissionDecision.Admitted(warnings)));
-        }
-        return decider.decide(PodJsonMapper.read(request), request.getBoolean("dryRun", false))
+        JsonObject object = request.getJsonObject("object");
+        return switch (request.getJsonObject("kind", new JsonObject()).getString("kind", "")) {
+            case "GpuQuota" ->
+                decider.warnings(QuotaJsonMapper.limits(object))
+                        .thenApply(warnings -> response(request, new AdmissionDecision.Admitted(warnings)));
+            case "ResourceClaim" ->
+                decide(
+                        request,
+                        ResourceClaimReader.read(
+                                object.getMap(), request.getString("namespace", ""), request.getString("uid", "")));
+            default -> decide(request, PodJsonMapper.read(request));
+        };
+    }
+
+    private CompletionStage<byte[]> decide(JsonObject request, GpuPod pod) {
+        return decider.decide(pod, request.getBoolean("dryRun", false))
                 .thenApply(decision -> response(request, decision));
     }
 

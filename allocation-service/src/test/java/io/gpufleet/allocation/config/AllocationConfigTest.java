@@ -23,7 +23,12 @@ class AllocationConfigTest {
                         new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
                         new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system"),
                         ReadsMode.KUBERNETES,
-                        Set.of("nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-*")));
+                        Set.of(
+                                "nvidia.com/gpu",
+                                "nvidia.com/gpu.shared",
+                                "nvidia.com/mig-*",
+                                "gpu.nvidia.com.deviceclass.resource.k8s.io/*",
+                                "mig.nvidia.com.deviceclass.resource.k8s.io/*")));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.gpufleet.allocation.app.quota;
 import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
+import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
@@ -35,6 +36,16 @@ public final class ClusterEventRouter implements ClusterListener {
         if (hasGpus(pod)) {
             podEnds.podDeleted(pod);
         }
+    }
+
+    @Override
+    public void claimUpdated(GpuPod claim) {
+        decider.podObserved(claim);
+    }
+
+    @Override
+    public void claimDeleted(String uid) {
+        decider.observe(new QuotaEvent.PodDeleted(uid));
     }
 
     private boolean hasGpus(ObservedPod pod) {

@@ -8,6 +8,8 @@ public enum ClusterInput {
     NODES("nodes not listed from the API server yet"),
     /** Pods that request GPUs. */
     PODS("pods not listed from the API server yet"),
+    /** ResourceClaims. */
+    CLAIMS("resource claims not listed from the API server yet"),
     /** GPU models that the daemons announced. */
     MODELS("GPU models not read from the log yet");
 

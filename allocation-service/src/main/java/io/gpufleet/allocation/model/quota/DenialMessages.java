@@ -8,6 +8,8 @@ import java.util.stream.Collectors;
 /** Messages of denials, which the API server returns to the creator of the pod. */
 public final class DenialMessages {
     private static final int MAX_KINDS = 5;
+    private static final String CLAIM_REMEDY =
+            "in each request, selectors with device.attributes[\"gpu.nvidia.com\"].productName == \"…\"";
 
     private DenialMessages() {}
 
@@ -63,8 +65,11 @@ public final class DenialMessages {
         } else {
             reason = "it could get devices of several kinds (" + kinds(demand) + ")";
         }
-        return "GpuQuota %s counts by GPU model, and %s: name a model: nodeSelector nvidia.com/gpu.product=… (kubectl get nodes -L nvidia.com/gpu.product lists them)"
-                .formatted(quota.name(), reason);
+        return "GpuQuota %s counts by GPU model, and %s: name a model: %s (kubectl get nodes -L nvidia.com/gpu.product lists them)"
+                .formatted(
+                        quota.name(),
+                        reason,
+                        demand.isClaim() ? CLAIM_REMEDY : "nodeSelector nvidia.com/gpu.product=…");
     }
 
     private static String kinds(GpuDemand demand) {

@@ -62,6 +62,11 @@ public record GpuDemand(List<Part> parts) {
         return parts.isEmpty();
     }
 
+    /** True for the devices of a ResourceClaim. */
+    boolean isClaim() {
+        return parts.stream().anyMatch(part -> part.resource().contains(GpuOffer.DEVICE_CLASS));
+    }
+
     /** What counts on a limit: where the pod may get several kinds of devices, the largest of them. */
     public GpuAmount on(QuotaLimit limit) {
         GpuAmount sum = GpuAmount.ZERO;

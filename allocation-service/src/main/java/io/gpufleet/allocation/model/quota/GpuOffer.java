@@ -18,6 +18,9 @@ public record GpuOffer(String resource, String model, String product, String mig
     /** A model or product that is not known yet: it may be any. */
     public static final String UNKNOWN = "?";
 
+    /** Part of the name of a resource that stands for a DeviceClass. */
+    public static final String DEVICE_CLASS = ".deviceclass.resource.k8s.io/";
+
     private static final Pattern MIG_RESOURCE = Pattern.compile(".*/mig-(.+?)(?:\\.shared)?");
 
     /** A device of which the model is not known. */

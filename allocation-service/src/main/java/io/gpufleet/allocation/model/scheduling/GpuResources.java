@@ -18,7 +18,7 @@ public record GpuResources(SortedSet<String> names) {
     public static final GpuResources NONE = new GpuResources(new TreeSet<>());
 
     // Names become text of a CEL expression: what could end a string there is no name.
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.-]{1,253}/[A-Za-z0-9._-]{1,63}\\*?");
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9.-]{1,253}/(?:[A-Za-z0-9._-]{1,63}\\*?|\\*)");
 
     /** Copies, sorted. */
     public GpuResources {

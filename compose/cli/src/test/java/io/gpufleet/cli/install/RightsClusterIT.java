@@ -34,6 +34,7 @@ class RightsClusterIT {
             "coordination.k8s.io/leases",
             "coordination.k8s.io/leases gpufleet-quota-leader",
             "discovery.k8s.io/endpointslices",
+            "resource.k8s.io/resourceclaims",
             "gpufleet.io/gpuquotas",
             "gpufleet.io/gpuquotas/status",
             "gpufleet.io/gpuremediations",
@@ -73,6 +74,7 @@ class RightsClusterIT {
         allocation-service | get list watch                         | /nodes
         allocation-service | get list watch                         | /pods
         allocation-service | get list watch patch                   | /namespaces
+        allocation-service | get list watch                         | resource.k8s.io/resourceclaims
         allocation-service | get list watch                         | gpufleet.io/gpuquotas
         allocation-service | get update patch                       | gpufleet.io/gpuquotas/status
         allocation-service | create                                 | /secrets
