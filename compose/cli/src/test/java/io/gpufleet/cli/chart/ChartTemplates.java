@@ -50,6 +50,10 @@ final class ChartTemplates {
     private static String file(ObjectNode object) {
         String kind = object.path("kind").asText();
         String name = object.path("metadata").path("name").asText();
+        // A role that no ServiceAccount of gpufleet has.
+        if (kind.equals("ClusterRole") && PROGRAMS.stream().noneMatch(name::contains)) {
+            return "access.yaml";
+        }
         return switch (kind) {
             case "Namespace", "ResourceQuota" -> "namespaces.yaml";
             case "ConfigMap" -> "settings.yaml";
