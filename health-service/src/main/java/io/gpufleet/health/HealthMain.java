@@ -3,13 +3,13 @@ package io.gpufleet.health;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.app.CurrentLease;
-import io.gpufleet.health.app.CurrentPolicy;
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodePatchStep;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
+import io.gpufleet.health.app.ReloadedFile;
 import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.app.drain.DrainStep;
 import io.gpufleet.health.app.drain.Drainer;
@@ -62,7 +62,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -77,8 +76,8 @@ public final class HealthMain {
     /** An applied taint that is missing in two reads this far apart was removed manually. */
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
-    /** How often the policy file is read again. */
-    private static final Duration POLICY_RELOAD = Duration.ofSeconds(10);
+    /** How often the files of policy and pools are read again. */
+    private static final Duration RELOAD = Duration.ofSeconds(10);
 
     /** A review takes some milliseconds; what waits longer than a client's timeout is refused instead. */
     private static final int WAITING_REQUESTS = 256;
@@ -102,8 +101,9 @@ public final class HealthMain {
         HealthConfig config = HealthConfig.of(environment);
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
-        CurrentPolicy policy = policy(config);
-        DisruptionBudgets protection = PoolsFile.load(config.mode(), config.pools());
+        ReloadedFile<HealthMachine> policy = policy(config);
+        ReloadedFile<DisruptionBudgets> pools = new ReloadedFile<>(
+                "pools", PoolsFile.text(config.pools()), text -> PoolsFile.of(config.mode(), config.pools(), text));
         TopicCheck.run(bus);
 
         KubernetesClient client = shutdown.add(
@@ -126,7 +126,7 @@ public final class HealthMain {
         var timings = new PatchTimings(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
-        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(protection));
+        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(pools));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
@@ -138,7 +138,7 @@ public final class HealthMain {
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
-                        new HealthProjection(policy, protection, backlog),
+                        new HealthProjection(policy, pools, backlog),
                         new ReconcilerActor(reconciler, drainer, remediator),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
@@ -148,28 +148,32 @@ public final class HealthMain {
 
         Vertx vertx = vertx(shutdown);
         Router router = Router.router(vertx);
-        var readiness = ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, policy::problems);
+        var readiness = ReadinessChecks.allOf(
+                engine::readinessFailures, nodes::readinessFailures, policy::problems, pools::problems);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), readiness, metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
         var incidents = new IncidentStore();
         shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
         var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale);
         new HealthRoutes(sources, signals, access, clock).mount(router);
-        reload(vertx, policy, config);
+        reload(vertx, () -> {
+            policy.reload(() -> PolicyFile.text(config.policy()));
+            pools.reload(() -> PoolsFile.text(config.pools()));
+        });
         listen(vertx, router, config.http(), shutdown);
     }
 
-    private static NodePatchStep.Settings patchSettings(DisruptionBudgets protection) {
-        Set<String> labelKeys = Stream.concat(
-                        protection.labelKeys().stream(), Stream.of(Maintenance.KEY, NodeReference.MANAGED))
-                .collect(Collectors.toUnmodifiableSet());
-        return new NodePatchStep.Settings(OVERRIDE_CONFIRMATION, labelKeys);
+    private static NodePatchStep.Settings patchSettings(Supplier<DisruptionBudgets> pools) {
+        return new NodePatchStep.Settings(
+                OVERRIDE_CONFIRMATION,
+                () -> Stream.concat(pools.get().labelKeys().stream(), Stream.of(Maintenance.KEY, NodeReference.MANAGED))
+                        .collect(Collectors.toUnmodifiableSet()));
     }
 
     private static Drainer drainer(
             KubernetesClient client,
             SignalSender signals,
-            CurrentPolicy policy,
+            ReloadedFile<HealthMachine> policy,
             CurrentLease lease,
             CatchUpStatus backlog,
             Supplier<Optional<String>> freeze) {
@@ -188,7 +192,7 @@ public final class HealthMain {
     private static Remediator remediator(
             KubernetesClient client,
             SignalSender signals,
-            CurrentPolicy policy,
+            ReloadedFile<HealthMachine> policy,
             CurrentLease lease,
             CatchUpStatus backlog,
             Supplier<Optional<String>> freeze) {
@@ -222,17 +226,18 @@ public final class HealthMain {
                 shutdown.add("requests", RequestWorkers.open(vertx, "requests", REQUEST_THREADS, WAITING_REQUESTS)));
     }
 
-    private static CurrentPolicy policy(HealthConfig config) {
-        return new CurrentPolicy(
+    private static ReloadedFile<HealthMachine> policy(HealthConfig config) {
+        return new ReloadedFile<>(
+                "policy",
                 PolicyFile.text(config.policy()),
                 text -> new HealthMachine(PolicyFile.parse(config.policy(), text), config.maxActionAge()));
     }
 
-    private static void reload(Vertx vertx, CurrentPolicy policy, HealthConfig config) {
+    private static void reload(Vertx vertx, Runnable files) {
         vertx.setPeriodic(
-                POLICY_RELOAD.toMillis(),
+                RELOAD.toMillis(),
                 _ -> vertx.executeBlocking(() -> {
-                    policy.reload(() -> PolicyFile.text(config.policy()));
+                    files.run();
                     return true;
                 }));
     }

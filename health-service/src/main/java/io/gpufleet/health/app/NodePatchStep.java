@@ -29,7 +29,7 @@ public final class NodePatchStep {
     private final SignalSink signals;
     private final ReconcileCounters counters;
     private final OverrideDetector overrides;
-    private final Set<String> labelKeys;
+    private final Supplier<Set<String>> labelKeys;
     private final Map<String, ObservedNode.NodeFacts> reportedFacts = new ConcurrentHashMap<>();
     private final Map<String, NodeOutcome> outcomes = new ConcurrentHashMap<>();
     private Supplier<Optional<String>> freeze = Optional::empty;
@@ -40,7 +40,7 @@ public final class NodePatchStep {
      * @param confirmAfter an applied taint missing in two reads this far apart was removed manually
      * @param labelKeys labels of Nodes that are reported with them
      */
-    public record Settings(Duration confirmAfter, Set<String> labelKeys) {}
+    public record Settings(Duration confirmAfter, Supplier<Set<String>> labelKeys) {}
 
     /** When the node is reconciled next. */
     public sealed interface ReconcileResult {
@@ -62,7 +62,7 @@ public final class NodePatchStep {
             ReconcileCounters counters,
             Clock clock,
             Duration confirmAfter) {
-        this(nodes, signals, lease, counters, clock, new Settings(confirmAfter, Set.of()));
+        this(nodes, signals, lease, counters, clock, new Settings(confirmAfter, Set::of));
     }
 
     /**
@@ -331,7 +331,7 @@ public final class NodePatchStep {
 
     /** Reports what the verdict does not know of the Node object: its identity, pool, zone, and whether it can be used. */
     private void reportNode(Verdict verdict, ObservedNode observed) {
-        ObservedNode.NodeFacts facts = observed.facts().withLabels(labelKeys);
+        ObservedNode.NodeFacts facts = observed.facts().withLabels(labelKeys.get());
         NodeReference known = verdict.node();
         boolean news = !facts.uid().equals(known.uid())
                 || known.goneSince() != null

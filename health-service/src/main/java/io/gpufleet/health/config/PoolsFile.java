@@ -45,8 +45,13 @@ public final class PoolsFile {
         this.mode = mode;
     }
 
-    /** Loads {@code standard}, {@code unlimited}, or a file by path. */
-    public static DisruptionBudgets load(Mode mode, String nameOrPath) {
+    /** Text of a file by path; {@code standard} and {@code unlimited} have none. */
+    public static String text(String nameOrPath) {
+        return nameOrPath.equals("standard") || nameOrPath.equals("unlimited") ? "" : read(nameOrPath);
+    }
+
+    /** The budgets of {@code standard}, {@code unlimited}, or the text of a file. */
+    public static DisruptionBudgets of(Mode mode, String nameOrPath, String text) {
         return switch (nameOrPath) {
             case "standard" -> DisruptionBudgets.standard(mode);
             case "unlimited" ->
@@ -56,7 +61,7 @@ public final class PoolsFile {
                         Limits.NONE,
                         Limits.NONE,
                         StormBrake.NONE);
-            default -> parse(mode, nameOrPath, read(nameOrPath));
+            default -> parse(mode, nameOrPath, text);
         };
     }
 

@@ -56,11 +56,12 @@ public final class HealthProjection implements Projection<NodeState> {
     private static final int MAX_DUE = 1_000;
 
     private final Supplier<HealthMachine> policy;
-    /** The machine of the last decision, and the nodes that are to be looked at again since it was replaced. */
+    private final Supplier<DisruptionBudgets> pools;
+    /** Machine and budgets of the last decision, and the nodes to be looked at again since one of them was replaced. */
     private HealthMachine machine;
 
+    private DisruptionBudgets protection;
     private final SequencedSet<String> toReview = new LinkedHashSet<>();
-    private final DisruptionBudgets protection;
     private final FleetUsage usage;
     private final CatchUpStatus backlog;
     private final DeviceLocations byHand = new DeviceLocations();
@@ -74,20 +75,22 @@ public final class HealthProjection implements Projection<NodeState> {
 
     /** Projection that tells nobody about its backlog. */
     public HealthProjection(HealthMachine machine, DisruptionBudgets protection) {
-        this(() -> machine, protection, new CatchUpStatus());
+        this(() -> machine, () -> protection, new CatchUpStatus());
     }
 
     /**
      * Projection by the decisions of a machine, as far as the protection lets them be carried out.
      *
      * @param policy the one in force, which may be replaced at any time
+     * @param pools as well
      * @param backlog told when a term begins and when its backlog is read
      */
-    public HealthProjection(Supplier<HealthMachine> policy, DisruptionBudgets protection, CatchUpStatus backlog) {
+    public HealthProjection(Supplier<HealthMachine> policy, Supplier<DisruptionBudgets> pools, CatchUpStatus backlog) {
         this.backlog = backlog;
         this.policy = policy;
         this.machine = policy.get();
-        this.protection = protection;
+        this.pools = pools;
+        this.protection = pools.get();
         this.usage = new FleetUsage(protection);
     }
 
@@ -162,11 +165,14 @@ public final class HealthProjection implements Projection<NodeState> {
         return samples.compareTo(announcements) < 0 ? samples : announcements;
     }
 
-    /** Every node is decided about again after the policy was replaced. */
+    /** Every node is decided about again after the policy or the pools were replaced. */
     private void review(States<NodeState> states) {
         HealthMachine newest = policy.get();
-        if (newest != machine) {
+        DisruptionBudgets budgets = pools.get();
+        if (newest != machine || budgets != protection) {
             machine = newest;
+            protection = budgets;
+            usage.replace(budgets);
             states.forEach((node, _) -> {
                 if (!node.equals(BrakeReset.FLEET)) {
                     toReview.add(node);

@@ -43,9 +43,9 @@ class PoolsFileTest {
 
     @Test
     void standardHoldsBackWhatIsBeyondATenth() {
-        assertThat(PoolsFile.load(Mode.ENFORCE, "standard").pool(Map.of()).limits())
+        assertThat(PoolsFile.of(Mode.ENFORCE, "standard", "").pool(Map.of()).limits())
                 .isEqualTo(Limits.TENTH);
-        assertThat(PoolsFile.load(Mode.ENFORCE, "unlimited")).isEqualTo(DisruptionBudgets.NONE);
+        assertThat(PoolsFile.of(Mode.ENFORCE, "unlimited", "")).isEqualTo(DisruptionBudgets.NONE);
     }
 
     @ParameterizedTest
@@ -72,7 +72,7 @@ class PoolsFileTest {
 
     @Test
     void missingFileIsNamed() {
-        assertThatThrownBy(() -> PoolsFile.load(Mode.OBSERVE, "/nowhere/pools.yaml"))
+        assertThatThrownBy(() -> PoolsFile.text("/nowhere/pools.yaml"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("GPUFLEET_POOLS='/nowhere/pools.yaml'");
     }

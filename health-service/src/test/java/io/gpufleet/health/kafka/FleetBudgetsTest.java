@@ -46,13 +46,18 @@ class FleetBudgetsTest {
 
     private final CatchUpStatus backlog = new CatchUpStatus();
     private HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
+    private DisruptionBudgets pools = DisruptionBudgets.NONE;
     private HealthProjection projection = projection(Limits.NONE, ONE_NODE);
     private ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
     private HealthProjection projection(Limits limits, StormBrake brake) {
-        var pool = new Pool("default", Map.of(), Mode.ENFORCE, limits);
-        return new HealthProjection(
-                () -> machine, new DisruptionBudgets(List.of(), pool, Limits.NONE, Limits.NONE, brake), backlog);
+        pools = budgets(Mode.ENFORCE, limits, brake);
+        return new HealthProjection(() -> machine, () -> pools, backlog);
+    }
+
+    private static DisruptionBudgets budgets(Mode mode, Limits limits, StormBrake brake) {
+        var pool = new Pool("default", Map.of(), mode, limits);
+        return new DisruptionBudgets(List.of(), pool, Limits.NONE, Limits.NONE, brake);
     }
 
     @BeforeEach
@@ -264,6 +269,41 @@ class FleetBudgetsTest {
         assertThat(due).hasSize(4);
         assertThat(tainted(0)).isFalse();
         assertThat(projection.due(nodes, new Read(Set.of(), true), nodes.now())).isEmpty();
+    }
+
+    @Test
+    void replacedPoolsGiveRoomToWhatWasHeldBack() {
+        // Given
+        Limits oneNode = new Limits(new Limit(100, 1), Limit.NONE);
+        projection = projection(oneNode, StormBrake.NONE);
+        nodes = new ProjectedNodes(projection, NodeScenario.START);
+        fourNodes();
+        offTheBus(0);
+        offTheBus(1);
+        assertThat(tainted(1)).isFalse();
+
+        // When
+        pools = budgets(Mode.ENFORCE, new Limits(new Limit(100, 2), Limit.NONE), StormBrake.NONE);
+        projection.due(nodes, new Read(Set.of(), true), nodes.now()).forEach(nodes::tick);
+
+        // Then
+        assertThat(tainted(1)).isTrue();
+        offTheBus(2);
+        assertThat(tainted(2)).as("the new limit holds, too").isFalse();
+    }
+
+    @Test
+    void poolsThatOnlyObserveLiftWhatWasEnforced() {
+        // Given
+        offTheBus(0);
+        assertThat(tainted(0)).isTrue();
+
+        // When
+        pools = budgets(Mode.OBSERVE, Limits.NONE, StormBrake.NONE);
+        projection.due(nodes, new Read(Set.of(), true), nodes.now()).forEach(nodes::tick);
+
+        // Then
+        assertThat(tainted(0)).isFalse();
     }
 
     /** Nodes whose partitions are read to their ends. */

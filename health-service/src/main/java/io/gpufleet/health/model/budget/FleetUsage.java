@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 
 /** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
 public final class FleetUsage {
-    private final DisruptionBudgets protection;
+    private DisruptionBudgets protection;
     private final Map<String, BudgetUsage> nodes = new HashMap<>();
     private final Map<String, Sum> sums = new HashMap<>();
     private final Deque<Taint> taints = new ArrayDeque<>();
@@ -47,6 +47,13 @@ public final class FleetUsage {
         nodes.clear();
         sums.clear();
         taints.clear();
+    }
+
+    /** Other pools and limits: every node is counted anew, where it belongs now. */
+    public void replace(DisruptionBudgets budgets) {
+        protection = budgets;
+        sums.clear();
+        nodes.values().forEach(footprint -> add(footprint, 1));
     }
 
     /** The node is as this footprint says. */

@@ -7,8 +7,8 @@ import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-class CurrentPolicyTest {
-    private final CurrentPolicy policy = new CurrentPolicy("one", text -> {
+class ReloadedFileTest {
+    private final ReloadedFile<HealthMachine> policy = new ReloadedFile<>("policy", "one", text -> {
         if (text.startsWith("bad")) {
             throw new IllegalArgumentException("line 1 is bad");
         }
