@@ -102,8 +102,7 @@ public final class HealthMain {
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
         ReloadedFile<HealthMachine> policy = policy(config);
-        ReloadedFile<DisruptionBudgets> pools = new ReloadedFile<>(
-                "pools", PoolsFile.text(config.pools()), text -> PoolsFile.of(config.mode(), config.pools(), text));
+        ReloadedFile<DisruptionBudgets> pools = pools(config);
         TopicCheck.run(bus);
 
         KubernetesClient client = shutdown.add(
@@ -143,7 +142,6 @@ public final class HealthMain {
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
-
         ProjectionMetrics.register(metrics.registry(), engine);
 
         Vertx vertx = vertx(shutdown);
@@ -156,10 +154,7 @@ public final class HealthMain {
         shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
         var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale);
         new HealthRoutes(sources, signals, access, clock).mount(router);
-        reload(vertx, () -> {
-            policy.reload(() -> PolicyFile.text(config.policy()));
-            pools.reload(() -> PoolsFile.text(config.pools()));
-        });
+        reload(vertx, policy, pools, config);
         listen(vertx, router, config.http(), shutdown);
     }
 
@@ -233,11 +228,21 @@ public final class HealthMain {
                 text -> new HealthMachine(PolicyFile.parse(config.policy(), text), config.maxActionAge()));
     }
 
-    private static void reload(Vertx vertx, Runnable files) {
+    private static ReloadedFile<DisruptionBudgets> pools(HealthConfig config) {
+        return new ReloadedFile<>(
+                "pools", PoolsFile.text(config.pools()), text -> PoolsFile.of(config.mode(), config.pools(), text));
+    }
+
+    private static void reload(
+            Vertx vertx,
+            ReloadedFile<HealthMachine> policy,
+            ReloadedFile<DisruptionBudgets> pools,
+            HealthConfig config) {
         vertx.setPeriodic(
                 RELOAD.toMillis(),
                 _ -> vertx.executeBlocking(() -> {
-                    files.run();
+                    policy.reload(() -> PolicyFile.text(config.policy()));
+                    pools.reload(() -> PoolsFile.text(config.pools()));
                     return true;
                 }));
     }
