@@ -163,7 +163,8 @@ public record Registration(KubeletSocket socket, int streams, Phase phase) {
             case Present _ ->
                 switch (phase) {
                     // One Register is in flight: its result will find the other kubelet and continue from there.
-                    case Phase.Registering _, Phase.Draining _ -> now.stay(phase);
+                    case Phase.Registering _ -> now.stay(phase);
+                    case Phase.Draining draining -> now.stay(new Phase.Draining(false, draining.repeatNanos()));
                     case Phase.WaitingForKubelet _,
                             Phase.AwaitingStream _,
                             Phase.Registered _,

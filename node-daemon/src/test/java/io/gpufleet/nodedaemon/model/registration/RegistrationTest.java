@@ -142,6 +142,19 @@ class RegistrationTest {
     }
 
     @Test
+    void kubeletThatRestartsWhileChangedOptionsWaitIsRegisteredWithAtOnce() {
+        // Given changed options, for which our stream to the kubelet is ending
+        EventPlayer play = registered().on(new Event.OptionsChanged());
+
+        // When another kubelet serves before that end
+        play.sees(NONE).sees(SECOND).ended();
+
+        // Then there is no pause for the tear-down by a kubelet that is gone
+        assertThat(play.machine.phase()).isInstanceOf(Phase.Registering.class);
+        assertThat(play.registers()).isEqualTo(2);
+    }
+
+    @Test
     void newKubeletIsRegisteredWithAsSoonAsTheStreamOfTheOldOneHasEnded() {
         // Given a registered plugin whose stream is still open
         EventPlayer play = registered();
