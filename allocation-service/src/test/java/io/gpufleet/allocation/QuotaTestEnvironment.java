@@ -48,6 +48,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
     private final List<String> namespaces = new ArrayList<>();
     private final List<String> quotas = new ArrayList<>();
     private final List<DaemonEventProducer> daemons = new ArrayList<>();
+    private final List<ProgramProcess> standbys = new ArrayList<>();
     private ProgramProcess service;
     private int nextNumber;
 
@@ -88,6 +89,26 @@ final class QuotaTestEnvironment implements AutoCloseable {
     /** The broker, for a test that takes it away. */
     BrokerProcess broker() {
         return broker;
+    }
+
+    /** Starts a standby with a webhook of its own, which it registers once it leads. */
+    void startStandby() {
+        int webhook = FreePort.next();
+        standbys.add(ProgramProcess.of("allocation-service", AllocationMain.class.getName(), Path.of("target"))
+                .environment(settings)
+                .environment(Map.of(
+                        "GPUFLEET_INSTANCE", "allocation-service-" + (standbys.size() + 1),
+                        "GPUFLEET_WEBHOOK_PORT", Integer.toString(webhook),
+                        "GPUFLEET_WEBHOOK_URL", "https://127.0.0.1:" + webhook + "/admit"))
+                .freePort("GPUFLEET_GRPC_PORT")
+                .start());
+    }
+
+    /** Ends the first replica, which leads, without a warning; returns when a standby leads. */
+    void killLeader() {
+        service.kill();
+        await().atMost(TIMEOUT)
+                .until(() -> standbys.stream().anyMatch(standby -> standby.hasMetric("gpufleet_quota_leader 1.0")));
     }
 
     private ProgramProcess launch() {
@@ -327,6 +348,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
     @Override
     public void close() {
         service.close();
+        standbys.forEach(ProgramProcess::close);
         client.admissionRegistration()
                 .v1()
                 .validatingWebhookConfigurations()
