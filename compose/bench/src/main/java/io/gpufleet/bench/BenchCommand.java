@@ -1,5 +1,6 @@
 package io.gpufleet.bench;
 
+import io.gpufleet.bench.allocation.AllocationBenchmark;
 import io.gpufleet.bench.daemon.DaemonBenchmark;
 import io.gpufleet.bench.fleet.FleetBenchmark;
 import io.gpufleet.bench.harness.Benchmark;
@@ -27,7 +28,7 @@ final class BenchCommand implements Callable<Integer> {
     private static final int ALL_NODES = 100_000;
     private static final int HEALTH_NODES = 10_000;
 
-    @Parameters(paramLabel = "NAME", description = "fleet, health, fold, reads or daemon")
+    @Parameters(paramLabel = "NAME", description = "fleet, health, allocation, fold, reads or daemon")
     private String name = "";
 
     @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
@@ -40,6 +41,9 @@ final class BenchCommand implements Callable<Integer> {
             names = "--nodes",
             description = "fold, reads, health: number of nodes, each with 8 GPUs [100000, health 10000]")
     private int nodes;
+
+    @Option(names = "--pods", description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
+    private int pods = 20_000;
 
     @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
@@ -74,6 +78,7 @@ final class BenchCommand implements Callable<Integer> {
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
                 new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes),
+                new AllocationBenchmark(tree, pods),
                 new ProjectionBenchmark(tree, all, events, memory),
                 new ReadsBenchmark(tree, all),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));

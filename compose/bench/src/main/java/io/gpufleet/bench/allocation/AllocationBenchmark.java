@@ -1,0 +1,152 @@
+package io.gpufleet.bench.allocation;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.bench.harness.Benchmark;
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.bench.projection.ServiceUnderLoad;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.PlannedProcess;
+import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.ProcessLauncher;
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.cli.fleet.StateDirectory;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/** Benchmark of the webhook of the allocation-service: admission at several rates and numbers of quotas, fail-over. */
+public final class AllocationBenchmark implements Benchmark {
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+    private static final Duration PHASE = Duration.ofSeconds(10);
+    private static final int WARM_UP = 3_000;
+    /** Memory limit of the container, as in the manifests. */
+    private static final int MEBIBYTES = 512;
+
+    private static final int API_MEBIBYTES = 1_024;
+
+    private final Path tree;
+    private final int pods;
+    private final Semaphore never = new Semaphore(0);
+
+    /** Keeps its files in the state directory of a checkout. */
+    public AllocationBenchmark(Path tree, int pods) {
+        this.tree = tree;
+        this.pods = pods;
+    }
+
+    @Override
+    public String name() {
+        return "allocation";
+    }
+
+    @Override
+    public String description() {
+        return "admission by 1, 100 and 1,000 quotas at 50 and 500 a second, fail-over";
+    }
+
+    @Override
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-allocation"));
+        directory.deleteAll();
+        var plan = FleetPlan.of(
+                new FleetOptions(0, 8, "H100", 2, "", "1s"),
+                directory,
+                directory.kubeconfig().toString(),
+                "127.0.0.1",
+                new PortAllocator(PortAllocator::isFree, _ -> {}));
+        var launcher = new ProcessLauncher(tree, directory);
+        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort())) {
+            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+            try (var kubernetes = ServiceUnderLoad.start(
+                    launcher, plan.of(Program.FAKE_API_SERVER).getFirst(), false, API_MEBIBYTES)) {
+                kubernetes.awaitReady();
+                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
+                    cluster.applyFiles(tree.resolve("k8s/base/crds"));
+                    measure(plan.of(Program.ALLOCATION), launcher, cluster.client(), measurements, log);
+                }
+            }
+        }
+    }
+
+    private void measure(
+            List<PlannedProcess> replicas,
+            ProcessLauncher launcher,
+            KubernetesClient client,
+            Measurements measurements,
+            Consumer<String> log)
+            throws InterruptedException {
+        var cluster = new QuotaCluster(client);
+        log.accept("creating " + pods + " pods in " + QuotaCluster.NAMESPACES + " namespaces");
+        cluster.create(pods);
+        cluster.quotas(1);
+        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, MEBIBYTES)) {
+            first.awaitReady();
+            var load = new AdmissionLoad();
+            for (int quotas : List.of(1, 100, 1_000)) {
+                cluster.quotas(quotas);
+                await(cluster::led);
+                log.accept(quotas + " quotas: warming up");
+                try (WebhookClient webhook = WebhookClient.of(client)) {
+                    load.warmUp(webhook, WARM_UP);
+                    for (int perSecond : List.of(50, 500)) {
+                        log.accept(quotas + " quotas: " + perSecond + " a second");
+                        var answers = load.atRate(webhook, perSecond, (int) (perSecond * PHASE.toSeconds()));
+                        String name = "allocation.admission.quotas-" + quotas + ".at-" + perSecond;
+                        measurements.addDistribution(name, answers.millis(), "ms");
+                        measurements.add(name + ".refused", answers.refused(), "1");
+                        measurements.add(name + ".failed", answers.failed(), "1");
+                        answers.failures().forEach((reason, count) -> log.accept("  " + count + " failed: " + reason));
+                    }
+                }
+            }
+            measurements.add("allocation.rss", first.residentMebibytes(), "MiB");
+            log.accept("starting a standby, killing the leader");
+            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false, MEBIBYTES)) {
+                standby.awaitReady();
+                measurements.add("allocation.fail-over", failOver(first, client), "s");
+            }
+        }
+    }
+
+    /** Seconds from the end of the leader to the first pod that its successor admits. */
+    private double failOver(ServiceUnderLoad leader, KubernetesClient client) throws InterruptedException {
+        if (ServiceMetrics.scrape(leader.process()).value("gpufleet_quota_leader") != 1) {
+            throw new IllegalStateException("the first replica does not lead the quotas");
+        }
+        leader.kill();
+        long before = System.nanoTime();
+        await(() -> admits(client));
+        return (System.nanoTime() - before) / 1e9;
+    }
+
+    private static boolean admits(KubernetesClient client) {
+        try (WebhookClient webhook = WebhookClient.of(client)) {
+            return webhook.review(QuotaCluster.review(Integer.MAX_VALUE)).join();
+        } catch (CompletionException | IllegalStateException | KubernetesClientException notYet) {
+            return false;
+        }
+    }
+
+    private void await(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException("the quotas have no leader after " + TIMEOUT.toSeconds()
+                        + " s; see .gpufleet/bench-allocation/logs");
+            }
+            var _ = never.tryAcquire(20, TimeUnit.MILLISECONDS);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.gpufleet.bench.allocation;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** Calls the webhook as an API server does: by the URL and the CA of its configuration, over connections that stay open. */
+final class WebhookClient implements AutoCloseable {
+    /** As the configuration of the webhook says. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    private final URI url;
+    private final HttpClient http;
+
+    private WebhookClient(URI url, HttpClient http) {
+        this.url = url;
+        this.http = http;
+    }
+
+    /** A client by the present configuration of the webhook. */
+    static WebhookClient of(KubernetesClient client) {
+        var configuration = client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName("gpufleet-quota")
+                .get();
+        if (configuration == null || configuration.getWebhooks().isEmpty()) {
+            throw new IllegalStateException("the webhook is not registered yet");
+        }
+        var webhook = configuration.getWebhooks().getFirst().getClientConfig();
+        return new WebhookClient(
+                URI.create(webhook.getUrl()),
+                HttpClient.newBuilder()
+                        .sslContext(trusting(Base64.getDecoder().decode(webhook.getCaBundle())))
+                        .connectTimeout(TIMEOUT)
+                        .build());
+    }
+
+    private static SSLContext trusting(byte[] caBundle) {
+        try {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null, null);
+            for (var certificate :
+                    CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(caBundle))) {
+                trusted.setCertificateEntry("ca-" + trusted.size(), certificate);
+            }
+            var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            managers.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, managers.getTrustManagers(), null);
+            return context;
+        } catch (GeneralSecurityException | IOException unusable) {
+            throw new IllegalStateException("the CA of the webhook cannot be read", unusable);
+        }
+    }
+
+    /** Completes with whether the pod of the review is admitted; exceptionally where nobody decides. */
+    CompletableFuture<Boolean> review(String review) {
+        var request = HttpRequest.newBuilder(url)
+                .timeout(TIMEOUT)
+                .header("content-type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(review))
+                .build();
+        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString()).thenApply(answer -> {
+            if (answer.statusCode() != 200) {
+                throw new IllegalStateException("webhook answers " + answer.statusCode() + ": " + answer.body());
+            }
+            return answer.body().contains("\"allowed\":true");
+        });
+    }
+
+    @Override
+    public void close() {
+        http.shutdownNow();
+        http.close();
+    }
+}
