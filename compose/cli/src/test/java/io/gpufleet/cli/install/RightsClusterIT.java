@@ -91,7 +91,7 @@ class RightsClusterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 33"})
+    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 36"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())
