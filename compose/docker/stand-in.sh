@@ -3,7 +3,8 @@
 # installed Debian packages of this machine. The one of Maven also has the libraries of the local repository, so that the
 # build needs no network.
 #
-#   stand-in.sh    with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository
+#   stand-in.sh    beside a built tree also Kafka's image for compose.yaml;
+#                  with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository
 set -euo pipefail
 java=${JAVA_HOME:?is not set}
 repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}
@@ -39,4 +40,23 @@ files "${base[@]}" | import debian:13-slim 'CMD ["bash"]'
 {
   files "${base[@]}" "${build[@]}"
   find "$java" "$(readlink -f "$java/lib/security/cacerts")" "$repository" /usr/share/maven* /etc/maven /etc/alternatives /usr/bin/{mvn,awk,which}
-} | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME"
+} | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME MAVEN_OPTS=-Dmaven.repo.local=$repository"
+
+# Kafka's official image sets its properties from KAFKA_*, too.
+kafka=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/compose/testbed/kafka-broker/target/kafka
+[ -d "$kafka" ] || exit 0
+context=$(mktemp -d)
+cp -rL "$kafka" "$context/libs"
+cat >"$context/run" <<'RUN'
+#!/bin/bash
+set -eu
+env | sed -n 's/^KAFKA_//p' | while IFS='=' read -r name value; do
+  echo "$(tr A-Z_ a-z. <<<"$name")=$value"
+done >/tmp/server.properties
+export CLASSPATH="/opt/kafka/libs/*"
+java kafka.tools.StorageTool format --ignore-formatted -t 4L6g3nShT-eMCtK--X86sw -c /tmp/server.properties
+exec java -Xmx512m kafka.Kafka /tmp/server.properties
+RUN
+printf '%s\n' 'FROM maven:3.9-eclipse-temurin-25' 'COPY . /opt/kafka' 'CMD ["bash", "/opt/kafka/run"]' >"$context/Dockerfile"
+docker build -q -t apache/kafka:4.3.1 "$context"
+rm -rf "$context"

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Writes version and Git revision to a properties file: write-build-info.sh VERSION FILE, in the directory of this module.
-# The revision is "unknown" outside a checkout of this repository or without git, and ends with "-dirty" where tracked
-# files differ from it.
+# The revision ends with "-dirty" where tracked files differ from it. Outside a checkout of this repository, as in the
+# build of an image, it is that of GPUFLEET_REVISION, or "unknown".
 set -eu
 version=$1
 file=$2
-revision=unknown
+revision=$(printf %.12s "${GPUFLEET_REVISION:-unknown}")
 if [ -e ../../.git ]; then
     revision=$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null) || revision=unknown
 fi
