@@ -15,7 +15,15 @@ import java.util.function.Predicate;
  */
 final class MutableClosedUsage {
     private static final Duration RETENTION = Duration.ofHours(1);
-    private static final int MAX_INTERVALS = 64;
+    /** Time within which the end of a pod follows the snapshot without it, also for a late replica of the service. */
+    private static final Duration RECENT = Duration.ofMinutes(10);
+
+    /** Intervals kept that are neither recent nor lost. */
+    private static final int MAX_SETTLED = 64;
+
+    /** Intervals kept in all: about 300 KiB of the node's state, where a record may have 1 MiB. */
+    private static final int MAX_INTERVALS = 1_024;
+
     private static final int MAX_FINISHED_PODS = 256;
 
     private final List<ClosedUsageInterval> intervals;
@@ -226,18 +234,32 @@ final class MutableClosedUsage {
         return rest;
     }
 
-    /** Forgets what closed long ago; what a silent daemon held is kept longer, since it may hold it still. */
+    /**
+     * Forgets what closed long ago, and of what closed lately the oldest beyond a number; what a silent daemon held is kept
+     * longer, since it may hold it still.
+     */
     void forgetBefore(Instant now) {
         intervals.removeIf(interval -> interval.to().plus(retention(interval)).isBefore(now));
+        long surplus = intervals.size() - MAX_SETTLED;
+        if (surplus > 0) {
+            intervals.stream()
+                    .filter(interval ->
+                            !lost(interval) && interval.to().plus(RECENT).isBefore(now))
+                    .limit(surplus)
+                    .toList()
+                    .forEach(intervals::remove);
+        }
         while (intervals.size() > MAX_INTERVALS) {
             intervals.removeFirst();
         }
     }
 
     private static Duration retention(ClosedUsageInterval interval) {
-        boolean lost =
-                interval.reason() == IntervalEndReason.NODE_LOST || interval.quality() == IntervalQuality.UNREACHABLE;
-        return lost ? NodeLedger.FORGET_AFTER : RETENTION;
+        return lost(interval) ? NodeLedger.FORGET_AFTER : RETENTION;
+    }
+
+    private static boolean lost(ClosedUsageInterval interval) {
+        return interval.reason() == IntervalEndReason.NODE_LOST || interval.quality() == IntervalQuality.UNREACHABLE;
     }
 
     /** Forgets pods that finished long ago, except those that a kubelet still lists. */
