@@ -3,11 +3,15 @@ package io.gpufleet.allocation;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.AdmissionProof;
+import io.gpufleet.allocation.app.DailySummation;
+import io.gpufleet.allocation.app.DailySums;
 import io.gpufleet.allocation.app.KnownGpuResources;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.PodEndReporter;
 import io.gpufleet.allocation.app.TermListener;
+import io.gpufleet.allocation.app.UsageHistory;
 import io.gpufleet.allocation.app.UsageLog;
+import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRetry;
@@ -26,6 +30,7 @@ import io.gpufleet.allocation.http.AllocationMetrics;
 import io.gpufleet.allocation.http.AllocationRoutes;
 import io.gpufleet.allocation.kafka.AllocationActor;
 import io.gpufleet.allocation.kafka.AllocationProjection;
+import io.gpufleet.allocation.kafka.DailySumTopic;
 import io.gpufleet.allocation.kafka.KafkaPodFactPublisher;
 import io.gpufleet.allocation.kafka.LedgerViewUpdater;
 import io.gpufleet.allocation.kafka.UsageFollower;
@@ -128,7 +133,11 @@ public final class AllocationMain {
 
     private void run() {
         var incarnation = new CompletableFuture<Long>();
-        var podEnds = podEnds(incarnation);
+        var sender = shutdown.add(
+                "event sender",
+                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HOLDINGS, incarnation, clock));
+        var podEnds = shutdown.add(
+                "pod end reporter", PodEndReporter.start(new KafkaPodFactPublisher(sender::send, active, clock)));
         var decider = decider();
         decider.observe(new QuotaEvent.GpuResourcesKnown(config.gpuResources()));
         var ledger = new Ledger(announced -> {
@@ -165,16 +174,16 @@ public final class AllocationMain {
         var metrics = metrics(ledger, decider, engine);
         metrics.webhookCertificate(server::certificateExpiry);
         operations(router, engine, readiness, metrics);
-        routes(ledger, decider, usage).mount(router);
+        routes(ledger, decider, history(usage, sender)).mount(router);
         serve(router);
     }
 
-    private PodEndReporter podEnds(CompletableFuture<Long> incarnation) {
-        var sender = shutdown.add(
-                "event sender",
-                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HOLDINGS, incarnation, clock));
-        return shutdown.add(
-                "pod end reporter", PodEndReporter.start(new KafkaPodFactPublisher(sender::send, active, clock)));
+    private UsageHistory history(UsageLog usage, EventSender sender) {
+        var days = new DailySums();
+        shutdown.add("daily usage follower", DailySumTopic.follow(bus.kafka(), bus.codec(), days, clock));
+        var publisher = DailySumTopic.publisher(sender::send, clock);
+        shutdown.add("daily summation", new DailySummation(usage, days, active, publisher, clock).start());
+        return new UsageHistory(usage, days);
     }
 
     private QuotaDecider decider() {
@@ -262,7 +271,7 @@ public final class AllocationMain {
                 metrics::scrape);
     }
 
-    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageLog usage) {
+    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageSums usage) {
         var readers = shutdown.add(
                 "readers",
                 RequestWorkers.open(vertx, "readers", Runtime.getRuntime().availableProcessors(), WAITING_READS));

@@ -136,6 +136,29 @@ class LedgerIT {
     }
 
     @Test
+    void sumOfAPastDayIsWritten() {
+        Instant noon = Instant.now().truncatedTo(ChronoUnit.DAYS).minusSeconds(129_600);
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "n3");
+                ProgramProcess service = startReady()) {
+            daemon.announce(TestGpus.a100(1));
+            daemon.hold(noon, Map.of(0, "past"));
+            daemon.hold(noon.plusSeconds(60), Map.of());
+            // Then
+            await().atMost(TIMEOUT)
+                    .pollInterval(Duration.ofSeconds(2))
+                    .until(() -> AsyncApiContract.load()
+                            .compare(bed.broker().bootstrap(), bed.codec().topics())
+                            .records()
+                            .containsKey("usage.summed.v1"));
+            String from = noon.truncatedTo(ChronoUnit.DAYS).toString();
+            String to = noon.truncatedTo(ChronoUnit.DAYS).plusSeconds(86_400).toString();
+            assertThat(service.get("/v1/usage?group-by=node&from=" + from + "&to=" + to)
+                            .body())
+                    .contains("\"gpuSeconds\":60.000");
+        }
+    }
+
+    @Test
     void sumsAreExactUnderDuplicatesKillsAndReplay() {
         Instant start = Instant.now().minusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS);
         try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "n1");

@@ -28,7 +28,7 @@ public final class UsageLog implements UsageSums {
     public static final Duration RETENTION = Duration.ofDays(35);
 
     /** Never billed: part of no sum but its own. */
-    private static final String UNREACHABLE = "unreachable";
+    static final String UNREACHABLE = "unreachable";
 
     private static final class Sum {
         private final GpuSeconds seconds = new GpuSeconds();
@@ -40,7 +40,7 @@ public final class UsageLog implements UsageSums {
     private final int maxPieces;
     private final Deque<UsagePiece> pieces = new ArrayDeque<>();
     private final Set<String> ids = new HashSet<>();
-    private Instant keptSince = Instant.MIN;
+    private Instant droppedUntil = Instant.MIN;
     private boolean loaded;
 
     /** An empty log that keeps at most so many intervals; {@code ledger} has the open ones. */
@@ -60,7 +60,7 @@ public final class UsageLog implements UsageSums {
                 && (pieces.size() > maxPieces || pieces.getFirst().to().isBefore(oldest))) {
             UsagePiece dropped = pieces.removeFirst();
             ids.remove(dropped.id());
-            keptSince = dropped.to().isAfter(keptSince) ? dropped.to() : keptSince;
+            droppedUntil = dropped.to().isAfter(droppedUntil) ? dropped.to() : droppedUntil;
         }
     }
 
@@ -72,6 +72,12 @@ public final class UsageLog implements UsageSums {
     /** Why usage cannot be answered yet; empty when it can. */
     public synchronized List<String> readinessFailures() {
         return loaded ? List.of() : List.of("usage not read from the log yet");
+    }
+
+    /** Since when every interval is kept. */
+    synchronized Instant keptSince() {
+        Instant oldest = clock.instant().minus(RETENTION);
+        return droppedUntil.isAfter(oldest) ? droppedUntil : oldest;
     }
 
     @Override
@@ -108,8 +114,7 @@ public final class UsageLog implements UsageSums {
             if (!loaded) {
                 throw new IOException("usage is not read from the log yet; retry in a few seconds");
             }
-            Instant oldest = clock.instant().minus(RETENTION);
-            Instant since = keptSince.isAfter(oldest) ? keptSince : oldest;
+            Instant since = keptSince();
             if (query.from().isBefore(since)) {
                 throw new IllegalArgumentException(
                         "from=" + query.from() + " is before " + since + ", since when intervals are kept");

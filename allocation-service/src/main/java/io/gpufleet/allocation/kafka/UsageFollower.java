@@ -3,7 +3,6 @@ package io.gpufleet.allocation.kafka;
 import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
-import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.runtime.follower.TopicFollower;
 import io.gpufleet.runtime.follower.TopicReaction;
 import io.gpufleet.wire.Codec;
@@ -11,7 +10,6 @@ import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import java.time.Clock;
-import java.util.Locale;
 
 /** Reads {@code gpu.usage} into the {@link UsageLog}: what is kept of it at the start, then what is appended. */
 public final class UsageFollower implements TopicReaction {
@@ -36,7 +34,7 @@ public final class UsageFollower implements TopicReaction {
                     LedgerMapper.holding(usage),
                     LedgerMapper.time(usage.getFrom()),
                     LedgerMapper.time(usage.getTo()),
-                    qualityName(usage.getQuality()),
+                    DailySumTopic.qualityName(usage.getQuality()),
                     usage.getGpuMilliseconds() < 0 ? -1 : 1));
         }
     }
@@ -44,9 +42,5 @@ public final class UsageFollower implements TopicReaction {
     @Override
     public void loaded() {
         log.loaded();
-    }
-
-    private static String qualityName(UsageQuality quality) {
-        return quality.name().replace("USAGE_QUALITY_", "").replace('_', '-').toLowerCase(Locale.ROOT);
     }
 }

@@ -1,0 +1,115 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.app.UsageSums.UsageSum;
+import io.gpufleet.allocation.model.usage.DailySum;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the sums of past days, on the active replica. Each run sums all days of which every interval is kept and writes
+ * what differs from what was written: late adjustments correct a day for as long as that.
+ */
+public final class DailySummation {
+    private static final Logger LOG = LoggerFactory.getLogger(DailySummation.class);
+    private static final long PERIOD_SECONDS = 120;
+    private static final long FIRST_SECONDS = 30;
+
+    /** A day is summed this long after its end: most ends of pods are known then. */
+    private static final Duration SETTLING = Duration.ofMinutes(15);
+
+    private static final List<Dimension> GROUP = List.of(Dimension.NAMESPACE, Dimension.MODEL, Dimension.QUALITY);
+
+    private final UsageLog log;
+    private final DailySums written;
+    private final ActiveLease active;
+    private final Consumer<DailySum> publisher;
+    private final Clock clock;
+
+    /** Sums nothing until {@link #run}. */
+    public DailySummation(
+            UsageLog log, DailySums written, ActiveLease active, Consumer<DailySum> publisher, Clock clock) {
+        this.log = log;
+        this.written = written;
+        this.active = active;
+        this.publisher = publisher;
+        this.clock = clock;
+    }
+
+    /** Starts the thread that runs it every 2 min, until what is returned is closed. */
+    public AutoCloseable start() {
+        var timer = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("daily-summation").daemon().factory());
+        var _ = timer.scheduleWithFixedDelay(this::attempt, FIRST_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+        return timer::shutdownNow;
+    }
+
+    private void attempt() {
+        try {
+            run();
+        } catch (IOException notYet) {
+            LOG.atInfo().addKeyValue("reason", notYet.getMessage()).log("days are summed later");
+        } catch (RuntimeException failed) {
+            LOG.atWarn().setCause(failed).log("days not summed, trying again");
+        }
+    }
+
+    /** Writes the sums that differ, while this replica is active; fails with {@link IOException} until usage is read. */
+    public void run() throws IOException {
+        Instant since = log.keptSince();
+        LocalDate end = day(clock.instant().minus(SETTLING));
+        for (LocalDate day = UsageHistory.firstWholeDay(since); day.isBefore(end); day = day.plusDays(1)) {
+            if (!active.held()) {
+                return;
+            }
+            write(day);
+        }
+    }
+
+    private void write(LocalDate day) throws IOException {
+        Map<String, DailySum> before = new HashMap<>();
+        written.within(day, day.plusDays(1)).forEach(sum -> before.put(sum.key(), sum));
+        var query = new UsageSums.Query(start(day), start(day.plusDays(1)), GROUP);
+        for (UsageSum row : log.sums(query)) {
+            DailySum sum = sum(day, row);
+            if (!sum.equals(before.remove(sum.key()))) {
+                publisher.accept(sum);
+            }
+        }
+        before.values().stream()
+                .map(DailySum::emptied)
+                .filter(empty -> !before.containsValue(empty))
+                .forEach(publisher);
+    }
+
+    private static DailySum sum(LocalDate day, UsageSum row) {
+        Map<String, String> group = row.group();
+        return new DailySum(
+                day,
+                group.getOrDefault(Dimension.NAMESPACE.text(), ""),
+                group.getOrDefault(Dimension.MODEL.text(), ""),
+                group.getOrDefault(Dimension.QUALITY.text(), ""),
+                row.gpuSeconds().movePointRight(3).longValueExact(),
+                row.intervals());
+    }
+
+    private static Instant start(LocalDate day) {
+        return day.atStartOfDay(ZoneOffset.UTC).toInstant();
+    }
+
+    private static LocalDate day(Instant at) {
+        return LocalDate.ofInstant(at, ZoneOffset.UTC);
+    }
+}

@@ -1,0 +1,108 @@
+package io.gpufleet.allocation.app;
+
+import io.gpufleet.allocation.model.usage.DailySum;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Usage of any time: from intervals as far back as they are kept, from the sums of whole days before that. */
+public final class UsageHistory implements UsageSums {
+    private static final Set<Dimension> OF_DAYS = Set.of(Dimension.NAMESPACE, Dimension.MODEL, Dimension.QUALITY);
+
+    private final UsageLog log;
+    private final DailySums days;
+
+    /** Reads both; writes neither. */
+    public UsageHistory(UsageLog log, DailySums days) {
+        this.log = log;
+        this.days = days;
+    }
+
+    /** First day that begins at or after a time, in UTC. */
+    static LocalDate firstWholeDay(Instant since) {
+        LocalDate day = LocalDate.ofInstant(since, ZoneOffset.UTC);
+        return start(day).isBefore(since) ? day.plusDays(1) : day;
+    }
+
+    @Override
+    public List<UsageSum> sums(Query query) throws IOException {
+        Instant since = log.keptSince();
+        if (!query.from().isBefore(since)) {
+            return log.sums(query);
+        }
+        Instant seam = start(firstWholeDay(since));
+        Instant until = query.to().isBefore(seam) ? query.to() : seam;
+        refuseUnknown(query, since, until);
+        List<UsageSum> rows = new ArrayList<>();
+        for (DailySum day : days.within(day(query.from()), day(until))) {
+            if (query.groupBy().contains(Dimension.QUALITY) || !day.quality().equals(UsageLog.UNREACHABLE)) {
+                rows.add(row(day, query.groupBy()));
+            }
+        }
+        if (query.to().isAfter(seam)) {
+            rows.addAll(log.sums(new Query(seam, query.to(), query.groupBy())));
+        }
+        return added(rows);
+    }
+
+    private void refuseUnknown(Query query, Instant since, Instant until) {
+        boolean whole = OF_DAYS.containsAll(query.groupBy()) && midnight(query.from()) && midnight(until);
+        LocalDate first = days.firstDay().orElse(LocalDate.MAX);
+        if (first.equals(LocalDate.MAX) || query.from().isBefore(start(first))) {
+            throw new IllegalArgumentException("from=" + query.from() + " is before "
+                    + (first.equals(LocalDate.MAX) ? since : start(first)) + ", since when usage is known");
+        }
+        if (!whole) {
+            throw new IllegalArgumentException("from=" + query.from() + " is before " + since
+                    + ", since when intervals are kept; days before that begin and end at midnight UTC and take group-by"
+                    + " namespace, model, quality");
+        }
+    }
+
+    private static boolean midnight(Instant at) {
+        return at.truncatedTo(ChronoUnit.DAYS).equals(at);
+    }
+
+    private static UsageSum row(DailySum sum, List<Dimension> groupBy) {
+        Map<String, String> group = new LinkedHashMap<>();
+        for (Dimension dimension : groupBy) {
+            group.put(
+                    dimension.text(),
+                    switch (dimension) {
+                        case NAMESPACE -> sum.namespace();
+                        case MODEL -> sum.model();
+                        case QUALITY -> sum.quality();
+                        case NODE, POD, RESOURCE, MIG_PROFILE ->
+                            throw new IllegalStateException("days are not summed by " + dimension.text());
+                    });
+        }
+        return new UsageSum(group, BigDecimal.valueOf(sum.gpuMillis(), 3), sum.intervals());
+    }
+
+    private static List<UsageSum> added(List<UsageSum> rows) {
+        Map<String, UsageSum> sums = new TreeMap<>();
+        rows.forEach(row -> sums.merge(
+                String.join("\n", row.group().values()),
+                row,
+                (one, two) -> new UsageSum(
+                        one.group(), one.gpuSeconds().add(two.gpuSeconds()), one.intervals() + two.intervals())));
+        return List.copyOf(sums.values());
+    }
+
+    private static Instant start(LocalDate day) {
+        return day.atStartOfDay(ZoneOffset.UTC).toInstant();
+    }
+
+    private static LocalDate day(Instant at) {
+        return LocalDate.ofInstant(at, ZoneOffset.UTC);
+    }
+}

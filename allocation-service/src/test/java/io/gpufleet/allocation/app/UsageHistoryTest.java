@@ -1,0 +1,156 @@
+package io.gpufleet.allocation.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.ledger.HeldDevice;
+import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.usage.DailySum;
+import io.gpufleet.allocation.model.usage.UsagePiece;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Daily sums: written by the active replica until they agree with the intervals, and read for what is older than these. */
+class UsageHistoryTest {
+    private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
+    private static final LocalDate TODAY = LocalDate.parse("2026-11-20");
+    private static final Instant TEN_DAYS_AGO = Instant.parse("2026-11-10T00:00:00Z");
+
+    private final Clock clock = Clock.fixed(NOW, ZoneOffset.UTC);
+    private final UsageLog log = new UsageLog(new Ledger(_ -> {}), clock, 1_000);
+    private final DailySums days = new DailySums();
+    private final ActiveLease active = new ActiveLease();
+    private final List<DailySum> written = new ArrayList<>();
+    private final DailySummation summation = new DailySummation(
+            log,
+            days,
+            active,
+            sum -> {
+                written.add(sum);
+                days.add(sum);
+            },
+            clock);
+    private final UsageHistory history = new UsageHistory(log, days);
+
+    UsageHistoryTest() {
+        log.loaded();
+        days.loaded();
+        active.begin(() -> true);
+    }
+
+    private void used(String id, Instant from, long seconds, int sign) {
+        var holding = new Holding(
+                new Holder("ml", "p", "u", "c", "nvidia.com/gpu"),
+                new HeldDevice("g0", new DeviceSlot("g0", 0), "A100", 1, ""));
+        log.add(new UsagePiece(id, "n1", holding, from, from.plusSeconds(seconds), "allocated", sign));
+    }
+
+    private static DailySum sum(LocalDate day, String quality, long millis) {
+        return new DailySum(day, "ml", "A100", quality, millis, 1);
+    }
+
+    private List<String> answer(Instant from, Instant to, Dimension... groupBy) throws IOException {
+        return history.sums(new UsageSums.Query(from, to, List.of(groupBy))).stream()
+                .map(row -> String.join(" ", row.group().values()) + " " + row.gpuSeconds() + " " + row.intervals())
+                .toList();
+    }
+
+    @Test
+    void dayIsSummedOnceAndAnIntervalOverMidnightIsDivided() throws IOException {
+        used("a", TEN_DAYS_AGO.minusSeconds(60), 100, 1);
+        // When
+        summation.run();
+        summation.run();
+        // Then
+        LocalDate day = TODAY.minusDays(10);
+        assertThat(written).containsExactly(sum(day.minusDays(1), "allocated", 60_000), sum(day, "allocated", 40_000));
+        assertThat(written.getFirst().key()).isEqualTo("2026-11-09/ml/A100/allocated");
+    }
+
+    @Test
+    void lateAdjustmentCorrectsTheDay() throws IOException {
+        used("a", TEN_DAYS_AGO, 100, 1);
+        summation.run();
+        written.clear();
+        // When
+        used("a/1", TEN_DAYS_AGO.plusSeconds(70), 30, -1);
+        summation.run();
+        // Then
+        assertThat(written).containsExactly(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 70_000, 2));
+    }
+
+    @Test
+    void groupThatIsGoneIsEmptiedOnce() throws IOException {
+        days.add(sum(TODAY.minusDays(3), "unreachable", 5_000));
+        // When
+        summation.run();
+        summation.run();
+        // Then
+        assertThat(written)
+                .containsExactly(sum(TODAY.minusDays(3), "unreachable", 5_000).emptied());
+    }
+
+    @Test
+    void todayIsNotSummedYet() throws IOException {
+        used("a", NOW.minusSeconds(100), 50, 1);
+        summation.run();
+        assertThat(written).isEmpty();
+    }
+
+    @Test
+    void standbyWritesNothing() throws IOException {
+        used("a", TEN_DAYS_AGO, 100, 1);
+        active.end();
+        summation.run();
+        assertThat(written).isEmpty();
+    }
+
+    @Test
+    void windowOfMonthsIsAnsweredFromDaysAndThenFromIntervals() throws IOException {
+        // Given
+        days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
+        days.add(sum(TODAY.minusDays(90), "allocated", 2_000));
+        days.add(sum(TODAY.minusDays(90), "unreachable", 64_000));
+        // Is known from its intervals, too, which count.
+        days.add(sum(TODAY.minusDays(10), "allocated", 999_000));
+        used("a", TEN_DAYS_AGO, 8, 1);
+        Instant begin = NOW.minusSeconds(100 * 86_400L + 43_200);
+        // Then
+        assertThat(answer(begin, NOW)).containsExactly(" 11.000 3");
+        assertThat(answer(begin, NOW, Dimension.QUALITY, Dimension.NAMESPACE))
+                .containsExactly("allocated ml 11.000 3", "unreachable ml 64.000 1");
+        assertThat(answer(begin, begin.plusSeconds(86_400), Dimension.MODEL)).containsExactly("A100 1.000 1");
+    }
+
+    @Test
+    void whatDaysCannotTellIsRefused() {
+        days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
+        Instant begin = NOW.minusSeconds(90 * 86_400L + 43_200);
+        assertThatThrownBy(() -> answer(begin.plusSeconds(1), NOW)).hasMessageContaining("midnight UTC");
+        assertThatThrownBy(() -> answer(begin, begin.plusSeconds(1))).hasMessageContaining("midnight UTC");
+        assertThatThrownBy(() -> answer(begin, NOW, Dimension.POD)).hasMessageContaining("namespace, model, quality");
+        assertThatThrownBy(() -> answer(Instant.parse("0001-01-01T00:00:00Z"), NOW))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("since when usage is known");
+    }
+
+    @Test
+    void nothingIsSummedOrAnsweredFromDaysBeforeTheyAreRead() {
+        var unread = new DailySums();
+        unread.add(sum(TODAY.minusDays(100), "allocated", 1_000));
+        var query = new UsageSums.Query(NOW.minusSeconds(90 * 86_400L + 43_200), NOW, List.of());
+        assertThatThrownBy(() -> new UsageHistory(log, unread).sums(query)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> new DailySummation(log, unread, active, written::add, clock).run())
+                .isInstanceOf(IOException.class);
+        assertThat(written).isEmpty();
+    }
+}
