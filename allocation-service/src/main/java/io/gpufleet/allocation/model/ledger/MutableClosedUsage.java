@@ -239,7 +239,12 @@ final class MutableClosedUsage {
      * longer, since it may hold it still.
      */
     void forgetBefore(Instant now) {
-        intervals.removeIf(interval -> interval.to().plus(retention(interval)).isBefore(now));
+        List<ClosedUsageInterval> old = intervals.stream()
+                .filter(interval -> interval.to().plus(retention(interval)).isBefore(now))
+                .toList();
+        intervals.removeAll(old);
+        // A late end would prolong a lost interval although a forgotten one followed it.
+        old.forEach(last -> intervals.removeIf(interval -> isFollowed(interval, last)));
         long surplus = intervals.size() - MAX_SETTLED;
         if (surplus > 0) {
             intervals.stream()
@@ -252,6 +257,16 @@ final class MutableClosedUsage {
         while (intervals.size() > MAX_INTERVALS) {
             intervals.removeFirst();
         }
+    }
+
+    private static boolean isFollowed(ClosedUsageInterval interval, ClosedUsageInterval last) {
+        return interval.quality() != IntervalQuality.UNREACHABLE
+                && interval.holding()
+                        .device()
+                        .slot()
+                        .equals(last.holding().device().slot())
+                && interval.holding().holder().maybeSamePod(last.holding().holder())
+                && !interval.to().isAfter(last.to());
     }
 
     private static Duration retention(ClosedUsageInterval interval) {

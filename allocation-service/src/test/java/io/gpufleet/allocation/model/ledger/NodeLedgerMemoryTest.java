@@ -6,6 +6,7 @@ import static io.gpufleet.allocation.model.ledger.TestNodeLedger.holding;
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.podFinished;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -49,6 +50,19 @@ class NodeLedgerMemoryTest {
         // Then
         assertThat(node.millis(IntervalQuality.UNREACHABLE)).isZero();
         assertThat(node.millis(IntervalQuality.ALLOCATED)).isEqualTo(SHARES * 300_000L);
+    }
+
+    @Test
+    @DisplayName("an end that is known hours later does not prolong an interval before a silence")
+    void lateEndDoesNotProlongWhatWasContinued() {
+        // Given
+        Holding holding = holding("p", "u", "g0");
+        node.fold(node.held(0, holding), new LedgerFact.DaemonSilent(at(10)));
+        node.fold(node.held(300, holding), node.held(310));
+        // When the last piece is forgotten
+        node.fold(node.held(20_000), podFinished("p", "u", 309));
+        // Then
+        assertThat(node.millisByPod()).containsExactly(Map.entry("p", 310_000L));
     }
 
     @Test
