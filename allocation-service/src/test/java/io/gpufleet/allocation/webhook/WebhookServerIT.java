@@ -1,13 +1,21 @@
 package io.gpufleet.allocation.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.CertificateStore;
 import io.gpufleet.allocation.app.ServingCertificate;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.vertx.core.Vertx;
+import java.io.IOException;
 import java.math.BigInteger;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Instant;
@@ -16,12 +24,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** The webhook serves the newest certificate without a restart. */
+/** The webhook serves the newest certificate without a restart, and ends without a refused review. */
 class WebhookServerIT {
     /** A store that forgets, so that every certificate is a new one. */
     private static final CertificateStore FORGETFUL = new CertificateStore() {
@@ -36,12 +47,25 @@ class WebhookServerIT {
         }
     };
 
-    private static final X509TrustManager TRUSTING = new X509TrustManager() {
+    /** Trusts every certificate, for every name. */
+    private static final X509ExtendedTrustManager TRUSTING = new X509ExtendedTrustManager() {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String authType) {}
 
         @Override
         public void checkServerTrusted(X509Certificate[] chain, String authType) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String authType, SSLEngine engine) {}
 
         @Override
         public X509Certificate[] getAcceptedIssuers() {
@@ -56,12 +80,16 @@ class WebhookServerIT {
     }
 
     private static BigInteger served(int port) throws Exception {
-        var context = SSLContext.getInstance("TLS");
-        context.init(null, new TrustManager[] {TRUSTING}, null);
-        try (var socket = (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", port)) {
+        try (var socket = (SSLSocket) trusting().getSocketFactory().createSocket("127.0.0.1", port)) {
             socket.startHandshake();
             return ((X509Certificate) socket.getSession().getPeerCertificates()[0]).getSerialNumber();
         }
+    }
+
+    private static SSLContext trusting() throws Exception {
+        var context = SSLContext.getInstance("TLS");
+        context.init(null, new TrustManager[] {TRUSTING}, null);
+        return context;
     }
 
     private static BigInteger serial(ServingCertificate certificate) throws Exception {
@@ -94,6 +122,64 @@ class WebhookServerIT {
             assertThat(server.certificateExpiry()).contains(expiry(renewed));
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(HttpClient.Version.class)
+    void reviewInFlightIsAnsweredBeforeTheServerEnds(HttpClient.Version version) throws Exception {
+        int port = FreePort.next();
+        var proof = new AdmissionProof(Clock.systemUTC());
+        var begun = new CompletableFuture<byte[]>();
+        var decided = new CompletableFuture<byte[]>();
+        var vertx = Vertx.vertx();
+        var server = new WebhookServer(
+                vertx,
+                review -> {
+                    begun.complete(review);
+                    return decided;
+                },
+                proof,
+                "127.0.0.1",
+                port);
+        try (HttpClient client =
+                HttpClient.newBuilder().sslContext(trusting()).version(version).build()) {
+            // Given
+            server.serve(issue());
+            URI path = URI.create("https://127.0.0.1:" + port + "/admit/" + proof.pathToken());
+            var answer = client.sendAsync(
+                    HttpRequest.newBuilder(path)
+                            .POST(HttpRequest.BodyPublishers.ofString("review"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            begun.join();
+
+            // When
+            var closed = CompletableFuture.runAsync(() -> closeQuietly(server));
+            await().until(() -> !accepts(port));
+            decided.complete("allowed".getBytes(StandardCharsets.UTF_8));
+
+            // Then
+            assertThat(answer.join().body()).isEqualTo("allowed");
+            closed.join();
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    private static boolean accepts(int port) {
+        try (var _ = new Socket("127.0.0.1", port)) {
+            return true;
+        } catch (IOException refused) {
+            return false;
+        }
+    }
+
+    private static void closeQuietly(WebhookServer server) {
+        try {
+            server.close();
+        } catch (Exception failed) {
+            throw new IllegalStateException(failed);
         }
     }
 }

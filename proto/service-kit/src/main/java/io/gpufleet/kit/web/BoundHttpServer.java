@@ -8,9 +8,12 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import java.net.BindException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** An HTTP server that is bound to its port. A port in use is reported as a {@link ConfigurationException}. */
 public final class BoundHttpServer implements AutoCloseable {
+    private static final int ANSWER_SECONDS = 5;
+
     private final HttpServer server;
 
     private BoundHttpServer(HttpServer server) {
@@ -59,8 +62,12 @@ public final class BoundHttpServer implements AutoCloseable {
         return server.actualPort();
     }
 
+    /** Takes no new connection, and ends those that are open once their requests are answered, or after 5 s. */
     @Override
     public void close() throws Exception {
-        server.close().toCompletionStage().toCompletableFuture().get();
+        server.shutdown(ANSWER_SECONDS, TimeUnit.SECONDS)
+                .toCompletionStage()
+                .toCompletableFuture()
+                .get();
     }
 }
