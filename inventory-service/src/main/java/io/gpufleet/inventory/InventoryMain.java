@@ -1,7 +1,7 @@
 package io.gpufleet.inventory;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.inventory.app.BoundedExecutor;
+import io.gpufleet.inventory.app.ConcurrencyLimitedExecutor;
 import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.app.LabelDifferences;
@@ -15,7 +15,7 @@ import io.gpufleet.inventory.http.InventoryMetrics;
 import io.gpufleet.inventory.http.InventoryRoutes;
 import io.gpufleet.inventory.kafka.FleetViewUpdater;
 import io.gpufleet.inventory.kafka.InventoryProjection;
-import io.gpufleet.inventory.kafka.NodeActor;
+import io.gpufleet.inventory.kafka.NodeLabelActor;
 import io.gpufleet.inventory.kafka.NodeViewMapper;
 import io.gpufleet.inventory.kafka.SignalSender;
 import io.gpufleet.inventory.kubernetes.KubernetesNodeWriter;
@@ -125,7 +125,7 @@ public final class InventoryMain {
 
     private KubernetesActor actor(KubernetesClient client, SignalSink signals) {
         var timer = shutdown.add("timer", new RetryTimer("label-retry"));
-        var workers = shutdown.add("workers", new BoundedExecutor(MAX_CONCURRENT_WRITES));
+        var workers = shutdown.add("workers", new ConcurrencyLimitedExecutor(MAX_CONCURRENT_WRITES));
         var settings = new LabelReconciler.ReconcilerSettings(
                 config.labels(), config.taints(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
@@ -150,7 +150,7 @@ public final class InventoryMain {
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
                         new InventoryProjection(timers),
-                        new NodeActor(kubernetes, view),
+                        new NodeLabelActor(kubernetes, view),
                         new FleetViewUpdater(view),
                         line -> Program.fail(NAME, line)));
     }

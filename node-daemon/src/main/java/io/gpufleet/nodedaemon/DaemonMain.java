@@ -2,13 +2,13 @@ package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
+import io.gpufleet.nodedaemon.app.CentralVerdictSettings;
 import io.gpufleet.nodedaemon.app.CompanionWatch;
 import io.gpufleet.nodedaemon.app.LivenessChecks;
 import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.app.NodeLoop;
 import io.gpufleet.nodedaemon.app.NodeLoopInput;
 import io.gpufleet.nodedaemon.app.NodeOutputs;
-import io.gpufleet.nodedaemon.app.VerdictSettings;
 import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.app.device.CdiPreparingSource;
@@ -18,7 +18,7 @@ import io.gpufleet.nodedaemon.app.device.TimedDeviceSource;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
 import io.gpufleet.nodedaemon.deviceplugin.PluginWarmUp;
-import io.gpufleet.nodedaemon.hold.HoldFiles;
+import io.gpufleet.nodedaemon.hold.GpuReleaseFiles;
 import io.gpufleet.nodedaemon.host.HostInfoReader;
 import io.gpufleet.nodedaemon.http.OpsServer;
 import io.gpufleet.nodedaemon.installer.InstallerStatusFile;
@@ -36,7 +36,7 @@ import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.mps.MpsDirectories;
-import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaPluginEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import io.gpufleet.nodedaemon.podresources.PodResourcesClient;
 import io.gpufleet.nodedaemon.state.ForgetFile;
@@ -125,7 +125,7 @@ final class DaemonMain implements AutoCloseable {
                 new NodeLoop.Dependencies(
                         host,
                         new FaultPolicy(XidPolicy.withdrawing(), config.timing().recoveryDwell(), XidOverrides.NONE),
-                        new VerdictSettings(
+                        new CentralVerdictSettings(
                                 verdictConsumer.storedOverlay(), config.kafka().applyVerdicts()),
                         new NodeOutputs(publisher, stateFile, allocationHandler, this::publish, counters),
                         podResources,
@@ -152,7 +152,7 @@ final class DaemonMain implements AutoCloseable {
     }
 
     private DeviceWatch deviceWatch(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {
-        var holds = new HoldFiles(config.state().runDirectory(), GPU_DEVICE_PREFIX, () -> {
+        var holds = new GpuReleaseFiles(config.state().runDirectory(), GPU_DEVICE_PREFIX, () -> {
             ignoreVerdictsFile.check();
             forgetFile.check();
             settingsWatcher.poll();
@@ -220,7 +220,7 @@ final class DaemonMain implements AutoCloseable {
             DaemonConfig config, Map<String, String> environment, BlockingQueue<NodeLoopInput> inbox) {
         var settings = new SettingsWatcher(
                 DeviceSources.settingsSources(config),
-                new NvidiaEnvironment(environment),
+                new NvidiaPluginEnvironment(environment),
                 selector -> applySettings(selector, inbox));
         inbox.add(new NodeLoopInput.SettingsChanged(settings.selector()));
         return settings;
@@ -297,7 +297,7 @@ final class DaemonMain implements AutoCloseable {
                 () -> livenessChecks().livenessFailures(),
                 () -> livenessChecks().readinessFailures(),
                 metrics::text,
-                new DaemonReports(
+                new LiveDiagnostics(
                         environment,
                         config,
                         loop::status,

@@ -13,7 +13,7 @@ import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
 import io.gpufleet.nodedaemon.nvml.NvmlSettings;
 import io.gpufleet.nodedaemon.nvml.NvmlSource;
-import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaPluginEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -122,7 +122,7 @@ final class NodeDoctor {
     private List<DoctorFinding> settings() {
         try {
             var watcher = new SettingsWatcher(
-                    DeviceSources.settingsSources(config), new NvidiaEnvironment(environment), _ -> {});
+                    DeviceSources.settingsSources(config), new NvidiaPluginEnvironment(environment), _ -> {});
             var findings = new ArrayList<DoctorFinding>();
             findings.add(DoctorFinding.ok(
                     "settings",

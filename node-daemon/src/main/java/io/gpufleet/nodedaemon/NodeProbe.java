@@ -7,7 +7,7 @@ import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
-import io.gpufleet.nodedaemon.pluginconfig.NvidiaEnvironment;
+import io.gpufleet.nodedaemon.pluginconfig.NvidiaPluginEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +38,7 @@ final class NodeProbe {
             case DeviceScan.ScanFailed _ -> List.of();
         };
         var sources = DeviceSources.settingsSources(configured(environment));
-        var settings = new SettingsWatcher(sources, new NvidiaEnvironment(environment), _ -> {});
+        var settings = new SettingsWatcher(sources, new NvidiaPluginEnvironment(environment), _ -> {});
         var selected = settings.selector().select(gpus);
         return new ProbeReport(scan, samples, ResourcePlan.of(gpus, selected.settings()), selected.origin());
     }

@@ -9,8 +9,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.gpufleet.allocation.app.quota.ClusterInput;
 import io.gpufleet.allocation.app.quota.ClusterListener;
+import io.gpufleet.allocation.app.quota.ClusterSyncPrecondition;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
-    private record KindInformer(ClusterInput kind, SharedIndexInformer<?> informer) {}
+    private record KindInformer(ClusterSyncPrecondition kind, SharedIndexInformer<?> informer) {}
 
     private static final long PAGE = 500;
 
@@ -42,18 +42,18 @@ public final class ClusterWatch implements AutoCloseable {
             KubernetesClient client, ClusterListener listener, Supplier<GpuResources> resources) {
         var watch = new ClusterWatch(listener);
         watch.start(
-                ClusterInput.NODES,
+                ClusterSyncPrecondition.NODES,
                 client.nodes(),
                 node -> listener.nodeUpdated(nodeInfo(node, resources.get())),
                 node -> listener.nodeDeleted(node.getMetadata().getName()));
         watch.start(
-                ClusterInput.NAMESPACES,
+                ClusterSyncPrecondition.NAMESPACES,
                 client.namespaces(),
                 namespace -> listener.namespaceUpdated(namespace.getMetadata().getName(), labels(namespace)),
                 (Namespace namespace) ->
                         listener.namespaceDeleted(namespace.getMetadata().getName()));
         watch.start(
-                ClusterInput.PODS,
+                ClusterSyncPrecondition.PODS,
                 client.pods()
                         .inAnyNamespace()
                         .withLimit(PAGE)
@@ -76,11 +76,11 @@ public final class ClusterWatch implements AutoCloseable {
 
     private void startClaims(KubernetesClient client) {
         if (!ResourceClaims.supportedBy(client)) {
-            listener.listed(ClusterInput.CLAIMS);
+            listener.listed(ClusterSyncPrecondition.CLAIMS);
             return;
         }
         start(
-                ClusterInput.CLAIMS,
+                ClusterSyncPrecondition.CLAIMS,
                 client.genericKubernetesResources(ResourceClaims.CONTEXT).inAnyNamespace(),
                 claim -> listener.claimUpdated(ResourceClaims.read(claim)),
                 (GenericKubernetesResource claim) ->
@@ -88,12 +88,12 @@ public final class ClusterWatch implements AutoCloseable {
     }
 
     private <T extends HasMetadata> void start(
-            ClusterInput kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
+            ClusterSyncPrecondition kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
         start(kind, watchable.withLimit(PAGE).runnableInformer(0), updated, deleted);
     }
 
     private <T extends HasMetadata> void start(
-            ClusterInput kind, SharedIndexInformer<T> informer, Consumer<T> updated, Consumer<T> deleted) {
+            ClusterSyncPrecondition kind, SharedIndexInformer<T> informer, Consumer<T> updated, Consumer<T> deleted) {
         informer.exceptionHandler((started, failed) -> {
             LOG.atWarn()
                     .addKeyValue("kind", kind)

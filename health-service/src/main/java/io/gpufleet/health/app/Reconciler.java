@@ -34,7 +34,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private final Map<String, WorkItem> workItems = new ConcurrentHashMap<>();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
     private final CurrentLease lease;
-    private final PatchTimings timings;
+    private final VerdictToNodeLatency timings;
     private final CatchUpStatus backlog;
     private final ExecutorService workers = Executors.newVirtualThreadPerTaskExecutor();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
@@ -53,7 +53,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
             NodePatchStep step,
             SignalSink signals,
             CurrentLease lease,
-            PatchTimings timings,
+            VerdictToNodeLatency timings,
             CatchUpStatus backlog,
             Duration interval) {
         this.step = step;

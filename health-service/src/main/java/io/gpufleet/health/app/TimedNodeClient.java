@@ -8,10 +8,10 @@ import java.util.Optional;
 /** Times each patch of a Node, and when the watch has its result. */
 public final class TimedNodeClient implements NodeClient {
     private final NodeClient nodes;
-    private final PatchTimings timings;
+    private final VerdictToNodeLatency timings;
 
     /** Times the patches of another client. */
-    public TimedNodeClient(NodeClient nodes, PatchTimings timings) {
+    public TimedNodeClient(NodeClient nodes, VerdictToNodeLatency timings) {
         this.nodes = nodes;
         this.timings = timings;
     }

@@ -1,8 +1,8 @@
 package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.NodeStateStore;
-import io.gpufleet.health.app.PatchTimings;
 import io.gpufleet.health.app.ReconcileCounters;
+import io.gpufleet.health.app.VerdictToNodeLatency;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.kit.lifecycle.BuildInfo;
@@ -90,9 +90,9 @@ public final class HealthMetrics {
     }
 
     /** Histograms of the hops of a verdict to its Node. */
-    public PatchTimings.Recorder patchTimings() {
-        var timers = new EnumMap<PatchTimings.Hop, Timer>(PatchTimings.Hop.class);
-        for (PatchTimings.Hop hop : PatchTimings.Hop.values()) {
+    public VerdictToNodeLatency.Recorder patchTimings() {
+        var timers = new EnumMap<VerdictToNodeLatency.Hop, Timer>(VerdictToNodeLatency.Hop.class);
+        for (VerdictToNodeLatency.Hop hop : VerdictToNodeLatency.Hop.values()) {
             timers.put(
                     hop,
                     LatencyTimer.register(

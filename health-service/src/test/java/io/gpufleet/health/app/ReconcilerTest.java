@@ -25,7 +25,7 @@ class ReconcilerTest {
                     nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
             lease,
-            new PatchTimings(System::nanoTime, (_, _) -> {}),
+            new VerdictToNodeLatency(System::nanoTime, (_, _) -> {}),
             backlog,
             Duration.ofHours(1));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())

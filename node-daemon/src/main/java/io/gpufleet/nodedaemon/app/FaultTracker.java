@@ -10,10 +10,10 @@ import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.fault.FaultCauseState;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
-import io.gpufleet.nodedaemon.model.fault.FaultState;
 import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import io.gpufleet.nodedaemon.model.fault.OpenFaults;
@@ -156,7 +156,7 @@ final class FaultTracker {
 
     private boolean isActive(FaultKey key) {
         return health.find(key)
-                .filter(fault -> !(fault.state() instanceof FaultState.Resolved))
+                .filter(fault -> !(fault.state() instanceof FaultCauseState.Resolved))
                 .isPresent();
     }
 

@@ -79,7 +79,7 @@ final class FaultWarmUp {
                 _ -> {},
                 counters);
         var state = new NodeState(
-                host, policy, new VerdictSettings(Overlay.TRUST, true), outputs, now, DeferredLog.discarding());
+                host, policy, new CentralVerdictSettings(Overlay.TRUST, true), outputs, now, DeferredLog.discarding());
         state.handle(new NodeLoopInput.DevicesScanned(scan), now);
         state.handle(
                 new NodeLoopInput.DeviceEventReceived(new DeviceEvent.FaultDetected(

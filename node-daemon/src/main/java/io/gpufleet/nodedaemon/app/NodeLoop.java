@@ -50,7 +50,7 @@ public final class NodeLoop implements AutoCloseable {
     public record Dependencies(
             HostInfo host,
             FaultPolicy policy,
-            VerdictSettings verdicts,
+            CentralVerdictSettings verdicts,
             NodeOutputs outputs,
             HolderSource holders,
             Consumer<String> requestRestart) {}

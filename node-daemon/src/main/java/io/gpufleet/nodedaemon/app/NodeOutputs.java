@@ -9,7 +9,7 @@ public record NodeOutputs(
         FactSink facts,
         StateStore store,
         AllocationHandler allocations,
-        DevicePublisher publisher,
+        ListAndWatchPublisher publisher,
         DaemonCounters counters) {
     /** Updates the allocation handler first, so that an Allocate in between is answered from the new list. */
     void publish(Map<String, DeviceList> lists, long version) {

@@ -69,14 +69,14 @@ final class NodeState {
     private boolean scanned;
     private boolean announcedOnce;
 
-    NodeState(HostInfo host, FaultPolicy policy, VerdictSettings verdicts, NodeOutputs outputs, Moment now) {
+    NodeState(HostInfo host, FaultPolicy policy, CentralVerdictSettings verdicts, NodeOutputs outputs, Moment now) {
         this(host, policy, verdicts, outputs, now, new DeferredLog());
     }
 
     NodeState(
             HostInfo host,
             FaultPolicy policy,
-            VerdictSettings verdicts,
+            CentralVerdictSettings verdicts,
             NodeOutputs outputs,
             Moment now,
             DeferredLog log) {

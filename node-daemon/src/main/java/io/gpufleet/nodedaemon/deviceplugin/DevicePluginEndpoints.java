@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.kit.files.DirectoryWatch;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
-import io.gpufleet.nodedaemon.app.DevicePublisher;
+import io.gpufleet.nodedaemon.app.ListAndWatchPublisher;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One {@endpoint DevicePluginEndpoint} per resource, and one watch of the kubelet's directory for all of them. */
-public final class DevicePluginEndpoints implements DevicePublisher, AutoCloseable {
+public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoCloseable {
     private static final String CHECKPOINT = "kubelet_internal_checkpoint";
     private static final long CHECK_MILLIS = 10_000;
 

@@ -47,7 +47,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private final Supplier<ProducerConnection> connections;
     private final Topics topics;
     private final OutboxEntryEncoder encoder;
-    private final FactMessages messages;
+    private final FactMessageMapper messages;
     private final Outbox outbox;
     /** Bounded by the events in flight and the callers of {@link #drain}; facts have a queue of their own. */
     private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
@@ -95,7 +95,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         this.connections = connections;
         this.topics = new Topics(settings.topicPrefix());
         this.encoder = new OutboxEntryEncoder(new Codec(settings.cluster(), topics), settings.node(), epoch);
-        this.messages = new FactMessages(settings.bootId());
+        this.messages = new FactMessageMapper(settings.bootId());
         this.outbox = new Outbox(
                 disk, settings.stateDirectory().resolve("outbox"), settings.bootId(), settings.outboxBytes(), epoch);
         this.backlog = outbox.hasUnread();
@@ -112,7 +112,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     @Override
     public void warmUp(List<NodeFact> facts, Moment observed) {
         for (NodeFact fact : facts) {
-            FactMessages.MappedEvent mapped = messages.map(fact);
+            FactMessageMapper.MappedEvent mapped = messages.map(fact);
             var entry = new OutboxEntry(
                     mapped.topic(),
                     mapped.type(),
@@ -137,7 +137,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             for (int taken = 1; next.isPresent(); taken++) {
                 append(next.get());
                 next = taken < MAX_FACTS_PER_TURN
-                        ? ingress.takeOf(FactMessages.topic(next.get().fact()))
+                        ? ingress.takeOf(FactMessageMapper.topic(next.get().fact()))
                         : Optional.empty();
             }
         } finally {
@@ -154,7 +154,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     }
 
     private void append(PublisherQueue.PendingFact pending) {
-        FactMessages.MappedEvent mapped = messages.map(pending.fact());
+        FactMessageMapper.MappedEvent mapped = messages.map(pending.fact());
         outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), pending.observed());
     }
 

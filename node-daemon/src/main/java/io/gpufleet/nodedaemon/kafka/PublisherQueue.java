@@ -91,7 +91,7 @@ final class PublisherQueue {
         while (bytes > MAX_BYTES && facts.size() + telemetry.size() > 1) {
             PendingFact oldest = (telemetry.isEmpty() ? facts : telemetry).remove();
             bytes -= oldest.bytes();
-            dropped.merge(FactMessages.type(oldest.fact()), 1L, Long::sum);
+            dropped.merge(FactMessageMapper.type(oldest.fact()), 1L, Long::sum);
             droppedTotal++;
             any = true;
         }
@@ -108,7 +108,7 @@ final class PublisherQueue {
     /** Removes the next fact if it is of this topic and no telemetry. */
     synchronized Optional<PendingFact> takeOf(Topic topic) {
         PendingFact next = facts.peek();
-        return next != null && FactMessages.topic(next.fact()) == topic ? take() : Optional.empty();
+        return next != null && FactMessageMapper.topic(next.fact()) == topic ? take() : Optional.empty();
     }
 
     /** Whether the queue has facts; if not, the next {@link #add} wakes up again. */

@@ -68,7 +68,7 @@ public final class VerdictConsumer implements AutoCloseable {
 
     /** The verdict saved by an earlier daemon. */
     public Overlay storedOverlay() {
-        return VerdictMessages.overlay(latest);
+        return VerdictMessageMapper.overlay(latest);
     }
 
     /** Starts consuming. */
@@ -141,7 +141,7 @@ public final class VerdictConsumer implements AutoCloseable {
     private void apply(NodeVerdict verdict) {
         if (!verdict.equals(latest)) {
             latest = verdict;
-            changed.accept(VerdictMessages.overlay(verdict));
+            changed.accept(VerdictMessageMapper.overlay(verdict));
             file.save(verdict);
         }
     }

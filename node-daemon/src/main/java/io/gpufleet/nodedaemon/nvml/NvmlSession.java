@@ -10,12 +10,12 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.PendingCall;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import io.gpufleet.nodedaemon.nvml.reader.ExpectedNvLinkCount;
 import io.gpufleet.nodedaemon.nvml.reader.GpuReader;
 import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
-import io.gpufleet.nodedaemon.nvml.reader.InfoRomReader;
+import io.gpufleet.nodedaemon.nvml.reader.InfoRomValidator;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
 import io.gpufleet.nodedaemon.nvml.reader.MigReader;
-import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkRates;
 import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader;
 import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
@@ -43,7 +43,7 @@ final class NvmlSession {
     private final NvmlExecutors executors;
     private final NvmlSettings settings;
     private final NvmlFaultReporter reportedFaults;
-    private final NvLinkBaseline baseline;
+    private final ExpectedNvLinkCount baseline;
     private final GpuReader gpus;
     private final MigReader migs;
     private final GpuSampleReader samples;
@@ -61,8 +61,8 @@ final class NvmlSession {
             NvmlExecutors executors,
             NvmlFaultReporter reportedFaults,
             KnownGpus known,
-            NvLinkBaseline baseline,
-            InfoRomReader infoRoms,
+            ExpectedNvLinkCount baseline,
+            InfoRomValidator infoRoms,
             EventSetExclusions exclusions,
             PciDevices pci) {}
 

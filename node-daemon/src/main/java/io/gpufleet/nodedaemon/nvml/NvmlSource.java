@@ -14,8 +14,8 @@ import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
-import io.gpufleet.nodedaemon.nvml.reader.InfoRomReader;
-import io.gpufleet.nodedaemon.nvml.reader.NvLinkBaseline;
+import io.gpufleet.nodedaemon.nvml.reader.ExpectedNvLinkCount;
+import io.gpufleet.nodedaemon.nvml.reader.InfoRomValidator;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,8 +49,8 @@ public final class NvmlSource implements DeviceSource {
                 new NvmlExecutors(settings.deadline()),
                 new NvmlFaultReporter(event -> listener.accept(event)),
                 new KnownGpus(),
-                new NvLinkBaseline(),
-                new InfoRomReader(System::nanoTime),
+                new ExpectedNvLinkCount(),
+                new InfoRomValidator(System::nanoTime),
                 new EventSetExclusions(System::nanoTime),
                 pci);
     }

@@ -15,12 +15,12 @@ final class SettingsReader {
     static final String SELECT = "select.yaml";
 
     private final SettingsSources sources;
-    private final NvidiaEnvironment nvidia;
+    private final NvidiaPluginEnvironment nvidia;
 
     /** The settings and the ignored ones. */
     record SettingsReadResult(SettingsSelector selector, List<IgnoredSetting> ignoredSettings) {}
 
-    SettingsReader(SettingsSources sources, NvidiaEnvironment nvidia) {
+    SettingsReader(SettingsSources sources, NvidiaPluginEnvironment nvidia) {
         this.sources = sources;
         this.nvidia = nvidia;
     }

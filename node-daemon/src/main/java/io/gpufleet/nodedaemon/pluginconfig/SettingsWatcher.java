@@ -32,7 +32,8 @@ public final class SettingsWatcher {
     private String lastError = "";
 
     /** Reads the settings; throws {@link ConfigurationException} if they are invalid. */
-    public SettingsWatcher(SettingsSources sources, NvidiaEnvironment nvidia, Consumer<SettingsSelector> changed) {
+    public SettingsWatcher(
+            SettingsSources sources, NvidiaPluginEnvironment nvidia, Consumer<SettingsSelector> changed) {
         this.sources = sources;
         this.reader = new SettingsReader(sources, nvidia);
         this.changed = changed;

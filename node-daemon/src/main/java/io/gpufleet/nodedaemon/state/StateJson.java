@@ -4,10 +4,10 @@ import io.gpufleet.nodedaemon.app.StateStore.StoredState;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.VgpuHost;
+import io.gpufleet.nodedaemon.model.fault.FaultCauseState;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import io.gpufleet.nodedaemon.model.fault.FaultNames;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
-import io.gpufleet.nodedaemon.model.fault.FaultState;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import io.gpufleet.nodedaemon.model.fault.Withdrawal;
@@ -76,7 +76,7 @@ final class StateJson {
         if (!subcode.name().isEmpty()) {
             json.put("subcode", subcode.name()).put("need", subcode.need().name());
         }
-        if (fault.state() instanceof FaultState.Resolved(long _, String proof)) {
+        if (fault.state() instanceof FaultCauseState.Resolved(long _, String proof)) {
             json.put("gone", proof);
         }
         return json;
@@ -105,7 +105,7 @@ final class StateJson {
                 new Withdrawal(
                         json.getBoolean("withdraws"),
                         Withdrawal.Rule.valueOf(json.getString("rule", Withdrawal.Rule.KIND.name()))),
-                gone.isEmpty() ? new FaultState.Unmonitored() : new FaultState.Resolved(0, gone));
+                gone.isEmpty() ? new FaultCauseState.Unmonitored() : new FaultCauseState.Resolved(0, gone));
     }
 
     private static JsonObject gpu(Gpu gpu) {

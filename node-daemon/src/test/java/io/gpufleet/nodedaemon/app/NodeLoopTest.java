@@ -49,7 +49,7 @@ class NodeLoopTest {
                 new NodeLoop.Dependencies(
                         new HostInfo("0.1.0", "simulated", "6.1", "", "boot-1", Duration.ofDays(1)),
                         TestGpus.POLICY,
-                        new VerdictSettings(Overlay.TRUST, true),
+                        new CentralVerdictSettings(Overlay.TRUST, true),
                         new NodeOutputs(
                                 (fact, _) -> facts.add(fact),
                                 new NoStateStore(),

@@ -71,7 +71,7 @@ class NodeStateTest {
         return new NodeState(
                 new HostInfo("0.1.0", "simulated", "6.1", "", bootId, Duration.ofDays(1)),
                 POLICY,
-                new VerdictSettings(overlay, obey),
+                new CentralVerdictSettings(overlay, obey),
                 outputs,
                 second(at));
     }

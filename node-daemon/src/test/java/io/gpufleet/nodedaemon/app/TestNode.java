@@ -79,7 +79,7 @@ final class TestNode {
         return new NodeState(
                 new HostInfo("0.1.0", "simulated", "6.1", "", bootId, uptime),
                 new FaultPolicy(XidPolicy.withdrawing(), DWELL, XidOverrides.NONE),
-                new VerdictSettings(Overlay.TRUST, true),
+                new CentralVerdictSettings(Overlay.TRUST, true),
                 outputs,
                 second(now));
     }

@@ -49,7 +49,7 @@ class SettingsWatcherTest {
 
     private SettingsWatcher watcher() {
         var places = new SettingsSources("gpu-a-1", file, named, directory.resolve("state"), "/", ownStrategies);
-        return new SettingsWatcher(places, new NvidiaEnvironment(environment), selectors::add);
+        return new SettingsWatcher(places, new NvidiaPluginEnvironment(environment), selectors::add);
     }
 
     private void useDirectory() {

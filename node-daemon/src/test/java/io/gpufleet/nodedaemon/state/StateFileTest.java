@@ -11,11 +11,11 @@ import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.device.VgpuHost;
+import io.gpufleet.nodedaemon.model.fault.FaultCauseState;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import io.gpufleet.nodedaemon.model.fault.FaultNames;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
-import io.gpufleet.nodedaemon.model.fault.FaultState;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import io.gpufleet.nodedaemon.model.fault.Withdrawal;
@@ -54,7 +54,7 @@ class StateFileTest {
                         second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
                 new Reading.Unavailable<>("not polled since"),
                 new Withdrawal(true, Withdrawal.Rule.SUBCODE),
-                new FaultState.Unmonitored());
+                new FaultCauseState.Unmonitored());
     }
 
     static Stream<FaultCode> everyKindOfFault() {

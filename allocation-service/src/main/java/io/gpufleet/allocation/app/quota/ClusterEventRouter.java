@@ -73,7 +73,7 @@ public final class ClusterEventRouter implements ClusterListener {
     }
 
     @Override
-    public void listed(ClusterInput input) {
+    public void listed(ClusterSyncPrecondition input) {
         decider.listed(input);
     }
 }

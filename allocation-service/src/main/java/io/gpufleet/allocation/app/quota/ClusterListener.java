@@ -32,5 +32,5 @@ public interface ClusterListener {
     void namespaceDeleted(String name);
 
     /** All objects of a kind were handed over that existed when they were listed first. */
-    void listed(ClusterInput input);
+    void listed(ClusterSyncPrecondition input);
 }

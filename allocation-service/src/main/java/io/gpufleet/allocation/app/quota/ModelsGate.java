@@ -17,13 +17,13 @@ public final class ModelsGate implements AutoCloseable {
     private static final long ROUND_MILLIS = 250;
 
     private final BooleanSupplier ledgerRead;
-    private final Consumer<ClusterInput> listed;
+    private final Consumer<ClusterSyncPrecondition> listed;
     private final LongSupplier nanos;
     private final long startedAt;
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("models-gate").daemon().factory());
 
-    ModelsGate(BooleanSupplier ledgerRead, Consumer<ClusterInput> listed, LongSupplier nanos) {
+    ModelsGate(BooleanSupplier ledgerRead, Consumer<ClusterSyncPrecondition> listed, LongSupplier nanos) {
         this.ledgerRead = ledgerRead;
         this.listed = listed;
         this.nanos = nanos;
@@ -41,7 +41,7 @@ public final class ModelsGate implements AutoCloseable {
     boolean round() {
         boolean known = ledgerRead.getAsBoolean() || nanos.getAsLong() - startedAt >= PATIENCE.toNanos();
         if (known) {
-            listed.accept(ClusterInput.MODELS);
+            listed.accept(ClusterSyncPrecondition.MODELS);
             timer.shutdown();
         }
         return known;

@@ -77,7 +77,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     }
 
     /** An input is complete: everything of it was observed before. */
-    public void listed(ClusterInput input) {
+    public void listed(ClusterSyncPrecondition input) {
         commands.add(() -> leader.listed(input));
     }
 

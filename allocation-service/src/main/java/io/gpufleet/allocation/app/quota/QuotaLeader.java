@@ -54,7 +54,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     private final QuotaHousekeeping housekeeping;
     private final PodResync pods;
     private final AdmissionProcessor answers;
-    private final Set<ClusterInput> missing = EnumSet.allOf(ClusterInput.class);
+    private final Set<ClusterSyncPrecondition> missing = EnumSet.allOf(ClusterSyncPrecondition.class);
     private final Set<String> resigning = new HashSet<>();
     private final CompletableFuture<Void> resigned = new CompletableFuture<>();
     private boolean elected;
@@ -108,7 +108,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     /** One of the inputs, without all of which nothing is decided, is complete. */
-    void listed(ClusterInput input) {
+    void listed(ClusterSyncPrecondition input) {
         if (missing.remove(input) && missing.isEmpty()) {
             nextRead = nanos.getAsLong();
             tick();
@@ -237,7 +237,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
             return;
         }
         if (!missing.isEmpty()) {
-            readinessFailures = missing.stream().map(ClusterInput::missing).toList();
+            readinessFailures =
+                    missing.stream().map(ClusterSyncPrecondition::missing).toList();
             return;
         }
         if (!reading && now - nextRead >= 0) {

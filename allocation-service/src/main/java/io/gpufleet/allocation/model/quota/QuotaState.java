@@ -25,7 +25,7 @@ public final class QuotaState {
 
     private final NamespaceCoverage coverage = new NamespaceCoverage();
     private final GpuOfferIndex offers = new GpuOfferIndex();
-    private final UsageCounters counters = new UsageCounters();
+    private final QuotaUsageCounters counters = new QuotaUsageCounters();
     private final Reservations reservations = new Reservations();
     private final ObservedPods pods = new ObservedPods();
     private final PodIndex index = new PodIndex(offers::forget);

@@ -36,7 +36,7 @@ class QuotaDeciderTest {
                 System::nanoTime);
         try (decider) {
             TestQuotas.cluster().forEach(decider::observe);
-            List.of(ClusterInput.values()).forEach(decider::listed);
+            List.of(ClusterSyncPrecondition.values()).forEach(decider::listed);
             decider.activated();
             while (!decider.isLeader()) {
                 decider.views().toCompletableFuture().get(30, TimeUnit.SECONDS);

@@ -165,7 +165,7 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
     void nobodyDecidesBeforeNamespacesNodesPodsAndModelsAreListed() {
         enforce("A100", 10);
         Replica replica = new Replica("r0").begin();
-        for (ClusterInput input : ClusterInput.values()) {
+        for (ClusterSyncPrecondition input : ClusterSyncPrecondition.values()) {
             assertThat(replica.leader.isLeader()).as("before %s", input).isFalse();
             assertThat(replica.admits(1)).isFalse();
             assertThat(replica.leader.readinessFailures()).contains(input.missing());

@@ -45,7 +45,7 @@ class TestQuotaReplicas {
 
         /** All inputs are complete. */
         Replica listed() {
-            for (ClusterInput input : ClusterInput.values()) {
+            for (ClusterSyncPrecondition input : ClusterSyncPrecondition.values()) {
                 leader.listed(input);
             }
             return settle();

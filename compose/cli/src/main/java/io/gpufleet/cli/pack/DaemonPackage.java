@@ -92,7 +92,7 @@ public final class DaemonPackage {
         Files.writeString(executable(), startScript(jars));
         Files.setPosixFilePermissions(executable(), PosixFilePermissions.fromString("rwxr-xr-x"));
         log.accept("training run for the AOT cache");
-        TrainingRun.execute(
+        AotTrainingRun.execute(
                 tree,
                 trainingCommand(jars),
                 tree.resolve(".gpufleet/training"),

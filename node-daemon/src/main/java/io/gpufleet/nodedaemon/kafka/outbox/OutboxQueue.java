@@ -22,7 +22,7 @@ public final class OutboxQueue implements AutoCloseable {
     private final Path directory;
     private final LogSegments segments;
     private final AckedPositionFile ackFile;
-    private final MemoryQueue memory = new MemoryQueue();
+    private final MemoryFallbackQueue memory = new MemoryFallbackQueue();
     private final TreeMap<Long, QueuePosition> movedToDisk = new TreeMap<>();
     private QueuePosition read = new QueuePosition(0, 0);
     private QueuePosition acked = new QueuePosition(0, 0);

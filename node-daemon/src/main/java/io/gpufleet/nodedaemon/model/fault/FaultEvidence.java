@@ -42,7 +42,7 @@ final class FaultEvidence {
         if (!sample.answers().orElse(false)) {
             return Optional.empty();
         }
-        boolean unmonitored = fault.state() instanceof FaultState.Unmonitored;
+        boolean unmonitored = fault.state() instanceof FaultCauseState.Unmonitored;
         boolean decided = unmonitored
                 && now.since(fault.lastSeenNanos()).compareTo(RECOVERY_ACTION_DELAY) >= 0
                 && !isRepairPending(sample.health());

@@ -22,7 +22,7 @@ public record OpenFault(
         Observations observations,
         Reading<RecoveryAction> recoveryAction,
         Withdrawal withdrawal,
-        FaultState state) {
+        FaultCauseState state) {
     /**
      * The affected part of the GPU, as it was when the fault was last observed.
      *
@@ -94,10 +94,10 @@ public record OpenFault(
 
     /** Returns the same fault in a later process: on its monotonic clock, with no monitoring source yet. */
     OpenFault afterRestart(Moment now) {
-        FaultState next = switch (state) {
-            case FaultState.Monitored there -> there.daemonRestarted();
-            case FaultState.Unmonitored unmonitored -> unmonitored;
-            case FaultState.Resolved gone -> gone.daemonRestarted(now.nanos());
+        FaultCauseState next = switch (state) {
+            case FaultCauseState.Monitored there -> there.daemonRestarted();
+            case FaultCauseState.Unmonitored unmonitored -> unmonitored;
+            case FaultCauseState.Resolved gone -> gone.daemonRestarted(now.nanos());
         };
         return new OpenFault(
                 key,
@@ -108,7 +108,7 @@ public record OpenFault(
                 next);
     }
 
-    OpenFault with(FaultState next) {
+    OpenFault with(FaultCauseState next) {
         return new OpenFault(key, subject, observations, recoveryAction, withdrawal, next);
     }
 

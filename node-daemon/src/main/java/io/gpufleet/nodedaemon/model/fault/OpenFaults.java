@@ -92,7 +92,7 @@ public final class OpenFaults {
                     Observations.first(event, now),
                     new Reading.Unavailable<>("not polled yet"),
                     policy.decide(event.fault(), subject.subcode()),
-                    isMonitored(event.origin()) ? new FaultState.Monitored() : new FaultState.Unmonitored());
+                    isMonitored(event.origin()) ? new FaultCauseState.Monitored() : new FaultCauseState.Unmonitored());
             return new ObservationResult.Opened(with(fault), fault);
         }
         var seen = known.with(afterDetection(event.origin(), known.state()));
@@ -125,12 +125,12 @@ public final class OpenFaults {
         };
     }
 
-    private static FaultState afterDetection(FaultOrigin origin, FaultState cause) {
+    private static FaultCauseState afterDetection(FaultOrigin origin, FaultCauseState cause) {
         return switch (cause) {
-            case FaultState.Monitored there -> there;
-            case FaultState.Unmonitored unmonitored ->
+            case FaultCauseState.Monitored there -> there;
+            case FaultCauseState.Unmonitored unmonitored ->
                 isMonitored(origin) ? unmonitored.detectedByMonitor() : unmonitored;
-            case FaultState.Resolved gone -> isMonitored(origin) ? gone.detectedByMonitor() : gone.redetected();
+            case FaultCauseState.Resolved gone -> isMonitored(origin) ? gone.detectedByMonitor() : gone.redetected();
         };
     }
 
@@ -142,9 +142,9 @@ public final class OpenFaults {
 
     private static OpenFault resolved(OpenFault fault, String proof, Moment now) {
         return switch (fault.state()) {
-            case FaultState.Monitored there -> fault.with(there.resolved(now.nanos(), proof));
-            case FaultState.Unmonitored unmonitored -> fault.with(unmonitored.resolved(now.nanos(), proof));
-            case FaultState.Resolved _ -> fault;
+            case FaultCauseState.Monitored there -> fault.with(there.resolved(now.nanos(), proof));
+            case FaultCauseState.Unmonitored unmonitored -> fault.with(unmonitored.resolved(now.nanos(), proof));
+            case FaultCauseState.Resolved _ -> fault;
         };
     }
 
@@ -157,7 +157,7 @@ public final class OpenFaults {
                         .withEnergy(sample.device().power().energyMillijoules());
                 if (FaultEvidence.isPresent(polled, sample)) {
                     faults = faults.with(
-                            polled.state() instanceof FaultState.Resolved gone
+                            polled.state() instanceof FaultCauseState.Resolved gone
                                     ? polled.with(gone.redetected())
                                     : polled);
                 } else {
@@ -203,7 +203,7 @@ public final class OpenFaults {
     public OpenFaults driverResponds(Moment now) {
         OpenFaults faults = this;
         for (OpenFault fault : open.values()) {
-            boolean unmonitored = fault.state() instanceof FaultState.Unmonitored;
+            boolean unmonitored = fault.state() instanceof FaultCauseState.Unmonitored;
             if (fault.key().gpuUuid().isEmpty() && unmonitored && !FaultEvidence.endsWithDriverReload(fault)) {
                 faults = faults.with(resolved(fault, "driver responds", now));
             }
@@ -228,7 +228,7 @@ public final class OpenFaults {
             OptionalLong due = dueNanos(fault);
             if (due.isPresent()
                     && due.getAsLong() - now.nanos() <= 0
-                    && fault.state() instanceof FaultState.Resolved gone) {
+                    && fault.state() instanceof FaultCauseState.Resolved gone) {
                 left.remove(fault.key());
                 var dwell = policy.dwell(fault.key().fault());
                 cleared.add(
@@ -244,11 +244,11 @@ public final class OpenFaults {
                 .map(fault -> new Cleared(
                         fault,
                         switch (fault.state()) {
-                            case FaultState.Monitored there ->
+                            case FaultCauseState.Monitored there ->
                                 there.nodeRebooted(bootId).proof();
-                            case FaultState.Unmonitored unmonitored ->
+                            case FaultCauseState.Unmonitored unmonitored ->
                                 unmonitored.nodeRebooted(bootId).proof();
-                            case FaultState.Resolved gone ->
+                            case FaultCauseState.Resolved gone ->
                                 gone.nodeRebooted(bootId).proof();
                         }))
                 .toList();
@@ -264,8 +264,8 @@ public final class OpenFaults {
 
     private OptionalLong dueNanos(OpenFault fault) {
         return switch (fault.state()) {
-            case FaultState.Monitored _, FaultState.Unmonitored _ -> OptionalLong.empty();
-            case FaultState.Resolved(long sinceNanos, String _) ->
+            case FaultCauseState.Monitored _, FaultCauseState.Unmonitored _ -> OptionalLong.empty();
+            case FaultCauseState.Resolved(long sinceNanos, String _) ->
                 OptionalLong.of(Math.max(sinceNanos, fault.lastSeenNanos())
                         + policy.dwell(fault.key().fault()).toNanos());
         };

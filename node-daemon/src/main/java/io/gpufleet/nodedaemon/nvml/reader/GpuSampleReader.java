@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Reads a sample of a GPU. */
-public record GpuSampleReader(Nvml nvml, NvLinkBaseline baseline, NvLinkRates nvLinkRates) {
+public record GpuSampleReader(Nvml nvml, ExpectedNvLinkCount baseline, NvLinkRates nvLinkRates) {
     private static final int[] FIELDS = IntStream.concat(
                     IntStream.of(
                             NvmlConstants.FIELD_RECOVERY_ACTION,

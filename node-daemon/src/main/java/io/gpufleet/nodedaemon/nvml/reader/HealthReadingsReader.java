@@ -12,7 +12,7 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkReader.NvLinkReadings;
 
 /** Reads the health readings of a GPU. */
-record HealthReadingsReader(Nvml nvml, NvLinkBaseline baseline) {
+record HealthReadingsReader(Nvml nvml, ExpectedNvLinkCount baseline) {
     /** Reads everything but the fields, links and InfoROM, which are read already. */
     HealthReadings read(TrackedGpu gpu, NvmlFieldValues fields, NvLinkReadings links, Reading<Boolean> infoRomValid) {
         Nvml.Handle device = gpu.device();

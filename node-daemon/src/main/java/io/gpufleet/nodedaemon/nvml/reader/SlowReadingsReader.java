@@ -27,14 +27,14 @@ public final class SlowReadingsReader {
 
     private final Nvml nvml;
     private final GpmReader gpm;
-    private final InfoRomReader infoRoms;
+    private final InfoRomValidator infoRoms;
     private final long maxAgeNanos;
     private final LongSupplier nanoTime;
     private final Map<String, Boolean> gpmSupported = new ConcurrentHashMap<>();
     private final Map<String, SlowReadings> last = new ConcurrentHashMap<>();
 
     /** Creates a reader; {@code maxAge} is that of GPM samples and PCIe throughput. */
-    public SlowReadingsReader(Nvml nvml, InfoRomReader infoRoms, Duration maxAge, LongSupplier nanoTime) {
+    public SlowReadingsReader(Nvml nvml, InfoRomValidator infoRoms, Duration maxAge, LongSupplier nanoTime) {
         this.nvml = nvml;
         this.gpm = new GpmReader(nvml);
         this.infoRoms = infoRoms;

@@ -5,7 +5,7 @@ import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.sequence.DedupeResult;
-import io.gpufleet.runtime.sequence.EventAdmission;
+import io.gpufleet.runtime.sequence.EventSequenceReader;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.DecodedRecord;
 import java.time.Instant;
@@ -74,12 +74,12 @@ final class StateStore<S> implements States<S> {
 
     /** Whether an event is to be applied; remembers it when it is. */
     DedupeResult admit(DecodedRecord.Event event) {
-        return EventAdmission.admit(sequencesToChange(event.envelope().key()), event);
+        return EventSequenceReader.admit(sequencesToChange(event.envelope().key()), event);
     }
 
     /** Remembers an event that this release does not know. */
     DedupeResult admit(DecodedRecord.UnknownType unknown) {
-        return EventAdmission.admit(sequencesToChange(unknown.key()), unknown);
+        return EventSequenceReader.admit(sequencesToChange(unknown.key()), unknown);
     }
 
     /** Writes the sequences of a key with this batch, though its state is the same; without a state there is no record. */

@@ -70,7 +70,7 @@ public final class BrokerProcess implements AutoCloseable {
         for (int attempt = 1; ; attempt++) {
             try {
                 Files.createDirectories(dir);
-                new MemoryLog(dir.resolve(ServerProperties.LOG)).create();
+                new TmpfsLogDirectory(dir.resolve(ServerProperties.LOG)).create();
                 BrokerProcess broker = start(dir, FreePort.next(), listener, List.of());
                 Runtime.getRuntime().addShutdownHook(new Thread(broker::end, "broker-end"));
                 return broker;
@@ -241,7 +241,7 @@ public final class BrokerProcess implements AutoCloseable {
     private void end() {
         kill();
         try {
-            new MemoryLog(properties.logDir()).delete();
+            new TmpfsLogDirectory(properties.logDir()).delete();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

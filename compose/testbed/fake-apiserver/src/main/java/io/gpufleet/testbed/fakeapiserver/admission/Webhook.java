@@ -32,7 +32,7 @@ record Webhook(JsonNode spec, boolean mutating) {
      * True when the rules and selectors match a request. matchConditions are CEL, which is not evaluated: they count as
      * matching, so that a webhook is called too often rather than too rarely.
      */
-    boolean matches(AdmissionRequest question, JsonNode namespace) {
+    boolean matches(AdmissionAttributes question, JsonNode namespace) {
         boolean ruled = false;
         for (JsonNode rule : spec.path("rules")) {
             ruled |= matchesRule(rule, question);
@@ -43,7 +43,7 @@ record Webhook(JsonNode spec, boolean mutating) {
         return ruled && inNamespace && (objects.test(question.object()) || objects.test(question.oldObject()));
     }
 
-    private static boolean matchesRule(JsonNode rule, AdmissionRequest question) {
+    private static boolean matchesRule(JsonNode rule, AdmissionAttributes question) {
         String plural = question.type().resource().plural();
         String sub = question.subresource();
         String scope = rule.path("scope").asText("*");

@@ -27,7 +27,7 @@ public final class WebhookDispatcher implements AutoCloseable {
     }
 
     /** The object with the patches of the mutating webhooks. */
-    public ObjectNode mutate(AdmissionRequest question, List<String> warnings) {
+    public ObjectNode mutate(AdmissionAttributes question, List<String> warnings) {
         JsonNode object = question.object();
         for (Webhook hook : matching(question, true)) {
             JsonNode response = callWebhook(hook, question.withObject(object), warnings);
@@ -40,11 +40,11 @@ public final class WebhookDispatcher implements AutoCloseable {
     }
 
     /** Calls the validating webhooks; a denial is an error. */
-    public void validate(AdmissionRequest question, List<String> warnings) {
+    public void validate(AdmissionAttributes question, List<String> warnings) {
         matching(question, false).forEach(hook -> callWebhook(hook, question, warnings));
     }
 
-    private List<Webhook> matching(AdmissionRequest question, boolean mutating) {
+    private List<Webhook> matching(AdmissionAttributes question, boolean mutating) {
         if (question.type().resource().group().equals(GROUP)) {
             return List.of();
         }
@@ -66,7 +66,7 @@ public final class WebhookDispatcher implements AutoCloseable {
     }
 
     /** The response of a webhook that allows; a missing node when the call failed and failurePolicy is Ignore. */
-    private JsonNode callWebhook(Webhook hook, AdmissionRequest question, List<String> warnings) {
+    private JsonNode callWebhook(Webhook hook, AdmissionAttributes question, List<String> warnings) {
         if (question.dryRun() && !hook.safeInDryRun()) {
             throw ApiError.badRequest("admission webhook \"" + hook.name() + "\" does not support dry run");
         }

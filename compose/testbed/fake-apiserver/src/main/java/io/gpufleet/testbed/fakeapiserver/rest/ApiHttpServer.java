@@ -1,7 +1,7 @@
 package io.gpufleet.testbed.fakeapiserver.rest;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest.UserInfo;
+import io.gpufleet.testbed.fakeapiserver.admission.AdmissionAttributes.UserInfo;
 import io.gpufleet.testbed.fakeapiserver.object.ApiError;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
 import io.vertx.core.Vertx;

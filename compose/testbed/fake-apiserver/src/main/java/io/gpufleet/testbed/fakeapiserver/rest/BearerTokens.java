@@ -1,6 +1,6 @@
 package io.gpufleet.testbed.fakeapiserver.rest;
 
-import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest.UserInfo;
+import io.gpufleet.testbed.fakeapiserver.admission.AdmissionAttributes.UserInfo;
 import io.gpufleet.testbed.fakeapiserver.object.ApiError;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.gpufleet.testbed.fakeapiserver.rest;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest;
+import io.gpufleet.testbed.fakeapiserver.admission.AdmissionAttributes;
 import io.gpufleet.testbed.fakeapiserver.object.ApiError;
 import io.gpufleet.testbed.fakeapiserver.object.GroupResource;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
@@ -48,7 +48,7 @@ final class DeleteHandler {
             preconditions(target, live, options.path("preconditions"));
             context.webhooks()
                     .validate(
-                            new AdmissionRequest(
+                            new AdmissionAttributes(
                                     target.type(),
                                     "DELETE",
                                     "",

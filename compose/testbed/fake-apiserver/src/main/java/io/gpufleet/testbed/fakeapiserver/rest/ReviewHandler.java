@@ -2,7 +2,7 @@ package io.gpufleet.testbed.fakeapiserver.rest;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest.UserInfo;
+import io.gpufleet.testbed.fakeapiserver.admission.AdmissionAttributes.UserInfo;
 import io.gpufleet.testbed.fakeapiserver.object.ApiError;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
 import java.util.List;

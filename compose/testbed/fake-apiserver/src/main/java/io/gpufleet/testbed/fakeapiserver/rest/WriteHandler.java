@@ -3,7 +3,7 @@ package io.gpufleet.testbed.fakeapiserver.rest;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.gpufleet.testbed.fakeapiserver.admission.AdmissionRequest;
+import io.gpufleet.testbed.fakeapiserver.admission.AdmissionAttributes;
 import io.gpufleet.testbed.fakeapiserver.admission.NodeValidation;
 import io.gpufleet.testbed.fakeapiserver.admission.PodValidation;
 import io.gpufleet.testbed.fakeapiserver.apply.FieldManagement;
@@ -45,7 +45,7 @@ final class WriteHandler {
         String now = context.now();
         ObjectNode object = preparation.prepareForCreate(target, body, now);
         requireNamespace(target, object);
-        AdmissionRequest question = new AdmissionRequest(
+        AdmissionAttributes question = new AdmissionAttributes(
                 target.type(), "CREATE", "", object, MissingNode.getInstance(), call.user(), call.dryRun());
         object = context.webhooks().mutate(question, call.warnings());
         if (target.type().isCore("pods")) {
@@ -114,7 +114,7 @@ final class WriteHandler {
             RequestInfo target, ApiRequest call, FieldOwner writer, ObjectNode live, ObjectNode wanted) {
         preconditions(target, call, live, wanted);
         ObjectNode next = preparation.prepareForUpdate(target, live, wanted);
-        AdmissionRequest question = new AdmissionRequest(
+        AdmissionAttributes question = new AdmissionAttributes(
                 target.type(), "UPDATE", target.subresource(), next, live, call.user(), call.dryRun());
         next = context.webhooks().mutate(question, call.warnings());
         if (target.type().isCore("pods") && target.subresource().isEmpty()) {
