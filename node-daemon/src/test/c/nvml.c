@@ -446,6 +446,14 @@ EXPORT nvmlReturn_t REMOTE(nvmlDevice_t device, unsigned int link, nvmlPciInfo_t
     return remote(gpu, link, info, NEW);
 }
 
+// Not called by the daemon: NVIDIA's device plugin wants it for GetPreferredAllocation, and is measured beside ours.
+EXPORT nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t device, nvmlDevice_t other, unsigned int *level) {
+    ENTER_DEVICE;
+    (void)gpu;
+    *level = device == other ? NVML_TOPOLOGY_INTERNAL : NVML_TOPOLOGY_NODE;
+    return NVML_SUCCESS;
+}
+
 EXPORT nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *rates) {
     ENTER_DEVICE;
     rates->memory = gpu->memoryUtil;

@@ -34,6 +34,8 @@ enum {
 #define NVML_GPU_FABRIC_STATE_NOT_SUPPORTED 0
 #define NVML_NVLINK_DEVICE_TYPE_GPU 0
 #define NVML_NVLINK_DEVICE_TYPE_SWITCH 2
+#define NVML_TOPOLOGY_INTERNAL 0
+#define NVML_TOPOLOGY_NODE 40
 
 typedef struct {
     char busIdLegacy[16];
