@@ -167,7 +167,8 @@ public record NodeState(
 
     /** Pods that have to leave: of what is out of service, while nothing holds that back. */
     public DrainOrder drainOrder() {
-        DrainOrder wish = maintenance().isPresent() ? DrainOrder.NONE : health.drain();
+        boolean leftAlone = maintenance().isPresent() || node.placement().optedOut();
+        DrainOrder wish = leftAlone ? DrainOrder.NONE : health.drain();
         if (wish.wholeNode()) {
             return tainted() ? wish : DrainOrder.NONE;
         }

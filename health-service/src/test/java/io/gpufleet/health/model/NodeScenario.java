@@ -209,8 +209,13 @@ public final class NodeScenario {
 
     /** The Node object is observed. */
     public NodeScenario nodeObserved(String uid) {
+        return nodeObserved(uid, Map.of());
+    }
+
+    /** The Node object is observed with labels. */
+    public NodeScenario nodeObserved(String uid, Map<String, String> labels) {
         return handle(
-                new HealthSignal.NodeObjectObserved(nextMetadata(), uid, new NodeReference.Placement(Map.of(), true)));
+                new HealthSignal.NodeObjectObserved(nextMetadata(), uid, new NodeReference.Placement(labels, true)));
     }
 
     /** The Node object is deleted. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.drain.PodClient.PodResponse;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.health.model.drain.DrainMode;
@@ -20,6 +21,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -89,6 +91,32 @@ class DrainStepTest {
         run();
         assertThat(phase()).isEqualTo(Phase.DRAINED);
         assertThat(pods.pods).extracting(pod -> pod.name().name()).containsExactly("b");
+    }
+
+    @Test
+    void nodeThatOptsOutIsNotDrained() {
+        node.nodeObserved("uid-1", Map.of(NodeReference.MANAGED, "false"));
+
+        for (int i = 0; i < 3; i++) {
+            run();
+            node.advance(NOTICE.plusSeconds(1));
+        }
+
+        assertThat(pods.calls).isEmpty();
+        assertThat(phase()).isEqualTo(Phase.NONE);
+    }
+
+    @Test
+    void drainEndsOnceTheNodeOptsOut() {
+        run();
+        run();
+
+        node.nodeObserved("uid-1", Map.of(NodeReference.MANAGED, "false"));
+        node.advance(NOTICE.plusSeconds(1));
+        run();
+
+        assertThat(phase()).isEqualTo(Phase.STOPPED);
+        assertThat(pods.calls).doesNotContain("evict a");
     }
 
     @Test
