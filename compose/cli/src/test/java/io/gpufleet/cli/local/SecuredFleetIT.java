@@ -14,9 +14,12 @@ import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
+import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
+import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
@@ -25,6 +28,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -100,7 +104,9 @@ class SecuredFleetIT {
 
     @Test
     void everyProgramNeedsItsRightsAndNoOthers() throws Exception {
-        // When a pod holds a GPU and ends, a GPU fails, and a record cannot be read
+        // When a pod holds a GPU and ends, one held a GPU on a day that is past, a GPU fails, and a record cannot be
+        // read
+        holdOnAPastDay();
         kubelet.allocate("team-a", "train", "main", GPU, 1);
         sendUnreadable(Topic.SIGNALS);
         faults.inject(0, 79);
@@ -137,6 +143,17 @@ class SecuredFleetIT {
                 .build();
         client.resource(node).create();
         client.resource(node).patchStatus();
+    }
+
+    /** Another node, whose daemon writes by the listener without rights. */
+    private void holdOnAPastDay() {
+        Instant noon = Instant.now().truncatedTo(ChronoUnit.DAYS).minus(Duration.ofHours(36));
+        var codec = new Codec("secured", new Topics(Topics.DEFAULT_PREFIX));
+        try (var daemon = new DaemonEventProducer(broker.bootstrap(), codec, "node-past")) {
+            daemon.announce(TestGpus.a100(1));
+            daemon.hold(noon, Map.of(0, "past"));
+            daemon.hold(noon.plusSeconds(60), Map.of());
+        }
     }
 
     private void finishPod() {
