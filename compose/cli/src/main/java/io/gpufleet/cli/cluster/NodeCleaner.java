@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeSpec;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.ArrayList;
@@ -26,6 +27,10 @@ final class NodeCleaner {
     private static final String APPLIED_TAINTS = PREFIX + "applied-node-taints";
     private static final List<String> PATCHED_ANNOTATIONS =
             List.of(PREFIX + "applied", PREFIX + "recommended-action", APPLIED_TAINTS);
+    private static final int CONFLICT = 409;
+    /** More writers of one Node in a row than a control plane has. */
+    private static final int ATTEMPTS = 10;
+
     private static final String INVENTORY = "gpufleet-inventory";
 
     private final KubernetesClient client;
@@ -67,14 +72,27 @@ final class NodeCleaner {
         return Optional.ofNullable(node.getSpec()).map(NodeSpec::getTaints).orElse(List.of());
     }
 
-    /** The list of taints is one field: it is written with the version that was read, and read again where that is old. */
+    /**
+     * The list of taints is one field: it is written with the version that was read, and read again where another has
+     * written meanwhile, as the control plane does at every change of a node's readiness.
+     */
     private void removeTaints(String name, List<String> applied) {
-        client.nodes().withName(name).edit(node -> {
-            var kept = taints(node).stream()
-                    .filter(taint -> !isOurs(taint, applied))
-                    .toList();
-            return new NodeBuilder(node).editSpec().withTaints(kept).endSpec().build();
-        });
+        for (int attempt = 1; ; attempt++) {
+            try {
+                client.nodes().withName(name).edit(node -> without(node, applied));
+                return;
+            } catch (KubernetesClientException failed) {
+                if (failed.getCode() != CONFLICT || attempt == ATTEMPTS) {
+                    throw failed;
+                }
+            }
+        }
+    }
+
+    private static Node without(Node node, List<String> applied) {
+        var kept =
+                taints(node).stream().filter(taint -> !isOurs(taint, applied)).toList();
+        return new NodeBuilder(node).editSpec().withTaints(kept).endSpec().build();
     }
 
     /** Whether the health-service set the taint, or the inventory-service with exactly this value and effect. */

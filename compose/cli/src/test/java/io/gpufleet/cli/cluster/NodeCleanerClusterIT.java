@@ -6,8 +6,15 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.testbed.testkit.RealCluster;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Cleaning of a Node on a real API server. */
@@ -38,6 +45,44 @@ class NodeCleanerClusterIT {
                 assertThat(new NodeCleaner(client).clean(cleaned)).isEmpty();
             } finally {
                 client.nodes().withName(name).delete();
+            }
+        }
+    }
+
+    @Test
+    void nodeThatAnotherWritesMeanwhileIsReadAgain() {
+        try (RealCluster cluster = RealCluster.open()) {
+            // Given another writer, just before the first write of the taints
+            var others = new AtomicInteger();
+            Interceptor writer = new Interceptor() {
+                @Override
+                public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+                    if ("PATCH".equals(request.method()) && others.incrementAndGet() == 1) {
+                        cluster.client()
+                                .nodes()
+                                .withName(name)
+                                .patch(
+                                        PatchContext.of(PatchType.JSON_MERGE),
+                                        "{\"metadata\":{\"annotations\":{\"example.com/seen\":\"1\"}}}");
+                    }
+                }
+            };
+            Node node = cluster.client().resource(node()).create();
+            try (var client = new KubernetesClientBuilder()
+                    .withConfig(cluster.client().getConfiguration())
+                    .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("writer", writer))
+                    .build()) {
+                // When
+                var removed = new NodeCleaner(client).clean(node);
+                // Then
+                assertThat(removed).contains("taint gpufleet.io/unhealthy");
+                Node cleaned = cluster.client().nodes().withName(name).get();
+                assertThat(cleaned.getSpec().getTaints())
+                        .extracting(Taint::getKey)
+                        .doesNotContain("gpufleet.io/unhealthy");
+                assertThat(cleaned.getMetadata().getAnnotations()).containsKey("example.com/seen");
+            } finally {
+                cluster.client().nodes().withName(name).delete();
             }
         }
     }

@@ -19,6 +19,8 @@ import io.gpufleet.testbed.testkit.SimulatedFaults;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -110,7 +112,12 @@ class InstallClusterIT {
         cluster.client()
                 .load(getClass().getResourceAsStream("/gpufleet-it-installed-quota.yaml"))
                 .createOrReplace();
-        await().atMost(EFFECT).untilAsserted(() -> assertThat(policies()).containsExactly("Fail", "Ignore"));
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(policies())
+                        .containsEntry("enforced.quota.gpufleet.io", "Fail")
+                        .containsEntry("open.quota.gpufleet.io", "Ignore")
+                        .containsEntry("claims-enforced.quota.gpufleet.io", "Fail")
+                        .containsEntry("claims-open.quota.gpufleet.io", "Ignore"));
         var pods = cluster.client().pods().inNamespace(TEAM);
 
         await().atMost(EFFECT)
@@ -252,8 +259,8 @@ class InstallClusterIT {
         return set.getStatus().getReadyReplicas() == null ? 0 : set.getStatus().getReadyReplicas();
     }
 
-    /** Failure policies of the quota webhook; empty without it. */
-    private static List<String> policies() {
+    /** Failure policies of the quota webhooks by name; empty without them. */
+    private static Map<String, String> policies() {
         var found = cluster.client()
                 .admissionRegistration()
                 .v1()
@@ -261,10 +268,9 @@ class InstallClusterIT {
                 .withName("gpufleet-quota")
                 .get();
         return found == null
-                ? List.of()
+                ? Map.of()
                 : found.getWebhooks().stream()
-                        .map(ValidatingWebhook::getFailurePolicy)
-                        .toList();
+                        .collect(Collectors.toMap(ValidatingWebhook::getName, ValidatingWebhook::getFailurePolicy));
     }
 
     private static String nodeAddress() {
