@@ -240,7 +240,9 @@ public final class Codec {
 
     private static EventTime time(Headers headers) {
         return new EventTime(
-                Instant.parse(get(headers, "ce_time")), Instant.parse(get(headers, "ce_recordedtime")), age(headers));
+                EventTime.parse(get(headers, "ce_time")),
+                EventTime.parse(get(headers, "ce_recordedtime")),
+                age(headers));
     }
 
     private void checkSource(EventSource source, EventId id, String key) {

@@ -2,7 +2,6 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.device.Device;
-import java.util.List;
 
 /** What a node contributes to the budgets. */
 public final class BudgetUsages {
@@ -16,15 +15,19 @@ public final class BudgetUsages {
         if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {
             return BudgetUsage.NONE;
         }
-        List<Device> devices =
-                state.devices().values().stream().filter(Device::listed).toList();
-        int out = (int) devices.stream()
-                .filter(device -> state.withdrawn(device) || device.lost() || !state.offered(device))
-                .count();
+        // A plain loop: this runs twice for every event.
+        int devices = 0;
+        int out = 0;
+        for (Device device : state.devices().values()) {
+            if (device.listed()) {
+                devices++;
+                out += state.withdrawn(device) || device.lost() || !state.offered(device) ? 1 : 0;
+            }
+        }
         if (state.node().uid().isEmpty()) {
             return new BudgetUsage(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);
         }
         boolean usable = state.node().placement().usable() && !state.tainted();
-        return new BudgetUsage(state.node().placement().labels(), 1, usable ? 0 : 1, devices.size(), out);
+        return new BudgetUsage(state.node().placement().labels(), 1, usable ? 0 : 1, devices, out);
     }
 }
