@@ -130,7 +130,7 @@ public final class InventoryMain {
                 config.labels(), config.taints(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
                 view::fleet,
-                new KubernetesNodeWriter(client),
+                new KubernetesNodeWriter(client, Clock.systemUTC()),
                 writer -> new LabelReconciler(
                         view::fleet,
                         writer,

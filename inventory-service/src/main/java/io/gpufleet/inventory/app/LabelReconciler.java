@@ -165,11 +165,11 @@ public final class LabelReconciler implements NodeListener {
         if (object.hasExactly(claimed)) {
             state.failures = 0;
             reportConflicts(view, object, state);
-            taints.reconcile(view, object, this::replace).ifPresent(wait -> retryAfter(wait, node, () -> {}, state));
+            reconcileTaints(view, object, state);
             return;
         }
         switch (writer.apply(node, object.uid(), claimed)) {
-            case NodeWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, updated, state);
+            case NodeWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, object, updated, state);
             case NodeWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
             case NodeWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
             case NodeWriter.ApplyResult.NotLeading() -> retryAfter(settings.initialBackoff(), node, () -> {}, state);
@@ -182,12 +182,30 @@ public final class LabelReconciler implements NodeListener {
                 .map(Announcement::bootId)
                 .filter(boot -> !boot.isEmpty() && boot.equals(object.bootId()))
                 .isPresent();
-        return thisBoot && object.managed() ? NodeLabels.of(view, settings.groups()) : Optional.empty();
+        return thisBoot && object.managed()
+                ? NodeLabels.of(view, settings.groups()).or(() -> withoutDriver(view, object))
+                : Optional.empty();
     }
 
-    private void applied(NodeState view, NodeObject updated, ReconcileState state) {
+    /** Empty where the Node has labels of its GPUs: they stay until the driver responds. */
+    private Optional<LabelSet> withoutDriver(NodeState view, NodeObject object) {
+        return Set.of(NodeLabels.INSTALLER).containsAll(object.owned().labels())
+                ? NodeLabels.withoutDriver(view, settings.groups())
+                : Optional.empty();
+    }
+
+    /** Nothing is known about taints of a Node while its GPUs are unknown. */
+    private void reconcileTaints(NodeState view, NodeObject object, ReconcileState state) {
+        if (NodeLabels.of(view, settings.groups()).isPresent()) {
+            taints.reconcile(view, object, this::replace)
+                    .ifPresent(wait -> retryAfter(wait, object.name(), () -> {}, state));
+        }
+    }
+
+    private void applied(NodeState view, NodeObject before, NodeObject updated, ReconcileState state) {
         state.failures = 0;
         replace(updated);
+        NodeEvent.ofInstaller(before, updated).ifPresent(event -> writer.recordEvent(updated, event));
         LOG.atInfo()
                 .addKeyValue("node", updated.name())
                 .addKeyValue("conflicts", state.conflicts.keySet())

@@ -34,6 +34,16 @@ final class LeasedNodeWriter implements NodeWriter {
         return whileLeading(() -> writer.patchTaints(observed, plan), new PatchResult.NotLeading());
     }
 
+    @Override
+    public void recordEvent(NodeObject node, NodeEvent event) {
+        var _ = whileLeading(
+                () -> {
+                    writer.recordEvent(node, event);
+                    return true;
+                },
+                false);
+    }
+
     private <T> T whileLeading(Supplier<T> write, T otherwise) {
         writes.readLock().lock();
         try {

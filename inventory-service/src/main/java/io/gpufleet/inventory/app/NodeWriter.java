@@ -12,6 +12,9 @@ public interface NodeWriter {
     /** Changes the taints of an observed Node, unless those that the plan relies on have changed since. */
     PatchResult patchTaints(NodeObject observed, TaintPlan plan);
 
+    /** Records a Kubernetes Event about the Node; one that cannot be written is dropped. */
+    void recordEvent(NodeObject node, NodeEvent event);
+
     /** Result of a patch of taints. */
     sealed interface PatchResult {
         /** The taints are changed; the Node afterwards. */

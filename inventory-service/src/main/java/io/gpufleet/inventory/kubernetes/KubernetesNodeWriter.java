@@ -7,16 +7,20 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.inventory.app.NodeEvent;
 import io.gpufleet.inventory.app.NodeObject;
 import io.gpufleet.inventory.app.NodeWriter;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.taint.TaintPlan;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Applies labels by server-side apply without force: the API server tracks the owner of each key, removes keys that are no
@@ -25,6 +29,8 @@ import java.util.stream.Collectors;
  * instead.
  */
 public final class KubernetesNodeWriter implements NodeWriter {
+    private static final Logger LOG = LoggerFactory.getLogger(KubernetesNodeWriter.class);
+
     private static final PatchContext APPLY = new PatchContext.Builder()
             .withPatchType(PatchType.SERVER_SIDE_APPLY)
             .withFieldManager(NodeObjectMapper.FIELD_MANAGER)
@@ -37,10 +43,12 @@ public final class KubernetesNodeWriter implements NodeWriter {
     private static final List<String> FIELDS = List.of(".metadata.labels.", ".metadata.annotations.");
 
     private final KubernetesClient client;
+    private final Clock clock;
 
-    /** Writes through {@code client}. */
-    public KubernetesNodeWriter(KubernetesClient client) {
+    /** Writes through {@code client}; Events carry the time of {@code clock}. */
+    public KubernetesNodeWriter(KubernetesClient client, Clock clock) {
         this.client = client;
+        this.clock = clock;
     }
 
     @Override
@@ -63,6 +71,19 @@ public final class KubernetesNodeWriter implements NodeWriter {
             return new PatchResult.Patched(NodeObjectMapper.toModel(updated));
         } catch (KubernetesClientException rejected) {
             return new PatchResult.Failed(reason(rejected));
+        }
+    }
+
+    @Override
+    public void recordEvent(NodeObject node, NodeEvent event) {
+        try {
+            client.resource(NodeEventMapper.toKubernetes(node, event, clock.instant()))
+                    .create();
+        } catch (KubernetesClientException rejected) {
+            LOG.atWarn()
+                    .addKeyValue("node", node.name())
+                    .addKeyValue("error", reason(rejected))
+                    .log("Kubernetes Event not written");
         }
     }
 

@@ -86,6 +86,11 @@ class KubernetesActorTest {
         public PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
             throw new AssertionError("no taint is desired");
         }
+
+        @Override
+        public void recordEvent(NodeObject node, NodeEvent event) {
+            throw new AssertionError("no driver is installed");
+        }
     }
 
     private KubernetesActor.Watch watch(List<NodeListener> opened) {

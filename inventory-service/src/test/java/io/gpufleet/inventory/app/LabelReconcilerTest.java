@@ -8,10 +8,13 @@ import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.TestNodes;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
+import io.gpufleet.inventory.model.label.NodeLabels;
 import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.inventory.model.taint.NodeTaints;
 import io.gpufleet.inventory.model.taint.TaintPlan;
@@ -32,7 +35,8 @@ import org.junit.jupiter.api.Test;
 /** Writes, conflicts, retries and reports of the reconciler. */
 class LabelReconcilerTest {
     private static final NodeTaint GPU = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
-    private static final Set<LabelGroup> GROUPS = Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR);
+    private static final Set<LabelGroup> GROUPS =
+            Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR, LabelGroup.DRIVER_INSTALLER);
 
     /** A Node on an API server that tracks the owner of each label. */
     private static final class FakeNodeWriter implements NodeWriter {
@@ -41,7 +45,9 @@ class LabelReconcilerTest {
         final List<LabelSet> written = new ArrayList<>();
         private String bootId = "boot-1";
         private Map<String, String> own = Map.of();
+        private Map<String, String> annotations = Map.of();
         private NodeTaints taints = NodeTaints.NONE;
+        private final List<NodeEvent> events = new ArrayList<>();
         private final List<String> patched = new ArrayList<>();
         private final Deque<String> patchFailures = new ArrayDeque<>();
 
@@ -49,7 +55,14 @@ class LabelReconcilerTest {
             var labels = new HashMap<>(own);
             labels.putAll(foreign);
             return new NodeObject(
-                    "n1", "uid-1", bootId, true, false, labels, new NodeObject.Owned(own.keySet(), Map.of()), taints);
+                    "n1",
+                    "uid-1",
+                    bootId,
+                    true,
+                    false,
+                    labels,
+                    new NodeObject.Owned(own.keySet(), annotations),
+                    taints);
         }
 
         @Override
@@ -64,7 +77,13 @@ class LabelReconcilerTest {
             }
             written.add(labels);
             own = labels.labels();
+            annotations = labels.annotations();
             return new ApplyResult.Applied(object());
+        }
+
+        @Override
+        public synchronized void recordEvent(NodeObject node, NodeEvent event) {
+            events.add(event);
         }
 
         @Override
@@ -149,6 +168,36 @@ class LabelReconcilerTest {
         setNode(node("n1", announcement()));
 
         assertThat(api.object().labels()).isEmpty();
+    }
+
+    @Test
+    void installerLabelsANodeWithoutDriverAndEachOfItsStatesIsAnEvent() {
+        reconciler.onChanged(api.object());
+        setNode(installing("n1", "downloading driver 580"));
+        assertThat(api.object().labels())
+                .doesNotContainKey(NodeLabels.INSTALLER)
+                .containsKey("gpu-type");
+
+        // Where GPUs were never known, the label of the installer is the only one
+        setNode(node("n1", announcement()));
+        setNode(installing("n1", "downloading driver 580"));
+        setNode(installing("n1", "failed: no headers; next attempt in 30 s"));
+        setNode(installing("n1", "failed: no headers; next attempt in 60 s"));
+
+        assertThat(api.object().labels()).isEqualTo(Map.of(NodeLabels.INSTALLER, "failed"));
+        assertThat(api.object().owned().annotations()).containsValue("failed: no headers; next attempt in 60 s");
+        assertThat(api.events)
+                .containsExactly(
+                        new NodeEvent(false, "DriverDownloading", "downloading driver 580"),
+                        new NodeEvent(true, "DriverFailed", "failed: no headers; next attempt in 30 s"));
+
+        setNode(installing("n1", ""));
+        assertThat(api.object().labels()).isEmpty();
+    }
+
+    private static NodeState installing(String node, String installer) {
+        return node(
+                node, TestNodes.withInstaller(TestNodes.withoutDriver(Announcement.DriverState.NOT_LOADED), installer));
     }
 
     @Test
@@ -295,6 +344,11 @@ class LabelReconcilerTest {
             @Override
             public PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
                 return api.patchTaints(observed, plan);
+            }
+
+            @Override
+            public void recordEvent(NodeObject node, NodeEvent event) {
+                api.recordEvent(node, event);
             }
         };
         var settings = new LabelReconciler.ReconcilerSettings(

@@ -8,12 +8,14 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.gpufleet.inventory.app.NodeEvent;
 import io.gpufleet.inventory.app.NodeListener;
 import io.gpufleet.inventory.app.NodeObject;
 import io.gpufleet.inventory.app.NodeWriter.ApplyResult;
 import io.gpufleet.inventory.app.NodeWriter.PatchResult;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.taint.NodeTaint;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +37,7 @@ abstract class NodeWriterContract {
     abstract KubernetesClient client();
 
     KubernetesNodeWriter writer() {
-        return new KubernetesNodeWriter(client());
+        return new KubernetesNodeWriter(client(), Clock.systemUTC());
     }
 
     @BeforeEach
@@ -97,6 +99,20 @@ abstract class NodeWriterContract {
         assertThat(currentNode().labels()).containsEntry("kept", "other");
         assertThat(currentNode().bootId()).isEqualTo("boot-1");
         assertThat(currentNode().unschedulable()).isTrue();
+    }
+
+    @Test
+    void recordedEventIsAboutTheNode() {
+        writer().recordEvent(currentNode(), new NodeEvent(true, "DriverFailed", "failed: no headers"));
+
+        assertThat(client().v1().events().inNamespace("default").list().getItems())
+                .filteredOn(event -> event.getInvolvedObject().getName().equals(name))
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getType()).isEqualTo("Warning");
+                    assertThat(event.getReason()).isEqualTo("DriverFailed");
+                    assertThat(event.getInvolvedObject().getUid()).isEqualTo(uid);
+                });
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.gpufleet.inventory.model.query.IndexedFleet;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Builds nodes and GPUs as daemons announce them. */
@@ -120,6 +121,18 @@ public final class TestNodes {
     }
 
     /** An announcement without GPUs, whose driver is in this state. */
+    public static Announcement withInstaller(Announcement other, String state) {
+        return new Announcement(
+                other.system(),
+                other.daemon(),
+                other.driver(),
+                other.gpus(),
+                other.resources(),
+                new Announcement.Companions(state, Map.of()),
+                other.migStrategy(),
+                other.metadata());
+    }
+
     public static Announcement withoutDriver(Announcement.DriverState state) {
         Announcement ready = announcement();
         return new Announcement(

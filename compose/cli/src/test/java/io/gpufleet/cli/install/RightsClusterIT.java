@@ -64,6 +64,7 @@ class RightsClusterIT {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         inventory-service  | get list watch patch                   | /nodes
+        inventory-service  | create                                 | /events
         inventory-service  | create                                 | authentication.k8s.io/tokenreviews
         inventory-service  | create                                 | authorization.k8s.io/subjectaccessreviews
         health-service     | get list watch patch                   | /nodes
@@ -91,7 +92,7 @@ class RightsClusterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 6", "health-service, 11", "allocation-service, 36"})
+    @CsvSource({"inventory-service, 7", "health-service, 11", "allocation-service, 36"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())

@@ -16,7 +16,9 @@ public enum LabelGroup {
     /** {@code alpha.kubernetes.io/nvidia-gpu-name=Tesla-V100-SXM2-16GB}. */
     ALPHA_NAME("alpha-name"),
     /** {@code gpufleet.io/models}: all models of the node. */
-    MODELS("models");
+    MODELS("models"),
+    /** {@code gpufleet.io/driver-installer=ready}: state of the driver installer. */
+    DRIVER_INSTALLER("driver-installer");
 
     private final String configName;
 

@@ -17,6 +17,9 @@ import java.util.stream.Collectors;
  * by name: the labels do not depend on the order in which the driver lists its GPUs.
  */
 public final class NodeLabels {
+    /** Label with the state of the driver installer; its annotation has the details. */
+    public static final String INSTALLER = "gpufleet.io/driver-installer";
+
     private static final long GIB = 1L << 30;
 
     private NodeLabels() {}
@@ -32,7 +35,7 @@ public final class NodeLabels {
         }
         if (announcement.gpus().isEmpty()) {
             return announcement.driver().state() == Announcement.DriverState.READY
-                    ? Optional.of(LabelSet.NONE)
+                    ? Optional.of(withoutGpus(announcement, groups))
                     : Optional.empty();
         }
         var labels = new LabelSet.Builder();
@@ -43,6 +46,19 @@ public final class NodeLabels {
             }
         }
         return Optional.of(labels.build());
+    }
+
+    /** The labels that need no driver, for a node whose GPUs are unknown; empty if it was never announced. */
+    public static Optional<LabelSet> withoutDriver(NodeState node, Set<LabelGroup> groups) {
+        return node.lastAnnouncement().map(announcement -> withoutGpus(announcement, groups));
+    }
+
+    private static LabelSet withoutGpus(Announcement announcement, Set<LabelGroup> groups) {
+        var labels = new LabelSet.Builder();
+        if (groups.contains(LabelGroup.DRIVER_INSTALLER)) {
+            addInstaller(announcement, labels);
+        }
+        return labels.build();
     }
 
     /** The desired labels of a node, none while they are unknown. */
@@ -71,6 +87,16 @@ public final class NodeLabels {
             }
             case ALPHA_NAME -> labels.put("alpha.kubernetes.io/nvidia-gpu-name", gpu.model());
             case MODELS -> labels.put("gpufleet.io/models", models(announcement.gpus()));
+            case DRIVER_INSTALLER -> addInstaller(announcement, labels);
+        }
+    }
+
+    /** The state is the first word of what the installer says. */
+    private static void addInstaller(Announcement announcement, LabelSet.Builder labels) {
+        String text = announcement.companions().installerState().strip();
+        String state = text.split("[\\s:,;]", 2)[0];
+        if (!LabelValue.valid(state).isEmpty()) {
+            labels.put(INSTALLER, state, text);
         }
     }
 

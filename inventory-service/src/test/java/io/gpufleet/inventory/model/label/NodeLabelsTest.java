@@ -194,6 +194,18 @@ class NodeLabelsTest {
     }
 
     @Test
+    void installerIsLabelledByItsStateAndAnnotatedWithItsDetails() {
+        var announcement = TestNodes.withInstaller(announcement(a100(0)), "ready 580.95.05, of the host");
+        LabelSet labels = NodeLabels.of(node("n1", announcement), EnumSet.of(LabelGroup.DRIVER_INSTALLER))
+                .orElseThrow();
+
+        assertThat(labels)
+                .isEqualTo(new LabelSet(
+                        Map.of("gpufleet.io/driver-installer", "ready"),
+                        Map.of("gpufleet.io/driver-installer", "ready 580.95.05, of the host")));
+    }
+
+    @Test
     void switchedOffGroupsAreAbsent() {
         var labels = NodeLabels.of(node("n1", announcement(a100(0))), EnumSet.of(LabelGroup.GPU_TYPE))
                 .orElseThrow();
