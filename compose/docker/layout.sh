@@ -8,6 +8,13 @@ tree=$(cd "$(dirname "$0")/../.." && pwd)
 program=$1
 directory=$2
 
+# What the profile bom of the build has written: a CycloneDX bill of materials and the licences of the jars.
+materials() { # module
+  for file in bom.json licenses.txt; do
+    [ ! -e "$tree/$1/target/$file" ] || cp -p "$tree/$1/target/$file" "$directory/$file"
+  done
+}
+
 case $program in
   node-daemon)
     # With its own runtime and AOT cache, as './gpufleet package node-daemon' made it.
@@ -17,6 +24,7 @@ case $program in
     }
     mkdir -p "$directory"
     cp -a "$tree/node-daemon/target/package/." "$directory/"
+    materials node-daemon
     exit 0
     ;;
   inventory-service) module=inventory-service main=io.gpufleet.inventory.InventoryMain ;;
@@ -35,6 +43,7 @@ mkdir -p "$directory/lib" "$directory/bin"
 cp -p "$tree/$module"/target/lib/*.jar "$directory/lib/"
 cp -p "$tree/$module"/target/*-SNAPSHOT.jar "$directory/lib/"
 cp "$tree/proto/service-runtime/jvm.args" "$directory/jvm.args"
+materials "$module"
 [ "$program" != cli ] || echo '-DGPUFLEET_LOG_LEVEL=ERROR' >>"$directory/jvm.args"
 name=$program
 [ "$program" != cli ] || name=gpufleet
