@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -22,7 +24,7 @@ class DriverInstallerScriptTest {
     Path directory;
 
     private StandInHost host;
-    private Process script;
+    private final List<Process> scripts = new ArrayList<>();
 
     @BeforeEach
     void plugGpu() throws IOException {
@@ -46,12 +48,12 @@ class DriverInstallerScriptTest {
                         "SETTINGS_DIR", directory.resolve("settings").toString(),
                         "PAUSE", "1",
                         "RETRY", "1"));
-        script = builder.start();
+        scripts.add(builder.start());
     }
 
     @AfterEach
     void stop() throws Exception {
-        if (script != null && script.isAlive()) {
+        for (Process script : scripts) {
             script.destroy();
             if (!script.waitFor(20, TimeUnit.SECONDS)) {
                 script.destroyForcibly().waitFor();
@@ -109,8 +111,8 @@ class DriverInstallerScriptTest {
         assertThat(new InstallerStatusFile(host.run()).get()).isEqualTo("ready 580.95.05");
 
         // Its end takes the state away, so that nobody reads one that is not kept up any more
-        script.destroy();
-        assertThat(script.waitFor()).isZero();
+        scripts.getLast().destroy();
+        assertThat(scripts.getLast().waitFor()).isZero();
         assertThat(new InstallerStatusFile(host.run()).get()).isEmpty();
     }
 
@@ -246,7 +248,7 @@ class DriverInstallerScriptTest {
         host.setting("version", "580.95.05");
         start();
         awaitState("installing");
-        script.destroyForcibly().waitFor();
+        scripts.getLast().destroyForcibly().waitFor();
         assertThat(host.run().resolve("hold")).exists();
         host.remove("hangs");
 
