@@ -8,10 +8,12 @@ import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.KeyCertOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
@@ -23,6 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class WebhookServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookServer.class);
     private static final long MAX_REVIEW_BYTES = 4L * 1024 * 1024;
+    /** How long an ending server answers, so that the API server leaves each connection before it is closed. */
+    private static final Duration LEAVE = Duration.ofSeconds(1);
+
     private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
     private static final int UNAVAILABLE = 503;
@@ -33,6 +38,7 @@ public final class WebhookServer implements AutoCloseable {
     private final String host;
     private final int port;
     private volatile @Nullable ServingKey key;
+    private volatile boolean ending;
     private @Nullable BoundHttpServer server;
 
     /** A server that is not open. */
@@ -71,6 +77,7 @@ public final class WebhookServer implements AutoCloseable {
         Router router = Router.router(vertx);
         ProblemDetails.mount(router);
         router.post().handler(this::admitCaller);
+        router.post().handler(this::announceEnd);
         router.post()
                 .handler(BodyHandler.create(false).setBodyLimit(MAX_REVIEW_BYTES))
                 .handler(context -> answer(context, handler));
@@ -88,6 +95,17 @@ public final class WebhookServer implements AutoCloseable {
             ProblemDetails.respond(
                     context, FORBIDDEN, "only the API server is answered, by the path in the webhook configuration");
         }
+    }
+
+    /**
+     * The API server speaks HTTP/1.1 to webhooks, and never repeats a review: one that it sends on a connection which is
+     * being closed is a pod that is refused.
+     */
+    private void announceEnd(RoutingContext context) {
+        if (ending && context.request().version() == HttpVersion.HTTP_1_1) {
+            context.response().putHeader("connection", "close");
+        }
+        context.next();
     }
 
     private static void answer(RoutingContext context, AdmissionReviewHandler handler) {
@@ -115,10 +133,13 @@ public final class WebhookServer implements AutoCloseable {
         }
     }
 
+    /** Answers for another second, ending each connection with its next answer; then closes what is left. */
     @Override
     public synchronized void close() throws Exception {
         BoundHttpServer opened = server;
         if (opened != null) {
+            ending = true;
+            Thread.sleep(LEAVE);
             opened.close();
         }
     }

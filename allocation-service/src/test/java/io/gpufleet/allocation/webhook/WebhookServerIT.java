@@ -167,6 +167,41 @@ class WebhookServerIT {
         }
     }
 
+    @Test
+    void callerLeavesTheEndingServerByItsAnswer() throws Exception {
+        int port = FreePort.next();
+        var proof = new AdmissionProof(Clock.systemUTC());
+        var vertx = Vertx.vertx();
+        var server = new WebhookServer(vertx, CompletableFuture::completedStage, proof, "127.0.0.1", port);
+        try (HttpClient client = HttpClient.newBuilder()
+                .sslContext(trusting())
+                .version(HttpClient.Version.HTTP_1_1)
+                .build()) {
+            // Given
+            server.serve(issue());
+            var review = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + "/admit/" + proof.pathToken()))
+                    .POST(HttpRequest.BodyPublishers.ofString("review"))
+                    .build();
+            assertThat(connection(client, review)).isEmpty();
+
+            // When
+            var closed = CompletableFuture.runAsync(() -> closeQuietly(server));
+
+            // Then no review is refused before one is told to use another connection
+            await().until(() -> connection(client, review).equals("close"));
+            closed.join();
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    private static String connection(HttpClient client, HttpRequest review) throws IOException, InterruptedException {
+        return client.send(review, HttpResponse.BodyHandlers.ofString())
+                .headers()
+                .firstValue("connection")
+                .orElse("");
+    }
+
     private static boolean accepts(int port) {
         try (var _ = new Socket("127.0.0.1", port)) {
             return true;
