@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -74,10 +75,7 @@ class ComposeFileTest {
         String stages = Files.readString(Repository.module("compose/docker/Dockerfile"));
         for (var service : services.entrySet()) {
             for (var waited : service.getValue().path("depends_on").properties()) {
-                JsonNode other = services.get(waited.getKey());
-                assertThat(other)
-                        .as(service.getKey() + " waits for " + waited.getKey())
-                        .isNotNull();
+                JsonNode other = service(waited.getKey());
                 if (waited.getValue().path("condition").asText().equals("service_healthy")) {
                     String target = other.path("build").path("target").asText("none");
                     assertThat(other.has("healthcheck") || healthCheckOf(target, stages))
@@ -88,6 +86,10 @@ class ComposeFileTest {
                 }
             }
         }
+    }
+
+    private JsonNode service(String name) {
+        return Optional.ofNullable(services.get(name)).orElseThrow(() -> new AssertionError("no service " + name));
     }
 
     /** Of the stage itself or of that of all services. */
@@ -113,7 +115,7 @@ class ComposeFileTest {
         services.forEach((name, service) -> service.path("depends_on")
                 .properties()
                 .forEach(waited -> {
-                    JsonNode other = services.get(waited.getKey());
+                    JsonNode other = service(waited.getKey());
                     if (other.has("profiles") && !service.has("profiles")) {
                         assertThat(waited.getValue().path("required").asBoolean(true))
                                 .as(name + " waits for " + waited.getKey())
@@ -139,10 +141,9 @@ class ComposeFileTest {
 
     @Test
     void addressesNameThePublishedPorts() {
-        String printed = services.get("addresses").path("command").toString();
+        String printed = service("addresses").path("command").toString();
         assertThat(Stream.of("inventory-service", "health-service", "allocation-service", "prometheus", "grafana")
-                        .map(service ->
-                                services.get(service).path("ports").path(0).asText())
+                        .map(service -> service(service).path("ports").path(0).asText())
                         .map(port -> "http://" + port.substring(0, port.lastIndexOf(':'))))
                 .allSatisfy(address -> assertThat(printed).contains(address));
     }
