@@ -172,12 +172,10 @@ final class PolicyEvaluator {
     /** Causes to take the node out of service, each by a name of its own. */
     Set<String> taintCauses(NodeState state) {
         var causes = new HashSet<String>();
-        state.episodes().values().stream()
-                .filter(this::taints)
+        tainting(state.episodes().values(), state.faults().history())
                 .forEach(episode -> causes.add(episode.code().slug()));
         inUse(state)
-                .forEach(device -> device.episodes().values().stream()
-                        .filter(this::taints)
+                .forEach(device -> tainting(device.episodes().values(), device.history())
                         .forEach(episode ->
                                 causes.add(device.uuid() + " " + episode.code().slug())));
         if (state.quarantine() != null) {
@@ -189,8 +187,10 @@ final class PolicyEvaluator {
         return causes;
     }
 
-    private boolean taints(Episode episode) {
-        return episode.acts() && policy.rule(episode).faultClass().taintsNode();
+    private Stream<Episode> tainting(Collection<Episode> open, RepairHistory history) {
+        return open.stream()
+                .filter(Episode::acts)
+                .filter(episode -> policy.rule(episode, history).faultClass().taintsNode());
     }
 
     /** Faults of a retired device concern nobody. */
@@ -200,9 +200,9 @@ final class PolicyEvaluator {
 
     private List<Episode> taintingEpisodes(NodeState state) {
         return Stream.concat(
-                        state.episodes().values().stream(),
-                        inUse(state).flatMap(device -> device.episodes().values().stream()))
-                .filter(this::taints)
+                        tainting(state.episodes().values(), state.faults().history()),
+                        inUse(state)
+                                .flatMap(device -> tainting(device.episodes().values(), device.history())))
                 .toList();
     }
 

@@ -100,4 +100,23 @@ class EscalationTest {
 
         assertThat(recommended()).isEqualTo(RecommendedAction.REBOOT);
     }
+
+    @Test
+    void nodeIsTaintedOnceAWithdrawnGpuNeedsAReboot() {
+        for (int i = 0; i < 2; i++) {
+            scenario.xid("gpu-0", 48);
+            assertThat(scenario.verdict().trusted())
+                    .as("a reset needs no other GPU")
+                    .isTrue();
+            scenario.advance(Duration.ofHours(1)).cleared("gpu-0", FaultCode.xid(48));
+        }
+
+        scenario.xid("gpu-0", 48);
+        assertThat(recommended()).isEqualTo(RecommendedAction.REBOOT);
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.health("gpu-1").trusted()).isTrue();
+
+        boot("gpu-0", "gpu-1");
+        assertThat(scenario.verdict().trusted()).as("after the reboot").isTrue();
+    }
 }

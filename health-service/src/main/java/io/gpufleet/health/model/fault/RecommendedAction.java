@@ -24,6 +24,11 @@ public enum RecommendedAction {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
+    /** True when a new boot of the node is its effect. */
+    public boolean boots() {
+        return this == REBOOT || this == POWER_CYCLE;
+    }
+
     /** The more severe of the two. */
     public RecommendedAction orMoreSevere(RecommendedAction other) {
         return compareTo(other) >= 0 ? this : other;

@@ -43,6 +43,13 @@ public record FaultRule(
         return this;
     }
 
+    /** The rule once the fault needs a boot of its node. */
+    FaultRule forBoot() {
+        return faultClass == FaultClass.WITHDRAW
+                ? new FaultRule(name, FaultClass.TAINT_REBOOT, recommendedAction, timing, drain)
+                : this;
+    }
+
     /** The rule while something holds the fault off. */
     FaultRule restrained() {
         return faultClass.compareTo(FaultClass.SUSPECT) > 0

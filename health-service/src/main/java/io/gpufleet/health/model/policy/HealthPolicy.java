@@ -92,6 +92,16 @@ public record HealthPolicy(
                 .orElse(rule);
     }
 
+    /**
+     * The rule of an open fault after what was tried before. Once a GPU that was only withdrawn needs a boot, it needs the whole
+     * node, which is tainted for it.
+     */
+    public FaultRule rule(Episode episode, RepairHistory history) {
+        FaultRule rule = rule(episode);
+        RecommendedAction next = recommendedAction(episode, history);
+        return next != rule.recommendedAction() && next.boots() ? rule.forBoot() : rule;
+    }
+
     /** When the rule of a fault acts. */
     public RuleTiming timing(FaultCode code) {
         return ofCode(code).timing();

@@ -68,7 +68,7 @@ public record Remediation(
 
     /** True when a new boot of the node is its effect. */
     public boolean boots() {
-        return action == RecommendedAction.REBOOT || action == RecommendedAction.POWER_CYCLE;
+        return action.boots();
     }
 
     /** One line for people, for example {@code reboot, attempt 1, for xid-79 of GPU-1}. */

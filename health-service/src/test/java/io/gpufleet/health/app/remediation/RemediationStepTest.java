@@ -159,8 +159,11 @@ class RemediationStepTest {
 
         assertThat(asked)
                 .containsExactly(
-                        "reset-gpu, attempt 1, for xid-95 of gpu-0", "reset-gpu, attempt 2, for xid-95 of gpu-0");
-        assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REBOOT);
+                        "reset-gpu, attempt 1, for xid-95 of gpu-0",
+                        "reset-gpu, attempt 2, for xid-95 of gpu-0",
+                        "reboot, attempt 1, for xid-95 of gpu-0",
+                        "reboot, attempt 2, for xid-95 of gpu-0");
+        assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.POWER_CYCLE);
     }
 
     private ObjectPhase endedBy(String name) {
