@@ -19,8 +19,10 @@ status() { # NAME VERSION PHASE MESSAGE
   local message=${4//\\/}
   message=${message//\"/}
   message=${message//$'\n'/ }
+  local started=""
+  [[ $3 != Claimed ]] || started=",\"startedAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
   kubectl patch gpuremediation "$1" --subresource=status --type=merge -p \
-    "{\"metadata\":{\"resourceVersion\":\"$2\"},\"status\":{\"phase\":\"$3\",\"claimedBy\":\"$executor\",\"message\":\"$message\"}}"
+    "{\"metadata\":{\"resourceVersion\":\"$2\"},\"status\":{\"phase\":\"$3\",\"claimedBy\":\"$executor\",\"message\":\"$message\"$started}}"
 }
 
 # One line why it is not meant any more; nothing while it is.
@@ -36,18 +38,34 @@ outdated() {
   fi
 }
 
+# True for what this executor claimed, or began to create, before it was restarted. After an hour the object that it created
+# may have been removed again, so that its name proves nothing any more.
+left_by_this() { # NAME
+  local status began
+  status=$(field "$1" '{.status.claimedBy} {.status.phase} {.status.message}')
+  [[ $status == "$executor Claimed "* || $status == "$executor Running creates "* ]] || return 1
+  began=$(field "$1" '{.status.startedAt}')
+  [[ -n $began ]] && (($(date +%s) < $(date -d "$began" +%s) + 3600))
+}
+
 carry_out() { # NAME TEMPLATE
   local version phase reason uuids
-  version=$(field "$1" '{.metadata.resourceVersion}')
-  phase=$(field "$1" '{.status.phase}')
-  [[ -z $phase || $phase == Pending ]] || return 0
-  status "$1" "$version" Claimed "" || return 0
+  # One that is removed meanwhile, with its Node, is none of ours any more.
+  version=$(field "$1" '{.metadata.resourceVersion}') && phase=$(field "$1" '{.status.phase}') || return 0
+  if [[ -z $phase || $phase == Pending ]]; then
+    status "$1" "$version" Claimed "" || return 0
+  elif ! left_by_this "$1"; then
+    return 0
+  fi
+  version=$(field "$1" '{.metadata.resourceVersion}') || return 0
   reason=$(outdated "$1")
-  uuids=$(field "$1" '{range .spec.devices[*]}"{.uuid}",{end}')
   if [[ -z $reason ]]; then
+    # Before anything is created: what was ended meanwhile refuses it.
+    status "$1" "$version" Running "creates $(basename "$2")" || return 0
+    uuids=$(field "$1" '{range .spec.devices[*]}"{.uuid}",{end}') || return 0
     # A name can be created once: an executor that was restarted here does nothing twice.
     if reason=$(sed -e "s|@NAME@|$1|g" -e "s|@NODE@|$(field "$1" '{.spec.nodeName}')|g" \
-      -e "s|@UUIDS@|[${uuids%,}]|g" "$2" | kubectl create -f - 2>&1); then
+      -e "s|@UUIDS@|[${uuids%,}]|g" "$2" | kubectl create -f - 2>&1) || [[ $reason == *"(AlreadyExists)"* ]]; then
       status "$1" "$(field "$1" '{.metadata.resourceVersion}')" Running "created by $(basename "$2")" || true
       return 0
     fi

@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -156,6 +157,62 @@ class ExecutorClusterIT {
                         .getData())
                 .containsEntry("node", NODE)
                 .containsEntry("uuids", "[\"GPU-1\",\"GPU-2\"]");
+    }
+
+    private void left(Remediation remediation, String phase, String message, Instant startedAt) {
+        admin.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuRemediation")
+                .withName(remediation.name())
+                .subresource("status")
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"status\":{\"phase\":\"%s\",\"claimedBy\":\"one\",\"message\":\"%s\",\"startedAt\":\"%s\"}}"
+                                .formatted(phase, message, startedAt.truncatedTo(ChronoUnit.SECONDS)));
+    }
+
+    private long created() {
+        return admin.configMaps()
+                .inNamespace("default")
+                .withLabel("gpufleet.io/it", "executor")
+                .list()
+                .getItems()
+                .size();
+    }
+
+    @Test
+    void anExecutorThatDiedAfterItsClaimGoesOnOnceItIsBack() throws IOException, InterruptedException {
+        Remediation remediation = requested("boot-1", LATER);
+        left(remediation, "Claimed", "", Instant.now());
+
+        runOnce("two");
+        assertThat(created()).as("it is not the claim of two").isZero();
+
+        runOnce("one");
+        assertThat(found(remediation))
+                .extracting(Found::phase, Found::message)
+                .containsExactly(ObjectPhase.RUNNING, "created by reset-gpu.yaml");
+        assertThat(created()).isOne();
+    }
+
+    @Test
+    void anExecutorThatDiedWhileItCreatedCreatesNothingTwice() throws IOException, InterruptedException {
+        Remediation remediation = requested("boot-1", LATER);
+        runOnce("one");
+        left(remediation, "Running", "creates reset-gpu.yaml", Instant.now());
+
+        runOnce("one");
+
+        assertThat(found(remediation).message()).isEqualTo("created by reset-gpu.yaml");
+        assertThat(created()).isOne();
+    }
+
+    @Test
+    void aBeginOfLongAgoIsNotRepeated() throws IOException, InterruptedException {
+        Remediation remediation = requested("boot-1", LATER);
+        left(remediation, "Running", "creates reset-gpu.yaml", Instant.now().minus(Duration.ofHours(2)));
+
+        runOnce("one");
+
+        assertThat(created()).isZero();
     }
 
     @Test

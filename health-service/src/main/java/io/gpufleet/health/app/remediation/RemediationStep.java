@@ -27,6 +27,8 @@ import java.util.function.Supplier;
 public final class RemediationStep {
     private static final Duration AGAIN = Duration.ofSeconds(10);
     private static final Duration LATER = Duration.ofMinutes(1);
+    /** A claim that nobody acts upon, nor says anything about, for so long is that of an executor that died. */
+    static final Duration BEGUN_WITHIN = Duration.ofMinutes(10);
     /** An object that could not be ended for so long is left to its deadline. */
     private static final Duration ENDED_WITHIN = Duration.ofDays(1);
 
@@ -94,6 +96,10 @@ public final class RemediationStep {
         boolean requested = progress.phase() == Phase.REQUESTED;
         RemediationResponse response =
                 requested ? whileHeld(() -> client.create(state.node().name(), remediation)) : client.find(remediation);
+        if (response instanceof Found claimed && abandoned(claimed, progress)) {
+            response = whileHeld(() -> client.end(
+                    remediation, claimed, ObjectPhase.FAILED, "claimed, but not begun within " + BEGUN_WITHIN));
+        }
         switch (response) {
             case Found found
             when requested && found.phase().ended() ->
@@ -115,6 +121,13 @@ public final class RemediationStep {
             // What was seen before stays said: an API server that is away for a moment is no news of the executor.
             case Failed _, LeaseEnded _ -> {}
         }
+    }
+
+    /** An executor writes that it begins before it acts, which is refused once the object has ended. */
+    private boolean abandoned(Found found, RemediationProgress progress) {
+        return found.phase() == ObjectPhase.CLAIMED
+                && text(found).equals(progress.message())
+                && !clock.instant().isBefore(progress.at().plus(BEGUN_WITHIN));
     }
 
     private static String text(Found found) {

@@ -206,6 +206,40 @@ class RemediationStepTest {
     }
 
     @Test
+    void aClaimWithoutABeginIsAFailedAttemptLongBeforeItsDeadline() {
+        given(POLICY, 79);
+        run();
+        String name = run().remediation().name();
+        fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "died", "");
+        run();
+        fleet.node.advance(RemediationStep.BEGUN_WITHIN.minusSeconds(1));
+        assertThat(run().message()).isEqualTo("claimed by died");
+
+        fleet.node.advance(Duration.ofSeconds(1));
+
+        assertThat(run().phase()).isEqualTo(Phase.FAILED);
+        assertThat(fleet.objects.phase(name)).isEqualTo(ObjectPhase.FAILED);
+        assertThat(run().remediation().attempt()).isEqualTo(2);
+    }
+
+    @Test
+    void anExecutorThatBeganOrSaysWhatItWaitsForKeepsItsClaim() {
+        given(POLICY, 79);
+        run();
+        run();
+        fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "bmc", "");
+        run();
+        fleet.node.advance(RemediationStep.BEGUN_WITHIN);
+        fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "bmc", "waits for the rack");
+        assertThat(run().message()).isEqualTo("claimed by bmc: waits for the rack");
+
+        fleet.objects.status(progress().remediation(), ObjectPhase.RUNNING, "bmc", "");
+        run();
+        fleet.node.advance(RemediationStep.BEGUN_WITHIN);
+        assertThat(run().message()).isEqualTo("bmc works on it");
+    }
+
+    @Test
     void aDeletedOneIsNotMadeAgainBeforeItsDeadline() {
         given(POLICY, 79);
         run();
