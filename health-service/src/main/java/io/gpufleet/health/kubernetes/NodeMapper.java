@@ -136,7 +136,11 @@ final class NodeMapper {
             return AppliedAnnotation.NONE;
         }
         try {
-            AppliedAnnotation applied = JSON.readValue(annotation, AppliedAnnotation.class);
+            // The text null is JSON, too.
+            @Nullable AppliedAnnotation applied = JSON.readValue(annotation, AppliedAnnotation.class);
+            if (applied == null) {
+                return AppliedAnnotation.NONE;
+            }
             return new AppliedAnnotation(
                     applied.revision(),
                     text(applied.taint()),

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** REST over the loopback, compared with its OpenAPI document. */
 class HealthRoutesIT {
@@ -194,6 +195,17 @@ class HealthRoutesIT {
                 send("POST", "/v1/nodes/node-1/quarantine", "ada", "{\"reason\":\"" + "a".repeat(9_000) + "\"}");
 
         assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(contract.violations(response)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a\\nb", "a\\r", "\\u001b[31mred", "\\u0000", "\\u202egnp", "\\u2028"})
+    void reasonThatIsNotOneLineOfTextIsRefused(String reason) throws Exception {
+        HttpResponse<String> response =
+                send("POST", "/v1/nodes/node-2/quarantine", "ada", "{\"reason\":\"" + reason + "\"}");
+
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("one line");
         assertThat(contract.violations(response)).isEmpty();
     }
 

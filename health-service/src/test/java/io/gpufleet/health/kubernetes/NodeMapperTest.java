@@ -3,10 +3,14 @@ package io.gpufleet.health.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.PatchBase;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who wrote the taints of a Node last, by its managedFields. */
 class NodeMapperTest {
@@ -87,5 +91,39 @@ class NodeMapperTest {
                         .facts()
                         .labels())
                 .containsEntry("gpufleet.io/maintenance", "fan");
+    }
+
+    private static AppliedAnnotation applied(String json) {
+        Node node = new NodeBuilder()
+                .withNewMetadata()
+                .withName("n")
+                .addToAnnotations("gpufleet.io/applied", json)
+                .endMetadata()
+                .build();
+        return NodeMapper.toModel(node).applied();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "null",
+                "[]",
+                "5",
+                "\"x\"",
+                "{",
+                "{\"revision\": \"x\"}",
+                "{\"revision\": 1e99}",
+                "\u0000",
+                "[[[["
+            })
+    void malformedAnnotationListsNothing(String json) {
+        assertThat(applied(json)).isEqualTo(AppliedAnnotation.NONE);
+    }
+
+    @Test
+    void annotationOfALaterVersionIsRead() {
+        assertThat(applied("{\"revision\": 7, \"taint\": \"Xid79\", \"later\": {\"a\": 1}}"))
+                .isEqualTo(new AppliedAnnotation(7, "Xid79", "", "", ""));
+        assertThat(applied("{\"revision\": 9223372036854775807}").revision()).isEqualTo(Long.MAX_VALUE);
     }
 }
