@@ -1,33 +1,45 @@
 package io.gpufleet.health.kubernetes;
 
-import io.fabric8.kubernetes.client.Config;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
-/** Contracts on the API server of GPUFLEET_TEST_KUBECONFIG. */
+/** Contracts on the API server of GPUFLEET_TEST_KUBECONFIG, with the rights of the service's manifest only. */
 class NodeClientClusterIT implements NodeClientContract, NodePatchContract {
-    private static KubernetesClient client;
+    private static ManifestRights rights;
 
     @BeforeAll
     static void open() throws IOException {
-        Config config = Config.fromKubeconfig(Files.readString(Path.of(System.getenv("GPUFLEET_TEST_KUBECONFIG"))));
-        config.setClientKeyAlgo(PrivateKeyAlgorithm.of(config.getClientKeyData(), config.getClientKeyFile()));
-        client = new KubernetesClientBuilder().withConfig(config).build();
+        rights = ManifestRights.grant(NODE, List.of("k8s/base/services/health-service/rbac.yaml"));
     }
 
     @AfterAll
     static void close() {
-        client.close();
+        rights.close();
     }
 
     @Override
     public KubernetesClient client() {
-        return client;
+        return rights.admin();
+    }
+
+    @Override
+    public KubernetesClient service() {
+        return rights.limited();
+    }
+
+    @Test
+    void theServiceMayNotDeleteTheNode() {
+        assertThatThrownBy(() -> service().nodes().withName(NODE).delete())
+                .isInstanceOfSatisfying(
+                        KubernetesClientException.class,
+                        refused -> assertThat(refused.getCode()).isEqualTo(403));
     }
 }

@@ -60,7 +60,7 @@ interface NodeClientContract extends TestedNode {
         Clock clock = Clock.systemUTC();
 
         // When
-        try (var events = new NodeEventRecorder(client(), TestedNode.heldLease(), clock)) {
+        try (var events = new NodeEventRecorder(service(), TestedNode.heldLease(), clock)) {
             events.recordEvent(observed, true, "Xid79", "1 GPU out of service");
             await().atMost(TIMEOUT).untilAsserted(() -> assertThat(events()).hasSize(1));
             events.recordEvent(observed, true, "Xid79", "1 GPU out of service");

@@ -6,12 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.http.BasicBuilder;
-import io.fabric8.kubernetes.client.http.HttpRequest;
-import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
-import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
@@ -20,7 +16,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,48 +47,6 @@ class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract
     @Override
     public KubernetesClient client() {
         return client;
-    }
-
-    @Test
-    void eachPatchIsOneRequest() {
-        var requests = new CopyOnWriteArrayList<String>();
-        try (KubernetesClient counting = new KubernetesClientBuilder()
-                .withConfig(client.getConfiguration())
-                .withHttpClientBuilderConsumer(builder ->
-                        builder.addOrReplaceInterceptor("recorded", new Interceptor() {
-                            @Override
-                            public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
-                                requests.add(
-                                        request.method() + " " + request.uri().getPath());
-                            }
-                        }))
-                .build()) {
-            // Given
-            var nodes = new KubernetesNodeClient(
-                    counting,
-                    new NodeEventRecorder(counting, new CurrentLease(), Clock.systemUTC()),
-                    Clock.systemUTC());
-            ObservedNode observed = ((NodeResponse.Succeeded) nodes.read(NODE)).node();
-            requests.clear();
-
-            // When
-            NodeResponse patched = nodes.patchNode(
-                    observed,
-                    new NodePatchPlan.Patch(
-                            List.of(ObservedNode.Taint.unhealthy("Xid79")),
-                            "unhealthy",
-                            "reboot",
-                            APPLIED,
-                            true,
-                            true,
-                            List.of()));
-            NodeResponse condition = nodes.patchCondition(observed, PROBLEM);
-
-            // Then
-            assertThat(List.of(patched, condition)).hasOnlyElementsOfType(NodeResponse.Succeeded.class);
-            assertThat(requests)
-                    .containsExactly("PATCH /api/v1/nodes/" + NODE, "PATCH /api/v1/nodes/" + NODE + "/status");
-        }
     }
 
     @Test

@@ -1,20 +1,31 @@
 package io.gpufleet.health.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
+import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Contract of {@link KubernetesNodeClient} on any API server: what a patch changes, and when it is refused. */
@@ -173,6 +184,80 @@ interface NodePatchContract extends TestedNode {
 
         // Then
         assertThat(refused).isZero();
+    }
+
+    @Test
+    default void eachPatchIsOneRequest() {
+        var requests = new CopyOnWriteArrayList<String>();
+        Clock clock = Clock.systemUTC();
+        try (KubernetesClient counting = new KubernetesClientBuilder()
+                .withConfig(service().getConfiguration())
+                .withHttpClientBuilderConsumer(builder ->
+                        builder.addOrReplaceInterceptor("recorded", new Interceptor() {
+                            @Override
+                            public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
+                                requests.add(
+                                        request.method() + " " + request.uri().getPath());
+                            }
+                        }))
+                .build()) {
+            var nodes = new KubernetesNodeClient(
+                    counting, new NodeEventRecorder(counting, new CurrentLease(), clock), clock);
+            // A real control plane changes a new Node, too.
+            await().atMost(TIMEOUT).untilAsserted(() -> {
+                ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+                requests.clear();
+                TestedNode.succeeded(nodes.patchNode(observed, TestedNode.patchWithTaint(observed)));
+            });
+            TestedNode.succeeded(nodes.patchCondition(TestedNode.succeeded(nodes().read(NODE)), PROBLEM));
+
+            assertThat(requests)
+                    .containsExactly("PATCH /api/v1/nodes/" + NODE, "PATCH /api/v1/nodes/" + NODE + "/status");
+        }
+    }
+
+    @Test
+    default void cordonByHandStaysWhenOurTaintComesAndGoes() {
+        KubernetesNodeClient nodes = nodes();
+        merge("{\"spec\":{\"unschedulable\":true}}");
+
+        patch(nodes, TestedNode::patchWithTaint);
+        assertThat(read().getSpec().getUnschedulable()).isTrue();
+
+        ObservedNode clean = patch(
+                nodes,
+                observed -> new NodePatchPlan.Patch(
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+        assertThat(clean.unhealthyTaint()).isEmpty();
+        assertThat(clean.facts().unschedulable()).isTrue();
+        assertThat(read().getSpec().getUnschedulable()).isTrue();
+    }
+
+    @Test
+    default void hundredForeignTaintsStay() {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+        String taints = IntStream.range(0, 100)
+                .mapToObj(i -> "{\"key\":\"example.com/t%d\",\"effect\":\"NoSchedule\"}".formatted(i))
+                .collect(Collectors.joining(",", "[", "]"));
+        merge("{\"spec\":{\"taints\":" + taints + "}}");
+
+        // When
+        ObservedNode tainted = patch(nodes, TestedNode::patchWithTaint);
+        ObservedNode clean = patch(
+                nodes,
+                observed -> new NodePatchPlan.Patch(
+                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+
+        // Then
+        assertThat(tainted.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
+        assertThat(clean.unhealthyTaint()).isEmpty();
+        for (ObservedNode node : List.of(tainted, clean)) {
+            assertThat(node.taints())
+                    .extracting(Taint::key)
+                    .filteredOn(key -> key.startsWith("example.com/t"))
+                    .hasSize(100);
+        }
     }
 
     private void merge(String patch) {

@@ -39,8 +39,13 @@ interface TestedNode {
     /** A problem. */
     Condition PROBLEM = new Condition("True", "Xid79", "1 GPU out of service");
 
-    /** Client of the API server; stays open. */
+    /** Client of the API server who may do everything; stays open. */
     KubernetesClient client();
+
+    /** Client with the rights of the service. */
+    default KubernetesClient service() {
+        return client();
+    }
 
     @BeforeEach
     default void createNode() {
@@ -86,7 +91,7 @@ interface TestedNode {
     /** The adapter with a fixed clock. */
     default KubernetesNodeClient nodes() {
         Clock clock = Clock.fixed(Instant.parse("2026-03-01T10:00:00Z"), ZoneOffset.UTC);
-        return new KubernetesNodeClient(client(), new NodeEventRecorder(client(), heldLease(), clock), clock);
+        return new KubernetesNodeClient(service(), new NodeEventRecorder(service(), heldLease(), clock), clock);
     }
 
     /** The Node of a response that has one. */
