@@ -45,7 +45,8 @@ final class WhyCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static String ofFleet(FleetState fleet) {
+    /** Address of a health-service of the fleet. */
+    static String ofFleet(FleetState fleet) {
         return fleet.processes().stream()
                 .filter(process -> process.program().equals(Program.HEALTH.name()))
                 .map(process -> "http://127.0.0.1:" + process.ports().get("http"))

@@ -26,8 +26,15 @@ class GpufleetCommandTest {
 
     @Test
     void commandsThatNeedFleetNameTheStartCommand() {
-        for (String verb :
-                List.of("fault n 0 79", "clear n 0", "kubeconfig", "logs kafka", "status", "events", "drill")) {
+        for (String verb : List.of(
+                "fault n 0 79",
+                "clear n 0",
+                "kubeconfig",
+                "logs kafka",
+                "status",
+                "events",
+                "drill",
+                "freeze --reason a")) {
             assertThat(run(verb)).as(verb).isEqualTo(2);
             assertThat(errors.toString()).contains("no fleet runs here; './gpufleet up' starts one");
         }
@@ -37,6 +44,16 @@ class GpufleetCommandTest {
     void sizesOutOfBoundsAreReportedInOneLine() {
         assertThat(run("up --kubeconfig= --nodes 999")).isEqualTo(2);
         assertThat(errors.toString().strip()).isEqualTo("gpufleet: --nodes 999 is not usable: it takes 0 to 200");
+    }
+
+    @Test
+    void commandOfAnOperatorTakesAReason() {
+        for (String line : List.of("freeze", "unfreeze", "maintenance begin node-1")) {
+            assertThat(run(line)).as(line).isEqualTo(2);
+            assertThat(errors.toString()).contains("--reason=TEXT");
+        }
+        assertThat(run("maintenance pause node-1 --reason fan")).isEqualTo(2);
+        assertThat(errors.toString()).contains("expected one of [BEGIN, END]");
     }
 
     @Test

@@ -14,15 +14,16 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Reads the REST interface of a health-service. */
+/** Uses the REST interface of a health-service. */
 public final class HealthClient {
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final String server;
     private final String token;
 
     /**
-     * Reads from a server.
+     * Uses a server.
      *
      * @param server URL without a path
      * @param token Kubernetes token; empty where the server asks for none
@@ -38,17 +39,40 @@ public final class HealthClient {
 
     /** The explanation of a node; the exception of a refusal has the detail of the server. */
     public JsonNode why(String node) throws InterruptedException {
-        String path = "/v1/nodes/" + URLEncoder.encode(node, StandardCharsets.UTF_8) + "/why";
-        var request = HttpRequest.newBuilder(URI.create(server + path))
-                .version(HttpClient.Version.HTTP_1_1)
-                .timeout(TIMEOUT);
+        return send(HttpRequest.newBuilder(URI.create(ofNode(node) + "/why")), 200);
+    }
+
+    /** Issues a command about a node, for example {@code begin-maintenance}; returns once it is on the log. */
+    public void command(String node, String command, String reason) throws InterruptedException {
+        post(ofNode(node) + "/" + command, reason);
+    }
+
+    /** Issues a command about the fleet, for example {@code freeze}; returns once it is on the log. */
+    public void fleetCommand(String command, String reason) throws InterruptedException {
+        post(server + "/v1/" + command, reason);
+    }
+
+    private String ofNode(String node) {
+        return server + "/v1/nodes/" + URLEncoder.encode(node, StandardCharsets.UTF_8);
+    }
+
+    private void post(String address, String reason) throws InterruptedException {
+        String body = JSON.createObjectNode().put("reason", reason).toString();
+        var request = HttpRequest.newBuilder(URI.create(address))
+                .header("content-type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body));
+        var _ = send(request, 202);
+    }
+
+    private JsonNode send(HttpRequest.Builder request, int expected) throws InterruptedException {
+        request.version(HttpClient.Version.HTTP_1_1).timeout(TIMEOUT);
         if (!token.isEmpty()) {
             request.header("authorization", "Bearer " + token);
         }
         try (HttpClient client = HttpClient.newHttpClient()) {
             HttpResponse<String> response = client.send(request.build(), HttpResponse.BodyHandlers.ofString());
-            JsonNode body = new ObjectMapper().readTree(response.body());
-            if (response.statusCode() != 200) {
+            JsonNode body = JSON.readTree(response.body());
+            if (response.statusCode() != expected) {
                 throw new ConfigurationException("the health-service says " + response.statusCode() + ": "
                         + body.path("detail").asText());
             }

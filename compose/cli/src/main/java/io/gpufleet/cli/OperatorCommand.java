@@ -1,0 +1,92 @@
+package io.gpufleet.cli;
+
+import io.gpufleet.cli.health.HealthClient;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** Commands of operators that a health-service carries out; they are on the log once it answers. */
+abstract sealed class OperatorCommand implements Callable<Integer> {
+    /** Of the fake API server of a fleet. */
+    private static final String ADMINISTRATOR = "admin";
+
+    @ParentCommand
+    private GpufleetCommand parent = new GpufleetCommand();
+
+    @Option(names = "--reason", paramLabel = "TEXT", required = true, description = "why; one line, for other people")
+    private String reason = "";
+
+    @Option(
+            names = "--server",
+            paramLabel = "URL",
+            description = "another health-service, for example after 'kubectl port-forward'; its token is read from"
+                    + " GPUFLEET_TOKEN [the one of the fleet]")
+    private String server = "";
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Optional<String> token = Optional.ofNullable(System.getenv("GPUFLEET_TOKEN"));
+        HealthClient client = server.isEmpty()
+                ? new HealthClient(WhyCommand.ofFleet(parent.runningFleet()), token.orElse(ADMINISTRATOR))
+                : new HealthClient(server, token.orElse(""));
+        System.out.println(act(client, reason));
+        return 0;
+    }
+
+    /** Issues the command, and says what follows. */
+    abstract String act(HealthClient client, String because) throws InterruptedException;
+
+    /** {@code maintenance begin|end NODE}. */
+    @Command(
+            name = "maintenance",
+            description = "Declare that people work on a node, or that they are done.",
+            mixinStandardHelpOptions = true)
+    static final class Maintenance extends OperatorCommand {
+        private enum Bound {
+            BEGIN,
+            END
+        }
+
+        @Parameters(index = "0", paramLabel = "begin|end", description = "which of the two")
+        private Bound bound = Bound.BEGIN;
+
+        @Parameters(index = "1", paramLabel = "NODE", description = "name of a node")
+        private String node = "";
+
+        @Override
+        String act(HealthClient client, String because) throws InterruptedException {
+            client.command(node, bound.name().toLowerCase(Locale.ROOT) + "-maintenance", because);
+            return switch (bound) {
+                case BEGIN -> node + ": faults are recorded, and nothing new is done about them";
+                case END -> node + ": what was held back and is still true is done now";
+            };
+        }
+    }
+
+    /** {@code freeze}. */
+    @Command(
+            name = "freeze",
+            description = "Take nothing new out of service in the whole fleet, and change no Node object.",
+            mixinStandardHelpOptions = true)
+    static final class Freeze extends OperatorCommand {
+        @Override
+        String act(HealthClient client, String because) throws InterruptedException {
+            client.fleetCommand("freeze", because);
+            return "frozen until 'unfreeze'";
+        }
+    }
+
+    /** {@code unfreeze}. */
+    @Command(name = "unfreeze", description = "End the freeze of the fleet.", mixinStandardHelpOptions = true)
+    static final class Unfreeze extends OperatorCommand {
+        @Override
+        String act(HealthClient client, String because) throws InterruptedException {
+            client.fleetCommand("unfreeze", because);
+            return "not frozen any more; what was held back and is still true is done now";
+        }
+    }
+}
