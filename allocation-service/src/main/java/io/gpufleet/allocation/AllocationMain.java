@@ -71,6 +71,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -83,6 +84,7 @@ public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
     private static final String NAME = "allocation-service";
     private static final int CONCURRENT_CALLS = 8;
+    private static final int BACKGROUND_CALLS = 4;
     private static final int WAITING_READS = 256;
     private static final int MAX_USAGE_INTERVALS = 500_000;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
@@ -188,21 +190,25 @@ public final class AllocationMain {
 
     private QuotaDecider decider() {
         var quotas = new KubernetesQuotaClient(client, lists, quotaLease, clock);
-        var calls = shutdown.add(
-                "quota calls",
-                Executors.newFixedThreadPool(
-                        CONCURRENT_CALLS,
-                        Thread.ofVirtual().name("quota-call-", 0).factory()));
+        var calls = calls("quota-call", CONCURRENT_CALLS);
+        var background = calls("quota-background-call", BACKGROUND_CALLS);
         return new QuotaDecider(
                 decider -> new QuotaLeader(
                         quotas,
                         bus.instance(),
                         quotaLease,
-                        new QuotaExecutors(decider, calls),
+                        new QuotaExecutors(decider, calls, background),
                         clock,
                         System::nanoTime),
                 health,
                 System::nanoTime);
+    }
+
+    private ExecutorService calls(String name, int number) {
+        return shutdown.add(
+                name + "s",
+                Executors.newFixedThreadPool(
+                        number, Thread.ofVirtual().name(name + "-", 0).factory()));
     }
 
     private QuotaElection election(QuotaDecider decider, String address) {

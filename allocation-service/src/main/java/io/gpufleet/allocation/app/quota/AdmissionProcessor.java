@@ -24,6 +24,9 @@ final class AdmissionProcessor {
     static final AdmissionDecision NOT_LEADER =
             new AdmissionDecision.Unavailable("this replica of allocation-service is not the quota leader; retry");
 
+    private static final AdmissionDecision LATE =
+            new AdmissionDecision.Unavailable("the review waited too long for the quota leader; retry");
+
     /** Less than the 3 s that the API server waits. */
     private static final Duration TIMEOUT = Duration.ofMillis(2_200);
 
@@ -43,6 +46,11 @@ final class AdmissionProcessor {
     void decide(QuotaFencingToken lease, QuotaLeader.PendingAdmission request) {
         AdmissionRequest asked = request.request();
         String namespace = asked.pod().namespace();
+        if (nanos.getAsLong() - request.sinceNanos() > TIMEOUT.toNanos()) {
+            // Nobody waits for the answer any more: a reservation would block others for a pod that is not created.
+            request.answer().complete(LATE);
+            return;
+        }
         var evaluation = QuotaEvaluator.evaluate(state, asked, nanos.getAsLong());
         evaluation.reservation().ifPresent(reservation -> reserve(asked, reservation));
         boolean admitted = evaluation.decision() instanceof AdmissionDecision.Admitted;
@@ -56,7 +64,7 @@ final class AdmissionProcessor {
                         asked.pod().uid(),
                         evaluation.decision(),
                         QuotaEvaluator.requiredEscrow(state, namespace),
-                        nanos.getAsLong(),
+                        request.sinceNanos(),
                         request.answer()));
     }
 

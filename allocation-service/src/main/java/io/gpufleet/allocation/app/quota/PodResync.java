@@ -6,6 +6,7 @@ import io.gpufleet.allocation.model.quota.QuotaFencingToken;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Duration;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +17,9 @@ import org.slf4j.LoggerFactory;
 final class PodResync {
     private static final Logger LOG = LoggerFactory.getLogger(PodResync.class);
     private static final long INTERVAL = Duration.ofMinutes(10).toNanos();
+    /** Between two lists: 100,000 pods are 200 pages, and pods that are never created may fall due at any time. */
+    private static final long PAUSE = Duration.ofSeconds(10).toNanos();
+
     private static final long RETRY = Duration.ofSeconds(2).toNanos();
 
     private final QuotaClient client;
@@ -27,6 +31,8 @@ final class PodResync {
     private long retryAt;
     private long carriedOverSince;
     private String failure = "";
+    /** What waits for a list that starts after the present one. */
+    private @Nullable Runnable following;
 
     PodResync(QuotaClient client, QuotaState state, QuotaExecutors executors, LongSupplier nanos) {
         this.client = client;
@@ -59,14 +65,19 @@ final class PodResync {
         }
     }
 
-    /** Starts a list unless one is under way; {@code done} runs after it was applied, not after a failure. */
+    /**
+     * Starts a list, or lets it follow the one that is under way; {@code done} runs after it was applied, not after a
+     * failure.
+     */
     void list(Runnable done) {
         if (listing) {
+            following = done;
             return;
         }
         listing = true;
+        following = null;
         long start = nanos.getAsLong();
-        executors.api().execute(() -> {
+        executors.background().execute(() -> {
             Runnable result;
             try {
                 client.gpuPods(page -> executors
@@ -80,9 +91,17 @@ final class PodResync {
         });
     }
 
+    private void follow() {
+        Runnable next = following;
+        if (next != null) {
+            list(next);
+        }
+    }
+
     private void listed(long start, Runnable done) {
         listing = false;
         listedAt = start;
+        retryAt = nanos.getAsLong() + PAUSE;
         failure = "";
         long due = start - QuotaFencingToken.RESERVATION_TTL.toNanos();
         state.apply(new QuotaEvent.PodsListed(start));
@@ -91,6 +110,7 @@ final class PodResync {
             state.apply(new QuotaEvent.CarryOverCleared());
         }
         done.run();
+        follow();
     }
 
     private void failed(String message) {
@@ -98,5 +118,6 @@ final class PodResync {
         failure = message;
         retryAt = nanos.getAsLong() + RETRY;
         LOG.atWarn().addKeyValue("error", message).log("pods cannot be listed, retrying");
+        follow();
     }
 }

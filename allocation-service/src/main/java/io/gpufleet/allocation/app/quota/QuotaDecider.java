@@ -53,7 +53,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     /** Decides on a pod. Completes after the escrow that the answer needs is written. */
     public CompletionStage<AdmissionDecision> decide(GpuPod pod, boolean dryRun) {
         var answer = new CompletableFuture<AdmissionDecision>();
-        var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer);
+        var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), nanos.getAsLong(), answer);
         commands.add(() -> {
             try {
                 leader.decide(pending);

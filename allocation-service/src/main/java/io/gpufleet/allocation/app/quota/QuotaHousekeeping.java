@@ -128,7 +128,7 @@ final class QuotaHousekeeping {
                             != state.namespaceLabel(namespace, QuotaLeader.NAMESPACE_LABEL)
                                     .equals("enforce")
                     && labelling.add(namespace)) {
-                executors.api().execute(() -> label(namespace, enforced));
+                executors.background().execute(() -> label(namespace, enforced));
             }
         }
     }

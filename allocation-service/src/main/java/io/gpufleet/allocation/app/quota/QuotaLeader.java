@@ -37,8 +37,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(QuotaLeader.class);
     private static final Duration RENEW_INTERVAL = Duration.ofSeconds(2);
 
-    /** A request whose answer is awaited. */
-    record PendingAdmission(AdmissionRequest request, CompletableFuture<AdmissionDecision> answer) {}
+    /** A request whose answer is awaited since a monotonic time. */
+    record PendingAdmission(AdmissionRequest request, long sinceNanos, CompletableFuture<AdmissionDecision> answer) {}
 
     /** A term that begins: it leads once every quota has its token and the pods are listed. */
     private record Candidacy(QuotaFencingToken lease, Set<String> unacquired) {}

@@ -244,7 +244,7 @@ final class QuotaStatusWriter {
 
     /** Tells the owner of a quota why it is not in force; a quota that cannot even be told so is logged only. */
     void report(QuotaClient.QuotaProblem problem) {
-        executors.api().execute(() -> {
+        executors.background().execute(() -> {
             try {
                 active.require("status of gpuquota/" + problem.quota());
                 client.reportProblem(problem);

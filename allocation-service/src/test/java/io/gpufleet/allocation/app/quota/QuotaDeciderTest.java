@@ -29,7 +29,7 @@ class QuotaDeciderTest {
                         cluster,
                         "r0",
                         lease,
-                        new QuotaExecutors(thread, Runnable::run),
+                        new QuotaExecutors(thread, Runnable::run, Runnable::run),
                         Clock.systemUTC(),
                         System::nanoTime),
                 health,

@@ -34,6 +34,23 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
     }
 
     @Test
+    void termThatBeginsDuringTheListOfTheFormerOneLeadsAfterItsOwnList() {
+        enforce("A100", 10);
+        Replica replica = new Replica("r0").listed();
+        replica.backgroundAnswered = false;
+        replica.begin();
+        replica.end();
+        replica.begin();
+        assertThat(replica.leader.isLeader()).isFalse();
+        // When
+        replica.backgroundAnswered = true;
+        replica.settle();
+        // Then
+        assertThat(replica.leader.isLeader()).isTrue();
+        assertThat(replica.admits(10)).isTrue();
+    }
+
+    @Test
     void resigningLeaderLowersEscrowToWhatIsUsed() {
         enforce("A100", 10);
         Replica old = active("r0");

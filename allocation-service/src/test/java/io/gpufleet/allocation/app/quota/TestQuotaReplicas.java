@@ -17,6 +17,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Replicas that lead the quotas of one cluster, one after the other or at once. */
 class TestQuotaReplicas {
@@ -35,11 +36,20 @@ class TestQuotaReplicas {
         /** Whether calls to the API server are answered; those that are not wait. */
         boolean answered = true;
 
+        /** Whether calls to the API server are answered for which no admission waits. */
+        boolean backgroundAnswered = true;
+
         private final Deque<Runnable> calls = new ArrayDeque<>();
+        final Deque<Runnable> backgroundCalls = new ArrayDeque<>();
 
         Replica(String name) {
             leader = new QuotaLeader(
-                    cluster, name, active, new QuotaExecutors(tasks::add, calls::add), CLOCK, () -> now);
+                    cluster,
+                    name,
+                    active,
+                    new QuotaExecutors(tasks::add, calls::add, backgroundCalls::add),
+                    CLOCK,
+                    () -> now);
             TestQuotas.cluster().forEach(leader::observe);
         }
 
@@ -53,14 +63,20 @@ class TestQuotaReplicas {
 
         /** Runs what waits, until nothing does. */
         Replica settle() {
-            while (!tasks.isEmpty() || (answered && !calls.isEmpty())) {
-                if (tasks.isEmpty()) {
-                    calls.removeFirst().run();
-                } else {
-                    tasks.removeFirst().run();
-                }
+            for (Runnable next = next(); next != null; next = next()) {
+                next.run();
             }
             return this;
+        }
+
+        private @Nullable Runnable next() {
+            if (!tasks.isEmpty()) {
+                return tasks.removeFirst();
+            }
+            if (answered && !calls.isEmpty()) {
+                return calls.removeFirst();
+            }
+            return backgroundAnswered ? backgroundCalls.pollFirst() : null;
         }
 
         Replica begin() {
@@ -113,8 +129,12 @@ class TestQuotaReplicas {
         }
 
         CompletableFuture<AdmissionDecision> ask(GpuPod pod, boolean dryRun) {
+            return ask(pod, dryRun, now);
+        }
+
+        CompletableFuture<AdmissionDecision> ask(GpuPod pod, boolean dryRun, long sinceNanos) {
             var answer = new CompletableFuture<AdmissionDecision>();
-            leader.decide(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), answer));
+            leader.decide(new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), sinceNanos, answer));
             leader.pump();
             return answer;
         }
@@ -149,6 +169,11 @@ class TestQuotaReplicas {
 
     QuotaEvent observation(GpuPod pod) {
         return new QuotaEvent.PodObserved(pod, now);
+    }
+
+    /** A monotonic time that has passed. */
+    long before(Duration time) {
+        return now - time.toNanos();
     }
 
     void advance(Duration time) {
