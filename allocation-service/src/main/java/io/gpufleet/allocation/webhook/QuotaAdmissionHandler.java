@@ -16,6 +16,7 @@ import java.util.concurrent.CompletionStage;
 /** Answers AdmissionReviews of {@code admission.k8s.io/v1} by the quota decider of this replica. */
 public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
     private static final int FORBIDDEN = 403;
+    private static final int TOO_MANY_REQUESTS = 429;
     private static final Set<String> REVIEWED = Set.of("CREATE", "UPDATE");
 
     private final QuotaDecider decider;
@@ -61,6 +62,10 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
                 .thenApply(decision -> response(request, decision));
     }
 
+    private static JsonObject status(int code, String reason, String message) {
+        return new JsonObject().put("code", code).put("reason", reason).put("message", message);
+    }
+
     private static byte[] response(JsonObject request, AdmissionDecision decision) {
         var response = new JsonObject().put("uid", request.getString("uid", ""));
         switch (decision) {
@@ -71,13 +76,14 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
                 }
             }
             case AdmissionDecision.Denied(String message) ->
+                response.put("allowed", false).put("status", status(FORBIDDEN, "Forbidden", message));
+            // The API server passes it on as Retry-After, and the clients of Kubernetes wait so long.
+            case AdmissionDecision.Throttled(String message) ->
                 response.put("allowed", false)
                         .put(
                                 "status",
-                                new JsonObject()
-                                        .put("code", FORBIDDEN)
-                                        .put("reason", "Forbidden")
-                                        .put("message", message));
+                                status(TOO_MANY_REQUESTS, "TooManyRequests", message)
+                                        .put("details", new JsonObject().put("retryAfterSeconds", 1)));
             case AdmissionDecision.Unavailable(String message) -> throw new UnavailableException(message);
         }
         return new JsonObject()

@@ -27,6 +27,9 @@ final class AdmissionProcessor {
     private static final AdmissionDecision LATE =
             new AdmissionDecision.Unavailable("the review waited too long for the quota leader; retry");
 
+    /** Bounds the memory of pods that are admitted and never created; each counts until a list, 70 s or more later. */
+    static final int MAX_RESERVATIONS = 30_000;
+
     /** Less than the 3 s that the API server waits. */
     private static final Duration TIMEOUT = Duration.ofMillis(2_200);
 
@@ -34,6 +37,7 @@ final class AdmissionProcessor {
     private final QuotaStatusWriter writer;
     private final QuotaHousekeeping housekeeping;
     private final LongSupplier nanos;
+    private final NamespaceRateLimit rate = new NamespaceRateLimit();
     private final PendingAdmissionResponses pending = new PendingAdmissionResponses();
 
     AdmissionProcessor(QuotaState state, QuotaStatusWriter writer, QuotaHousekeeping housekeeping, LongSupplier nanos) {
@@ -51,6 +55,11 @@ final class AdmissionProcessor {
             request.answer().complete(LATE);
             return;
         }
+        Optional<AdmissionDecision> excess = excess(namespace);
+        if (excess.isPresent()) {
+            request.answer().complete(excess.get());
+            return;
+        }
         var evaluation = QuotaEvaluator.evaluate(state, asked, nanos.getAsLong());
         evaluation.reservation().ifPresent(reservation -> reserve(asked, reservation));
         boolean admitted = evaluation.decision() instanceof AdmissionDecision.Admitted;
@@ -66,6 +75,27 @@ final class AdmissionProcessor {
                         QuotaEvaluator.requiredEscrow(state, namespace),
                         request.sinceNanos(),
                         request.answer()));
+    }
+
+    /** What is answered where too much is asked: a quota that only warns refuses nothing then either. */
+    private Optional<AdmissionDecision> excess(String namespace) {
+        if (state.covering(namespace).isEmpty()) {
+            return Optional.empty();
+        }
+        String reason = "";
+        if (!rate.permits(namespace, nanos.getAsLong())) {
+            reason = "namespace %s creates more than %d pods with GPUs a second; retry in a second"
+                    .formatted(namespace, NamespaceRateLimit.PER_SECOND);
+        } else if (state.reservations().size() >= MAX_RESERVATIONS) {
+            reason = "%d pods were admitted and are not created yet; retry in a second".formatted(MAX_RESERVATIONS);
+        }
+        if (reason.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                QuotaEvaluator.isEnforced(state, namespace)
+                        ? new AdmissionDecision.Throttled(reason)
+                        : new AdmissionDecision.Admitted(List.of("not compared with its GpuQuota: " + reason)));
     }
 
     private void reserve(AdmissionRequest request, CountedPod reservation) {

@@ -13,6 +13,9 @@ public sealed interface AdmissionDecision {
     /** The pod is denied; the message names the reason and the remedy in one line. */
     record Denied(String message) implements AdmissionDecision {}
 
+    /** Nothing was decided on the pod, because there are too many; its creator tries again in a second. */
+    record Throttled(String message) implements AdmissionDecision {}
+
     /** No replica can decide now; the API server applies the failure policy of the webhook. */
     record Unavailable(String message) implements AdmissionDecision {}
 }

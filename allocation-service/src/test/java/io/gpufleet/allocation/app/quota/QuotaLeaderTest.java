@@ -146,50 +146,6 @@ class QuotaLeaderTest extends TestQuotaReplicas {
     }
 
     @Test
-    void podsThatAreAdmittedAndNeverCreatedCauseFewLists() {
-        enforce("A100", 10_000);
-        Replica replica = active("r0");
-        int lists = cluster.lists();
-        // When
-        for (int second = 0; second < 300; second++) {
-            assertThat(replica.admits(1)).isTrue();
-            advance(Duration.ofSeconds(1));
-            replica.tick();
-        }
-        // Then
-        assertThat(cluster.lists() - lists).isBetween(10, 24);
-        assertThat(cluster.present("q").status().escrow().get("A100")).isLessThan(10_000);
-    }
-
-    @Test
-    void reviewForWhichNobodyWaitsAnyMoreReservesNothing() {
-        enforce("A100", 2);
-        Replica replica = active("r0");
-        // When the thread was held up for longer than the API server waits
-        var late = replica.ask(a100Pod(2), false, before(Duration.ofSeconds(4)));
-        replica.settle();
-        // Then
-        assertThat(late.join()).isInstanceOf(AdmissionDecision.Unavailable.class);
-        assertThat(replica.admits(2)).isTrue();
-    }
-
-    @Test
-    void callsThatHangBesideAdmissionDelayNoAnswer() {
-        enforce("A100", 100);
-        Replica replica = active("r0");
-        replica.backgroundAnswered = false;
-        for (int i = 0; i < 50; i++) {
-            replica.observe(new QuotaEvent.NamespaceObserved("n" + i, Map.of(QuotaLeader.NAMESPACE_LABEL, "enforce")));
-        }
-        // When labels are to be written, and pods to be listed
-        advance(Duration.ofMinutes(11));
-        replica.tick();
-        // Then
-        assertThat(replica.backgroundCalls).hasSizeGreaterThan(50);
-        assertThat(replica.admits(100)).isTrue();
-    }
-
-    @Test
     void reservationWithPodStays() {
         enforce("A100", 2);
         Replica replica = active("r0");
