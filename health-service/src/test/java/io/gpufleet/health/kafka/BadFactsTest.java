@@ -51,17 +51,15 @@ class BadFactsTest {
     }
 
     private void daemon(String node, long epoch, EventType type, Message payload) {
+        daemon(node, epoch, type, payload, new EventTime(nodes.now(), nodes.now(), 0));
+    }
+
+    private void daemon(String node, long epoch, EventType type, Message payload, EventTime time) {
         sequence++;
         Topic topic = type == EventType.NODE_ANNOUNCED ? Topic.INVENTORY : Topic.HEALTH;
         Instant at = nodes.now();
         var envelope = new Envelope(
-                new EventId(node, epoch, topic, sequence),
-                new EventSource.Node("c1", node),
-                type,
-                "",
-                node,
-                new EventTime(at, at, 0),
-                "");
+                new EventId(node, epoch, topic, sequence), new EventSource.Node("c1", node), type, "", node, time, "");
         try {
             nodes.event(new Inbound.Event(envelope, payload, at, false));
         } catch (IllegalArgumentException refused) {
@@ -159,6 +157,29 @@ class BadFactsTest {
 
         assertThat(state(NODE).boot().id()).isEqualTo("boot-1");
         assertThat(state(NODE).tainted()).isTrue();
+    }
+
+    @Test
+    void wallClockOfADaemonDecidesNothing() {
+        daemon(NODE, 1_000, EventType.FAULT_OBSERVED, observed("boot-1", xid(79)), new EventTime(FAR, FAR, 0));
+
+        assertThat(state(NODE).tainted()).isTrue();
+        assertThat(state(NODE).health().since()).isBefore(FAR);
+    }
+
+    @Test
+    void faultOfAnyAgeIsNoErrorAndAnOldOneActsNot() {
+        for (long age : new long[] {Long.MAX_VALUE, Duration.ofDays(400).toMillis()}) {
+            daemon(
+                    NODE,
+                    1_000,
+                    EventType.FAULT_OBSERVED,
+                    observed("boot-1", xid(79)),
+                    new EventTime(nodes.now(), nodes.now(), age));
+
+            assertThat(inService(NODE)).as("%d ms", age).isTrue();
+        }
+        assertThat(deadLetters).isEmpty();
     }
 
     @Test
