@@ -59,7 +59,7 @@ public final class ClusterWatch implements AutoCloseable {
                         .withLimit(PAGE)
                         .runnableInformer(0)
                         .removeNamespaceIndex()
-                        .itemStore(new ReducedPods()),
+                        .itemStore(new ReducedPods(client.getKubernetesSerialization())),
                 pod -> {
                     if (PodMapper.mayRequestGpus(pod)) {
                         listener.podUpdated(PodMapper.observed(pod, false));

@@ -1,5 +1,7 @@
 package io.gpufleet.allocation.kubernetes;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -7,8 +9,11 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import io.fabric8.kubernetes.api.model.PodStatusBuilder;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,10 +22,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pods as the informer remembers them: of a pod without extended resources its name and version, of one with them what PodMapper reads.
- * The handlers still receive each pod as it came.
+ * Kept as JSON: the objects of one small pod take 6 KB, most of it empty lists and maps. The handlers still receive each pod as it came.
  */
 final class ReducedPods implements ItemStore<Pod> {
-    private final Map<String, Pod> pods = new ConcurrentHashMap<>();
+    private final Map<String, byte[]> pods = new ConcurrentHashMap<>();
+    private final KubernetesSerialization serialization;
+
+    ReducedPods(KubernetesSerialization serialization) {
+        this.serialization = serialization;
+    }
 
     static Pod reduce(Pod pod) {
         return PodMapper.mayRequestGpus(pod)
@@ -40,7 +50,7 @@ final class ReducedPods implements ItemStore<Pod> {
                                 .withInitContainers(reduce(pod.getSpec().getInitContainers()))
                                 .withContainers(reduce(pod.getSpec().getContainers()))
                                 .build())
-                        .withStatus(pod.getStatus())
+                        .withStatus(reduce(pod.getStatus()))
                         .build()
                 : new PodBuilder()
                         .withMetadata(metadata(pod.getMetadata()).build())
@@ -67,6 +77,16 @@ final class ReducedPods implements ItemStore<Pod> {
                         .toList();
     }
 
+    private static @Nullable PodStatus reduce(@Nullable PodStatus status) {
+        return status == null
+                ? null
+                : new PodStatusBuilder()
+                        .withPhase(status.getPhase())
+                        .withContainerStatuses(status.getContainerStatuses())
+                        .withInitContainerStatuses(status.getInitContainerStatuses())
+                        .build();
+    }
+
     @Override
     public String getKey(Pod pod) {
         return Cache.metaNamespaceKeyFunc(pod);
@@ -74,12 +94,12 @@ final class ReducedPods implements ItemStore<Pod> {
 
     @Override
     public @Nullable Pod put(String key, Pod pod) {
-        return pods.put(key, reduce(pod));
+        return pod(pods.put(key, serialization.asJson(reduce(pod)).getBytes(UTF_8)));
     }
 
     @Override
     public @Nullable Pod remove(String key) {
-        return pods.remove(key);
+        return pod(pods.remove(key));
     }
 
     @Override
@@ -89,7 +109,7 @@ final class ReducedPods implements ItemStore<Pod> {
 
     @Override
     public Stream<Pod> values() {
-        return pods.values().stream();
+        return pods.values().stream().map(json -> serialization.unmarshal(new String(json, UTF_8), Pod.class));
     }
 
     @Override
@@ -99,7 +119,11 @@ final class ReducedPods implements ItemStore<Pod> {
 
     @Override
     public @Nullable Pod get(String key) {
-        return pods.get(key);
+        return pod(pods.get(key));
+    }
+
+    private @Nullable Pod pod(byte @Nullable [] json) {
+        return json == null ? null : serialization.unmarshal(new String(json, UTF_8), Pod.class);
     }
 
     @Override
