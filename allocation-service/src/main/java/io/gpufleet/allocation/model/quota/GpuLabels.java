@@ -15,7 +15,10 @@ import java.util.stream.Collectors;
 
 /** GPUs by the labels of a node, or by those that a pod demands of its node: of nodes without a daemon, and of pools at zero. */
 final class GpuLabels {
-    /** Of GKE, Karpenter and EKS on AWS, Karpenter on Azure. */
+    /**
+     * Of GKE, Karpenter and EKS on AWS, Karpenter on Azure: as in the EKS user guide, "Create a node pool for EKS Auto
+     * Mode", and in "Configure node pools for node auto-provisioning" of the AKS documentation.
+     */
     private static final List<String> CLOUD_LABELS = List.of(
             "cloud.google.com/gke-accelerator",
             "karpenter.k8s.aws/instance-gpu-name",
