@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -139,7 +140,10 @@ public final class WebhookServer implements AutoCloseable {
         BoundHttpServer opened = server;
         if (opened != null) {
             ending = true;
-            Thread.sleep(LEAVE);
+            vertx.timer(LEAVE.toMillis(), TimeUnit.MILLISECONDS)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get();
             opened.close();
         }
     }
