@@ -14,7 +14,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -22,7 +21,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the committed events of a topic: those of a time before the start, then what is appended. Skips what is unreadable. */
+/**
+ * Reads the committed events of a topic: those of a time before the start, then what is appended. Skips what is unreadable,
+ * and, with an error in the log, what its reaction cannot take; anything else that fails is tried again.
+ */
 public final class TopicFollower implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicFollower.class);
     private static final Duration POLL = Duration.ofMillis(500);
@@ -43,6 +45,9 @@ public final class TopicFollower implements AutoCloseable {
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean open = true;
+    /** Why the topic is not read now; empty while it is. Of the thread. */
+    private String failure = "";
+
     private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
     private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
@@ -71,15 +76,24 @@ public final class TopicFollower implements AutoCloseable {
             try (var consumer = consumer()) {
                 current = consumer;
                 follow(consumer);
-            } catch (KafkaException failed) {
-                if (open) {
-                    LOG.atWarn()
-                            .addKeyValue("topic", codec.topics().name(followed.topic()))
-                            .addKeyValue("error", failed.getMessage())
-                            .log("topic cannot be read, retrying");
-                    pause();
-                }
+            } catch (RuntimeException failed) {
+                retry(failed);
             }
+        }
+    }
+
+    /** One line for each kind of failure, however often it is tried again. */
+    private void retry(RuntimeException failed) {
+        String reason = String.valueOf(failed.getMessage());
+        if (open) {
+            if (!reason.equals(failure)) {
+                LOG.atWarn()
+                        .addKeyValue("topic", codec.topics().name(followed.topic()))
+                        .addKeyValue("error", reason)
+                        .log("topic cannot be read, retrying");
+            }
+            failure = reason;
+            pause();
         }
     }
 
@@ -90,7 +104,7 @@ public final class TopicFollower implements AutoCloseable {
         while (open) {
             consumer.poll(POLL).forEach(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event) {
-                    reaction.event(event);
+                    react(event);
                 }
             });
             if (!loaded
@@ -98,6 +112,19 @@ public final class TopicFollower implements AutoCloseable {
                 loaded = true;
                 reaction.loaded();
             }
+            failure = "";
+        }
+    }
+
+    private void react(DecodedRecord.Event event) {
+        try {
+            reaction.event(event);
+        } catch (RuntimeException refused) {
+            LOG.atError()
+                    .addKeyValue("topic", codec.topics().name(followed.topic()))
+                    .addKeyValue("id", event.envelope().id())
+                    .setCause(refused)
+                    .log("event skipped");
         }
     }
 
