@@ -2,6 +2,7 @@ package io.gpufleet.health.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Message;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.config.PolicyTexts;
 import io.gpufleet.health.model.HealthMachine;
@@ -10,6 +11,7 @@ import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.RecoveryAction;
@@ -18,21 +20,29 @@ import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Random;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Stories of whole fleets without any limit: what the policies alone would do to them. */
 class FleetShownTest {
     private static final int GPUS = 4;
+    private static final int[] BENIGN = {13, 31, 43, 45, 63, 94};
 
     private ProjectedNodes nodes = nodes(PolicyFile.load("nvidia"));
 
     private static ProjectedNodes nodes(HealthPolicy policy) {
-        return new ProjectedNodes(
-                new HealthProjection(new HealthMachine(policy, Duration.ofMinutes(10)), DisruptionBudgets.NONE),
-                NodeScenario.START);
+        return new ProjectedNodes(projection(policy), NodeScenario.START);
+    }
+
+    private static HealthProjection projection(HealthPolicy policy) {
+        return new HealthProjection(new HealthMachine(policy, Duration.ofMinutes(10)), DisruptionBudgets.NONE);
     }
 
     private void fleet(int count) {
@@ -111,7 +121,7 @@ class FleetShownTest {
                         "node-" + gpu / GPUS,
                         Topic.HEALTH,
                         EventType.FAULT_CLEARED,
-                        io.gpufleet.proto.health.v1.FaultCleared.newBuilder()
+                        FaultCleared.newBuilder()
                                 .setBootId("boot-1")
                                 .setFault(cleared.setDeviceUuid(gpu(gpu / GPUS, gpu % GPUS)))
                                 .setProof("links are up")
@@ -157,23 +167,78 @@ class FleetShownTest {
         assertThat(tainted()).isZero();
     }
 
-    @Test
-    void fatalFaultsAmongBenignOnesAreExactlyThoseThatTaint() {
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void fatalFaultsAmongBenignOnesAreExactlyThoseThatTaintWhateverIsKilled(long seed) {
         // Given
-        fleet(2_000);
-        int[] benign = {13, 31, 43, 45, 63, 94};
+        var random = new Random(seed);
+        fleet(10_005);
+        var faulty = new ArrayList<>(IntStream.range(0, 2_000).boxed().toList());
+        Collections.shuffle(faulty, random);
 
-        // When
-        IntStream.range(0, 2_000)
-                .boxed()
-                .sorted(java.util.Comparator.comparing(node -> new Random(node).nextInt()))
-                .forEach(node -> fault(node, node % GPUS, xid(node < 200 ? 79 : benign[node % benign.length])));
+        // When: a batch of events either survives, or the replica dies before or after it was committed
+        for (int from = 0; from < faulty.size(); from += 100) {
+            List<Integer> batch = faulty.subList(from, from + 100);
+            int kill = random.nextInt(4);
+            if (kill == 0) {
+                nodes.undone(() -> batch.forEach(this::fatalOrBenign));
+                killed();
+            }
+            batch.forEach(this::fatalOrBenign);
+            if (kill == 1) {
+                killed();
+            }
+        }
 
         // Then
         assertThat(tainted()).isEqualTo(200);
         assertThat(withdrawn()).isEqualTo(200);
         assertThat(count(state -> Integer.parseInt(state.node().name().substring("node-".length())) < 200))
                 .isEqualTo(200);
+    }
+
+    private void fatalOrBenign(int node) {
+        fault(node, node % GPUS, xid(node < 200 ? 79 : BENIGN[node % BENIGN.length]));
+    }
+
+    private void killed() {
+        nodes = nodes.restored(projection(PolicyFile.load("nvidia")));
+    }
+
+    @Test
+    void rollingDriverUpgradeTaintsNothingSoThatDriverPodsSchedule() {
+        for (String pack : new String[] {"nvidia", "conservative", "aggressive"}) {
+            nodes = nodes(PolicyFile.load(pack));
+            fleet(72);
+
+            for (int from = 0; from < 72; from += 8) {
+                int wave = from;
+                IntStream.range(wave, wave + 8).forEach(node -> driver(node, EventType.FAULT_OBSERVED));
+                for (int minute = 0; minute < 15; minute++) {
+                    nodes.advance(Duration.ofMinutes(1));
+                    tickAll(72);
+                    assertThat(tainted()).as(pack).isZero();
+                }
+                IntStream.range(wave, wave + 8).forEach(node -> driver(node, EventType.FAULT_CLEARED));
+                tickAll(72);
+            }
+
+            assertThat(tainted()).as(pack).isZero();
+            assertThat(withdrawn()).as(pack).isZero();
+        }
+    }
+
+    /** The driver of a node goes, or is back. */
+    private void driver(int node, EventType type) {
+        Fault.Builder gone = kind(FaultKind.FAULT_KIND_DRIVER);
+        Message payload = type == EventType.FAULT_OBSERVED
+                ? FaultObserved.newBuilder().setBootId("boot-1").setFault(gone).build()
+                : FaultCleared.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(gone)
+                        .setProof("the driver answers")
+                        .build();
+        nodes.daemon("node-" + node, Topic.HEALTH, type, payload);
     }
 
     @Test

@@ -91,6 +91,15 @@ final class ProjectedNodes implements States<NodeState> {
         projection.undone(changed, this);
     }
 
+    /** What the next replica has after a kill: the states as the changelog kept them, and a projection without a memory. */
+    ProjectedNodes restored(HealthProjection next) {
+        var restored = new ProjectedNodes(next, now);
+        restored.sequence = sequence;
+        states.forEach((node, state) -> restored.states.put(node, next.read(node, projection.write(node, state))));
+        next.restarted(restored, now);
+        return restored;
+    }
+
     private Effects<NodeState> apply(Effects<NodeState> effects) {
         states.keySet().removeAll(effects.forgotten());
         states.putAll(effects.states());
