@@ -1,5 +1,6 @@
 package io.gpufleet.health;
 
+import io.gpufleet.health.kafka.HistoryReader;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecoveryAction;
@@ -10,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -71,6 +73,18 @@ record PolicyArguments(List<String> words, Map<String, String> options) {
             case "recovery-action" -> FaultCode.recovery(constant(RecoveryAction.values(), "recovery-action", number));
             default -> FaultCode.of(constant(FaultKind.values(), "fault", kind));
         };
+    }
+
+    /** The id of {@code event ID}, of an event that the policy decides about; empty for a fault. */
+    Optional<String> event() {
+        if (!words.get(1).equals("event")) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(HistoryReader.signalId(words.size() > 2 ? words.get(2) : ""));
+        } catch (IllegalArgumentException wrong) {
+            throw new ConfigurationException(String.valueOf(wrong.getMessage()));
+        }
     }
 
     private static int number(String kind, String text) {

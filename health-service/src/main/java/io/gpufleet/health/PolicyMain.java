@@ -10,15 +10,19 @@ import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.RuleTiming;
+import io.gpufleet.health.model.replay.EventReplay;
+import io.gpufleet.health.model.replay.ExplainedEvent;
 import io.gpufleet.health.model.replay.PolicyComparison;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.runtime.bus.BusConfig;
 import java.io.PrintStream;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.KafkaException;
 
@@ -27,9 +31,9 @@ import org.apache.kafka.common.KafkaException;
  * line on standard error; 3: Kafka does not answer.
  */
 public final class PolicyMain {
-    private static final String USAGE =
-            "policy check FILE | policy explain xid N [--policy P] | policy diff A B [--from 7d];"
-                    + " a policy is nvidia, conservative, aggressive or a file";
+    private static final String USAGE = "policy check FILE | policy explain xid N [--policy P]"
+            + " | policy explain event ID [--policy P] [--from 7d] | policy diff A B [--from 7d];"
+            + " a policy is nvidia, conservative, aggressive or a file";
 
     private final PrintStream out;
     private final PrintStream err;
@@ -54,7 +58,11 @@ public final class PolicyMain {
             if (command.equals("check") && operands == 1) {
                 return check(parsed.words().get(1));
             } else if (command.equals("explain") && (operands == 1 || operands == 2)) {
-                return explain(parsed.fault(), policy(parsed.option("--policy")));
+                HealthPolicy policy = policy(parsed.option("--policy"));
+                Optional<String> event = parsed.event();
+                return event.isPresent()
+                        ? explain(event.get(), policy, parsed.from())
+                        : explain(parsed.fault(), policy);
             } else if (command.equals("diff") && operands == 2) {
                 return diff(parsed);
             }
@@ -99,22 +107,51 @@ public final class PolicyMain {
                 + timing.threshold().within();
     }
 
+    private int explain(String event, HealthPolicy policy, Duration from) {
+        Instant since = Clock.systemUTC().instant().minus(from);
+        var history = history();
+        var replay = new EventReplay(history.machine(policy), event);
+        long signals = history.reader().read(since, replay::signal, this::progress);
+        err.println();
+        ExplainedEvent explained = replay.explained()
+                .orElseThrow(() -> new ConfigurationException("event '" + event + "' is not among the " + signals
+                        + " signals since " + since + "; --from goes further back"));
+        out.println("policy     " + policy.name());
+        explained.lines().forEach(out::println);
+        history.reader()
+                .decisions(explained.event().at(), event)
+                .forEach(decision -> out.println("recorded   " + ExplainedEvent.line(decision)));
+        return 0;
+    }
+
+    /** What the service was told, and how old a fault may be on which it acts. */
+    private record History(HistoryReader reader, Duration maxActionAge) {
+        HealthMachine machine(HealthPolicy policy) {
+            return new HealthMachine(policy, maxActionAge);
+        }
+    }
+
+    private History history() {
+        var settings = Environment.read(environment, HealthMain.settings());
+        var bus = BusConfig.from(settings);
+        return new History(
+                new HistoryReader(bus.kafka(), bus.codec()),
+                HealthConfig.of(settings).maxActionAge());
+    }
+
     private int diff(PolicyArguments arguments) {
         HealthPolicy first = policy(arguments.words().get(1));
         HealthPolicy second = policy(arguments.words().get(2));
         Instant now = Clock.systemUTC().instant();
         Instant since = now.minus(arguments.from());
-        var settings = Environment.read(environment, HealthMain.settings());
-        var bus = BusConfig.from(settings);
-        var maxActionAge = HealthConfig.of(settings).maxActionAge();
+        var history = history();
         var different = new AtomicLong();
-        var comparison = new PolicyComparison(
-                new HealthMachine(first, maxActionAge), new HealthMachine(second, maxActionAge), difference -> {
-                    different.incrementAndGet();
-                    out.println(difference.line());
-                });
+        var comparison = new PolicyComparison(history.machine(first), history.machine(second), difference -> {
+            different.incrementAndGet();
+            out.println(difference.line());
+        });
         var nodes = new HashSet<String>();
-        long signals = new HistoryReader(bus.kafka(), bus.codec())
+        long signals = history.reader()
                 .read(
                         since,
                         (node, signal) -> {

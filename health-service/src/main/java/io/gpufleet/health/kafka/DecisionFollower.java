@@ -17,6 +17,7 @@ import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import java.time.Clock;
+import java.util.Optional;
 
 /** Reads {@code gpu.decisions} into the {@link IncidentStore}: what is kept of it at the start, then what is appended. */
 public final class DecisionFollower implements TopicReaction {
@@ -39,9 +40,10 @@ public final class DecisionFollower implements TopicReaction {
 
     @Override
     public void event(DecodedRecord.Event event) {
-        if (event.payload() instanceof DecisionTaken taken && known(taken.getFrom()) && known(taken.getTo())) {
-            store.add(new RecordedDecision(
-                    event.envelope().id().toString(), event.envelope().key(), event.appendedAt(), toModel(taken)));
+        if (event.payload() instanceof DecisionTaken taken) {
+            toModel(taken)
+                    .ifPresent(decision -> store.add(new RecordedDecision(
+                            event.envelope().id().toString(), event.envelope().key(), event.appendedAt(), decision)));
         }
     }
 
@@ -55,7 +57,12 @@ public final class DecisionFollower implements TopicReaction {
         return state != HealthState.HEALTH_STATE_UNSPECIFIED && state != HealthState.UNRECOGNIZED;
     }
 
-    private static Decision toModel(DecisionTaken taken) {
+    /** The decision; empty for one with states that this release does not know. */
+    static Optional<Decision> toModel(DecisionTaken taken) {
+        return known(taken.getFrom()) && known(taken.getTo()) ? Optional.of(decision(taken)) : Optional.empty();
+    }
+
+    private static Decision decision(DecisionTaken taken) {
         return new Decision(
                 taken.getDeviceUuid(),
                 taken.getEvidenceList(),

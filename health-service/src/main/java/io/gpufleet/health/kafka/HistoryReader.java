@@ -1,6 +1,8 @@
 package io.gpufleet.health.kafka;
 
+import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -15,7 +17,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -29,8 +33,8 @@ import org.apache.kafka.common.serialization.StringDeserializer;
  * one partition of all inputs in memory at a time; a node has the same one on each.
  */
 public final class HistoryReader {
-    private static final Duration POLL = Duration.ofMillis(500);
     private static final List<Topic> INPUTS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.SIGNALS);
+    private static final Duration POLL = Duration.ofMillis(500);
 
     private final KafkaClients kafka;
     private final Codec codec;
@@ -41,6 +45,25 @@ public final class HistoryReader {
         this.codec = codec;
     }
 
+    /** The id of an event of the inputs; throws {@link IllegalArgumentException}, with one line for people, for another. */
+    public static String signalId(String text) {
+        EventId id;
+        try {
+            id = EventId.parse(text);
+        } catch (IllegalArgumentException malformed) {
+            throw new IllegalArgumentException(
+                    "event '" + text + "' takes an id WRITER/EPOCH/TOPIC/SEQUENCE as './gpufleet events' prints it,"
+                            + " such as node-1/1772359200000/health/7",
+                    malformed);
+        }
+        if (!INPUTS.contains(id.topic())) {
+            throw new IllegalArgumentException("event '" + text + "' is on "
+                    + id.topic().suffix() + "; the policy decides about events on "
+                    + INPUTS.stream().map(Topic::suffix).collect(Collectors.joining(", ")));
+        }
+        return id.toString();
+    }
+
     /**
      * Passes on every signal with its node.
      *
@@ -48,27 +71,47 @@ public final class HistoryReader {
      * @return number of signals
      */
     public long read(Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
+        var count = new AtomicLong();
+        events(
+                INPUTS,
+                since,
+                percent,
+                event -> SignalMapper.toModel(event, event.appendedAt()).ifPresent(signal -> {
+                    signals.accept(event.key(), signal);
+                    count.incrementAndGet();
+                }));
+        return count.get();
+    }
+
+    /** The decisions that were recorded since an instant and name an event as evidence, in the order of each node. */
+    public List<Decision> decisions(Instant since, String eventId) {
+        var found = new ArrayList<Decision>();
+        events(List.of(Topic.DECISIONS), since, _ -> {}, event -> {
+            if (event.payload() instanceof DecisionTaken taken
+                    && taken.getEvidenceList().contains(eventId)) {
+                DecisionFollower.toModel(taken).ifPresent(found::add);
+            }
+        });
+        return found;
+    }
+
+    private void events(List<Topic> topics, Instant since, IntConsumer percent, Consumer<Inbound.Event> events) {
         var settings = kafka.properties("policy-history");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
-        int partitions = INPUTS.stream().mapToInt(Topic::partitions).max().orElseThrow();
-        long count = 0;
+        int partitions = topics.stream().mapToInt(Topic::partitions).max().orElseThrow();
         try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
             for (int number = 0; number < partitions; number++) {
                 percent.accept(100 * number / partitions);
-                for (Inbound.Event event : partition(consumer, number, since)) {
-                    var signal = SignalMapper.toModel(event, event.appendedAt());
-                    signal.ifPresent(each -> signals.accept(event.key(), each));
-                    count += signal.isPresent() ? 1 : 0;
-                }
+                partition(consumer, topics, number, since).forEach(events);
             }
         }
         percent.accept(100);
-        return count;
     }
 
-    private List<Inbound.Event> partition(KafkaConsumer<String, byte[]> consumer, int number, Instant since) {
-        List<TopicPartition> assigned = INPUTS.stream()
+    private List<Inbound.Event> partition(
+            KafkaConsumer<String, byte[]> consumer, List<Topic> topics, int number, Instant since) {
+        List<TopicPartition> assigned = topics.stream()
                 .filter(topic -> number < topic.partitions())
                 .map(topic -> new TopicPartition(codec.topics().name(topic), number))
                 .toList();

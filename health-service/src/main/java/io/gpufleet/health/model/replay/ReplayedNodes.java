@@ -1,0 +1,47 @@
+package io.gpufleet.health.model.replay;
+
+import io.gpufleet.health.model.DecisionResult;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.NodeState;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** States of all nodes under one policy; each node begins unknown. */
+final class ReplayedNodes {
+    /** So many changes by time alone between two signals of a node are more than any policy makes. */
+    static final int MAX_TICKS = 1_000;
+
+    private final HealthMachine machine;
+    private final Map<String, NodeState> states = new HashMap<>();
+
+    ReplayedNodes(HealthMachine machine) {
+        this.machine = machine;
+    }
+
+    /** When time alone changes the node next, if that is before an instant. */
+    Optional<Instant> changesAt(String node, Instant before) {
+        return Optional.ofNullable(states.get(node)).map(machine::changesAt).filter(at -> at.isBefore(before));
+    }
+
+    DecisionResult decide(String node, HealthSignal signal, Instant now) {
+        NodeState state = states.computeIfAbsent(
+                node, name -> NodeState.unknown(name, signal.metadata().at()));
+        DecisionResult result = machine.decide(state, replayed(signal, state.revision()), now);
+        states.put(node, result.state());
+        return result;
+    }
+
+    /**
+     * A verdict gets its revision when it is committed, which is later than the append time that counts here: the recorded one
+     * of what was removed would be unknown, and the removal no override.
+     */
+    private static HealthSignal replayed(HealthSignal signal, long revision) {
+        return signal instanceof HealthSignal.OverrideObserved removed
+                ? new HealthSignal.OverrideObserved(
+                        removed.metadata(), removed.target(), removed.by(), Math.min(removed.revision(), revision))
+                : signal;
+    }
+}
