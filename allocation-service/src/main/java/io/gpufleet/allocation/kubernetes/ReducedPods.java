@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pods as the informer remembers them: of a pod without extended resources its name and version, of one with them what PodMapper reads.
- * Kept as JSON: the objects of one small pod take 6 KB, most of it empty lists and maps. The handlers still receive each pod as it came.
+ * Kept as JSON: the objects of one small pod take 3 KB, most of it empty lists and maps. The handlers still receive each pod as it came.
  */
 final class ReducedPods implements ItemStore<Pod> {
     private final Map<String, byte[]> pods = new ConcurrentHashMap<>();
