@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.quota;
 
+import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -44,6 +45,16 @@ final class ObservedPods {
                 && (before == null || !before.pod().pod().countsUntil().equals(end))) {
             releases.add(new Release(end, pod.pod().uid()));
         }
+    }
+
+    /** True when the pod is known as it is: a list of all pods replaces none that did not change. */
+    boolean seenAgain(GpuPod pod, long nanos) {
+        Observed known = pods.get(pod.uid());
+        if (known == null || !known.pod().pod().equals(pod)) {
+            return false;
+        }
+        pods.put(pod.uid(), new Observed(known.pod(), nanos));
+        return true;
     }
 
     /** Replaces a pod that is known; false when it is not. */

@@ -100,6 +100,9 @@ public final class QuotaState {
         if (pods.wasDeleted(pod.uid())) {
             return;
         }
+        if (pods.seenAgain(pod, nanos)) {
+            return;
+        }
         GpuDemand demand = demandOf(pod);
         boolean admittedHere = pods.get(pod.uid())
                 .map(CountedPod::admittedHere)
