@@ -10,6 +10,8 @@ public enum Disturbance {
     RESTART("restarted"),
     /** Ended by SIGTERM and started again after the time of the drill. */
     AWAY("away"),
+    /** As {@link #AWAY}; meanwhile the services are killed, and start without it. */
+    AWAY_AT_START("away, while every service starts"),
     /** Stopped by SIGSTOP for the time of the drill: connections stay open, and nobody answers. */
     FREEZE("frozen");
 
@@ -27,7 +29,7 @@ public enum Disturbance {
     /** True where it lasts for the time of the drill. */
     boolean lasts() {
         return switch (this) {
-            case AWAY, FREEZE -> true;
+            case AWAY, AWAY_AT_START, FREEZE -> true;
             case KILL, RESTART -> false;
         };
     }
@@ -36,13 +38,17 @@ public enum Disturbance {
         switch (this) {
             case KILL -> parts.kill(part);
             case RESTART, AWAY -> parts.stop(part);
+            case AWAY_AT_START -> {
+                parts.stop(part);
+                parts.relaunchServices();
+            }
             case FREEZE -> parts.freeze(part);
         }
     }
 
     void end(FleetParts parts, String part) {
         switch (this) {
-            case KILL, RESTART, AWAY -> parts.start(part);
+            case KILL, RESTART, AWAY, AWAY_AT_START -> parts.start(part);
             case FREEZE -> parts.thaw(part);
         }
     }

@@ -5,7 +5,6 @@ import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -17,8 +16,6 @@ import java.util.stream.Collectors;
  */
 public record Drill(String name, Disturbance disturbance, String part) {
     private static final String KAFKA = "kafka";
-    private static final Set<String> SERVICES =
-            Set.of(Program.INVENTORY.name(), Program.HEALTH.name(), Program.ALLOCATION.name());
 
     /** Every drill of a fleet. An API server is only frozen: the one of a fleet forgets its objects when it ends. */
     public static List<Drill> of(FleetState fleet) {
@@ -29,9 +26,10 @@ public record Drill(String name, Disturbance disturbance, String part) {
                 drills.add(new Drill("broker-kill", Disturbance.KILL, name));
                 drills.add(new Drill("broker-restart", Disturbance.RESTART, name));
                 drills.add(new Drill("broker-away", Disturbance.AWAY, name));
+                drills.add(new Drill("broker-away-at-start", Disturbance.AWAY_AT_START, name));
             } else if (part.program().equals(Program.FAKE_API_SERVER.name())) {
                 drills.add(new Drill("api-server-away", Disturbance.FREEZE, name));
-            } else if (SERVICES.contains(part.program())) {
+            } else if (Program.isService(part.program())) {
                 drills.add(new Drill("kill-" + name, Disturbance.KILL, name));
                 drills.add(new Drill("freeze-" + name, Disturbance.FREEZE, name));
             }

@@ -76,6 +76,16 @@ public final class FleetParts {
         });
     }
 
+    /** Kills every service and starts it, without waiting until one is ready. */
+    public void relaunchServices() {
+        fleet.state().processes().stream()
+                .filter(part -> Program.isService(part.program()))
+                .forEach(part -> {
+                    kill(part.name());
+                    var _ = fleet.add(launcher.restart(part));
+                });
+    }
+
     /** Stops a part by SIGSTOP until {@link #thaw}; its connections stay open. */
     public void freeze(String name) {
         part(name).identity().find().ifPresent(process -> Processes.signal(process, "STOP"));

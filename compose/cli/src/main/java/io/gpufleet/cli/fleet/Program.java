@@ -1,5 +1,7 @@
 package io.gpufleet.cli.fleet;
 
+import java.util.stream.Stream;
+
 /** The programs that a fleet runs as processes, each with a class path and a JVM of its own. */
 public enum Program {
     /** The fake API server. */
@@ -23,6 +25,12 @@ public enum Program {
         this.module = module;
         this.mainClass = mainClass;
         this.heapMegabytes = heapMegabytes;
+    }
+
+    /** Whether the program of that name is one of the three services. */
+    public static boolean isService(String name) {
+        return Stream.of(INVENTORY, HEALTH, ALLOCATION)
+                .anyMatch(service -> service.name().equals(name));
     }
 
     /** Directory below the root of the tree. */
