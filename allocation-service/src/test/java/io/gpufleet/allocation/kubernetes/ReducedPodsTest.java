@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What the informer of pods remembers. */
@@ -75,8 +76,7 @@ class ReducedPodsTest {
         // When
         pods.put("ml/train", pod);
         // Then
-        Pod remembered = pods.get("ml/train");
-        assertThat(remembered).isNotNull();
+        Pod remembered = Objects.requireNonNull(pods.get("ml/train"));
         assertThat(PodMapper.observed(remembered, true)).isEqualTo(PodMapper.observed(pod, true));
         assertThat(remembered.getMetadata().getResourceVersion()).isEqualTo("7");
         assertThat(remembered.getMetadata().getAnnotations()).isEmpty();
@@ -89,8 +89,7 @@ class ReducedPodsTest {
     void podWithoutGpusIsRememberedByNameAndVersion() {
         pods.put("ml/train", pod("cpu"));
         // Then
-        Pod remembered = pods.get("ml/train");
-        assertThat(remembered).isNotNull();
+        Pod remembered = Objects.requireNonNull(pods.get("ml/train"));
         assertThat(remembered.getSpec()).isNull();
         assertThat(remembered.getMetadata().getUid()).isEqualTo("u1");
         assertThat(remembered.getMetadata().getResourceVersion()).isEqualTo("7");

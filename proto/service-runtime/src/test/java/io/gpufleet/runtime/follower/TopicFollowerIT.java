@@ -53,8 +53,8 @@ class TopicFollowerIT {
         try (var admin = Admin.create(clients().properties("admin"));
                 var producer = new KafkaProducer<>(
                         clients().properties("writer"), new StringSerializer(), new ByteArraySerializer())) {
-            admin.createTopics(List.of(new NewTopic(
-                            CODEC.topics().name(Topic.SIGNALS), Topic.SIGNALS.partitions(), (short) 1)))
+            admin.createTopics(List.of(
+                            new NewTopic(CODEC.topics().name(Topic.SIGNALS), Topic.SIGNALS.partitions(), (short) 1)))
                     .all()
                     .get();
             for (int sequence = 1; sequence <= 3; sequence++) {
