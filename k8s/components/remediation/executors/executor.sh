@@ -5,7 +5,8 @@
 #   executor.sh TEMPLATES [NAME]     TEMPLATES is a folder with reset-gpu.yaml, reboot.yaml, ...; NAME is who claims
 #   GPUFLEET_EXECUTOR_ONCE=true      look once, instead of every 5 s
 #
-# In a template @NAME@ is the name of the remediation, @NODE@ the node, @UUIDS@ the GPUs as a JSON list.
+# In a template @NAME@ is the name of the remediation, @NODE@ the node, @UUIDS@ the GPUs as a JSON list. That of validate is a Job,
+# and how it ends is the result; the effect of every other action is seen by gpufleet itself.
 # Needs kubectl, and what README.md says about rights.
 set -euo pipefail
 
@@ -48,8 +49,28 @@ left_by_this() { # NAME
   [[ -n $began ]] && (($(date +%s) < $(date -d "$began" +%s) + 3600))
 }
 
+rendered() { # NAME TEMPLATE
+  local uuids
+  uuids=$(field "$1" '{range .spec.devices[*]}"{.uuid}",{end}') || return 1
+  sed -e "s|@NAME@|$1|g" -e "s|@NODE@|$(field "$1" '{.spec.nodeName}')|g" -e "s|@UUIDS@|[${uuids%,}]|g" "$2"
+}
+
+# Reports how the Job of a validation has ended, once it has. One that somebody deleted has no result: the deadline counts.
+result() { # NAME TEMPLATE
+  local ended version
+  [[ $(field "$1" '{.status.claimedBy} {.status.phase}') == "$executor Running" ]] || return 0
+  version=$(field "$1" '{.metadata.resourceVersion}') || return 0
+  # What kubectl reads from its standard input it answers as a list.
+  ended=$(rendered "$1" "$2" | kubectl get -f - --ignore-not-found \
+    -o 'jsonpath={..status.conditions[?(@.status=="True")].type}') || return 0
+  case " $ended " in
+    *" Complete "*) status "$1" "$version" Succeeded "its Job completed" || true ;;
+    *" Failed "*) status "$1" "$version" Failed "its Job failed" || true ;;
+  esac
+}
+
 carry_out() { # NAME TEMPLATE
-  local version phase reason uuids
+  local version phase reason
   # One that is removed meanwhile, with its Node, is none of ours any more.
   version=$(field "$1" '{.metadata.resourceVersion}') && phase=$(field "$1" '{.status.phase}') || return 0
   if [[ -z $phase || $phase == Pending ]]; then
@@ -62,10 +83,8 @@ carry_out() { # NAME TEMPLATE
   if [[ -z $reason ]]; then
     # Before anything is created: what was ended meanwhile refuses it.
     status "$1" "$version" Running "creates $(basename "$2")" || return 0
-    uuids=$(field "$1" '{range .spec.devices[*]}"{.uuid}",{end}') || return 0
     # A name can be created once: an executor that was restarted here does nothing twice.
-    if reason=$(sed -e "s|@NAME@|$1|g" -e "s|@NODE@|$(field "$1" '{.spec.nodeName}')|g" \
-      -e "s|@UUIDS@|[${uuids%,}]|g" "$2" | kubectl create -f - 2>&1) || [[ $reason == *"(AlreadyExists)"* ]]; then
+    if reason=$(rendered "$1" "$2" | kubectl create -f - 2>&1) || [[ $reason == *"(AlreadyExists)"* ]]; then
       status "$1" "$(field "$1" '{.metadata.resourceVersion}')" Running "created by $(basename "$2")" || true
       return 0
     fi
@@ -79,6 +98,7 @@ while true; do
     for name in $(kubectl get gpuremediations \
       -o "jsonpath={.items[?(@.spec.action==\"$action\")].metadata.name}"); do
       carry_out "$name" "$template"
+      [[ $action != validate ]] || result "$name" "$template"
     done
   done
   [[ ${GPUFLEET_EXECUTOR_ONCE:-} != true ]] || exit 0

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Section {@code drain} of a policy pack. */
 final class DrainSection {
     private static final Set<String> KEYS =
-            Set.of("notice", "deadline", "jobInterval", "then", "nodes", "namespaces", "exclude");
+            Set.of("notice", "deadline", "jobInterval", "then", "nodes", "namespaces", "exclude", "windows");
 
     private final String source;
     private final Map<?, ?> fields;
@@ -46,7 +46,8 @@ final class DrainSection {
                 onDeadline(),
                 nodes(standard.nodes()),
                 patterns("namespaces", standard.namespaces()),
-                patterns("exclude", standard.exclude()));
+                patterns("exclude", standard.exclude()),
+                new WindowList("policy " + source + ": drain.windows", fields.get("windows")).windows());
     }
 
     private Duration time(String key, Duration otherwise) {

@@ -37,9 +37,11 @@ import org.jspecify.annotations.Nullable;
  * recoveryDwell     ISO 8601 duration, default PT0S
  * escalation        {steps: [{action, attempts: number}], within: ISO 8601 duration}, default in nvidia.yaml
  * drain             {notice, deadline, jobInterval: ISO 8601 durations, then: wait or delete, nodes: number,
- *                   namespaces, exclude: lists of patterns}, default in DrainSettings; only where a rule drains
- * remediation       {actions: list of reset-gpu, reboot, power-cycle, replace, deadline: ISO 8601 duration, nodes: number},
- *                   default in RemediationSettings: no action
+ *                   namespaces, exclude: lists of patterns, windows}, default in DrainSettings; only where a rule drains
+ * remediation       {actions: list of reset-gpu, reboot, power-cycle, replace, validate, deadline: ISO 8601 duration,
+ *                   nodes: number, windows}, default in RemediationSettings: no action
+ * windows           list of maintenance windows in which a drain may begin, or a boot or a replacement be asked for:
+ *                   days, from-to, time zone, for example "Sat,Sun 22:00-04:00 Europe/Berlin"; any time by default
  * immediateActions  IMMEDIATE_ACTION: rule, one for each of NVIDIA's immediate actions of XIDs
  * xids, sxids       number: rule, in place of the immediate action's rule
  * kinds             fault-kind: rule, one for each kind of fault
@@ -187,7 +189,7 @@ public final class PolicyFile {
                         ? constant(
                                 place + ".recommendedAction",
                                 fields.get("recommendedAction"),
-                                RecommendedAction.values(),
+                                RecommendedAction.ofRules(),
                                 RecommendedAction::slug)
                         : RecommendedAction.NONE,
                 timing(place, fields),
@@ -255,7 +257,7 @@ public final class PolicyFile {
                 constant(
                         "escalation.steps.action",
                         fields.get("action"),
-                        RecommendedAction.values(),
+                        RecommendedAction.ofRules(),
                         RecommendedAction::slug),
                 attempts);
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Section {@code remediation} of a policy pack. */
 final class RemediationSection {
-    private static final Set<String> KEYS = Set.of("actions", "deadline", "nodes");
+    private static final Set<String> KEYS = Set.of("actions", "deadline", "nodes", "windows");
 
     private final String source;
     private final @Nullable Object section;
@@ -30,7 +30,7 @@ final class RemediationSection {
             return standard;
         }
         if (!(section instanceof Map<?, ?> fields) || !KEYS.containsAll(fields.keySet())) {
-            throw invalid("", section, "a mapping of actions, deadline, nodes");
+            throw invalid("", section, "a mapping of actions, deadline, nodes, windows");
         }
         Object nodes = fields.containsKey("nodes") ? fields.get("nodes") : Integer.valueOf(standard.nodes());
         if (!(nodes instanceof Integer number)) {
@@ -39,21 +39,22 @@ final class RemediationSection {
         return new RemediationSettings(
                 fields.containsKey("actions") ? actions(fields.get("actions")) : standard.actions(),
                 fields.containsKey("deadline") ? time(fields.get("deadline")) : standard.deadline(),
-                number);
+                number,
+                new WindowList("policy " + source + ": remediation.windows", fields.get("windows")).windows());
     }
 
     private Set<RecommendedAction> actions(@Nullable Object value) {
         if (value instanceof List<?> list) {
             return list.stream().map(this::action).collect(Collectors.toUnmodifiableSet());
         }
-        throw invalid(".actions", value, "a list of reset-gpu, reboot, power-cycle, replace");
+        throw invalid(".actions", value, "a list of reset-gpu, reboot, power-cycle, replace, validate");
     }
 
     private RecommendedAction action(@Nullable Object slug) {
         return RemediationSettings.EXECUTABLE.stream()
                 .filter(action -> action.slug().equals(slug))
                 .findFirst()
-                .orElseThrow(() -> invalid(".actions", slug, "reset-gpu, reboot, power-cycle, replace"));
+                .orElseThrow(() -> invalid(".actions", slug, "reset-gpu, reboot, power-cycle, replace, validate"));
     }
 
     private Duration time(@Nullable Object value) {

@@ -190,7 +190,8 @@ final class Evaluation {
         DeviceHealth health = device.health();
         Duration dwell = policy.recoveryDwell(health.reason());
         DeviceHealth next = Transitions.next(health, target, dwell, at());
-        while (!next.equals(health)) {
+        while (!next.equals(health)
+                && !(next instanceof DeviceHealth.Healthy && awaitsValidation(device.uuid(), policy))) {
             if (health instanceof DeviceHealth.Recovering && next instanceof DeviceHealth.Healthy) {
                 emit(new HealthEvent.HistoryChanged(
                         device.uuid(), device.history().trustedAgain(at())));
@@ -199,6 +200,12 @@ final class Evaluation {
             emit(new HealthEvent.DeviceHealthChanged(device.uuid(), health));
             next = Transitions.next(health, target, dwell, at());
         }
+    }
+
+    private boolean awaitsValidation(String uuid, HealthPolicy policy) {
+        return state.device(uuid)
+                .filter(device -> state.awaitsValidation(device, policy.remediation()))
+                .isPresent();
     }
 
     private void decideDevices(DecisionContext context, PermittedActions allowance) {

@@ -85,6 +85,7 @@ public final class HealthMachine {
     /** When time alone changes this state next; {@link Instant#MAX} for never. */
     public Instant changesAt(NodeState state) {
         Stream<Instant> recovered = state.devices().values().stream()
+                .filter(device -> !state.awaitsValidation(device, policy.remediation()))
                 .map(Device::health)
                 .filter(DeviceHealth.Recovering.class::isInstance)
                 .map(health -> health.since().plus(policy.recoveryDwell(health.reason())));
@@ -197,13 +198,23 @@ public final class HealthMachine {
     }
 
     private void settleRemediation(Evaluation evaluation, Instant now) {
+        RemediationProgress progress = evaluation.state().acting().remediation();
+        if (progress.open() && progress.remediation().validates()) {
+            // A new fault takes a GPU out of those that wait.
+            evaluation.applyTransitions(policy);
+        }
         NodeState state = evaluation.state();
-        RemediationProgress progress = state.acting().remediation();
         if (progress.open()) {
             progress.settled(
                             state.node().uid(),
                             state.boot().id(),
-                            state.allEpisodes().map(Episode::eventId).collect(Collectors.toSet()),
+                            Stream.concat(
+                                            state.allEpisodes().map(Episode::eventId),
+                                            state.devices().values().stream()
+                                                    .filter(device ->
+                                                            state.awaitsValidation(device, policy.remediation()))
+                                                    .map(Device::uuid))
+                                    .collect(Collectors.toSet()),
                             now)
                     .ifPresent(next -> changeRemediation(evaluation, next));
         }

@@ -12,6 +12,7 @@ import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.remediation.Remediation;
 import io.gpufleet.health.model.remediation.RemediationProgress;
+import io.gpufleet.health.model.remediation.RemediationSettings;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -176,6 +177,18 @@ public record NodeState(
                 .filter(uuid -> device(uuid).filter(this::withdrawn).isPresent())
                 .toList();
         return out.isEmpty() ? DrainOrder.NONE : new DrainOrder(wish.mode(), out);
+    }
+
+    /**
+     * True when the fault of a device ended, and it stays out of service until an executor has proven that it works. What an
+     * operator released returns at once, and what was never withdrawn has no way to return.
+     */
+    public boolean awaitsValidation(Device device, RemediationSettings settings) {
+        return settings.validates()
+                && device.health() instanceof DeviceHealth.Recovering recovering
+                && !recovering.released()
+                && withdrawn(device)
+                && !acting().remediation().validated(device.uuid(), boot().id(), recovering.since());
     }
 
     /** What forbids a remediation: what is in service, and what people care for, is left alone. */

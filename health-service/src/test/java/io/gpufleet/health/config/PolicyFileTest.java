@@ -10,6 +10,8 @@ import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.maintenance.MaintenanceWindow;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
@@ -156,13 +158,16 @@ class PolicyFileTest {
         HealthPolicy asking = PolicyFile.parse("mine", """
                 policy: mine
                 extends: nvidia
-                remediation: {actions: [reset-gpu, reboot], deadline: PT20M, nodes: 2}
+                remediation: {actions: [reset-gpu, validate], deadline: PT20M, nodes: 2, windows: ["Sat 02:00-06:00 UTC"]}
                 """);
 
         assertThat(silent.remediation().actions()).isEmpty();
         assertThat(asking.remediation())
                 .isEqualTo(new RemediationSettings(
-                        Set.of(RecommendedAction.RESET_GPU, RecommendedAction.REBOOT), Duration.ofMinutes(20), 2));
+                        Set.of(RecommendedAction.RESET_GPU, RecommendedAction.VALIDATE),
+                        Duration.ofMinutes(20),
+                        2,
+                        new MaintenanceWindows(List.of(MaintenanceWindow.parse("Sat 02:00-06:00 UTC")))));
     }
 
     @Test
@@ -173,6 +178,10 @@ class PolicyFileTest {
                 "{actions: reboot}",
                 "{actions: [support]}",
                 "{actions: [7]}",
+                "{windows: Sat 02:00-06:00 UTC}",
+                "{windows: []}",
+                "{windows: [7]}",
+                "{windows: [Sat 02:00-26:00 UTC]}",
                 "{deadline: 5m}",
                 "{deadline: PT0S}",
                 "{deadline: P31D}",

@@ -50,7 +50,7 @@ class PolicySchemaTest {
                 .isEqualTo(
                         Arrays.stream(FaultClass.values()).map(FaultClass::slug).collect(Collectors.toSet()));
         assertThat(words("action"))
-                .isEqualTo(Arrays.stream(RecommendedAction.values())
+                .isEqualTo(Arrays.stream(RecommendedAction.ofRules())
                         .map(RecommendedAction::slug)
                         .collect(Collectors.toSet()));
     }

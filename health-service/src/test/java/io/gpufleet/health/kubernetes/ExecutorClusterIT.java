@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpufleet.health.app.remediation.RemediationClient.Found;
 import io.gpufleet.health.app.remediation.RemediationClient.ObjectPhase;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -30,6 +31,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The ready-made executor on the API server of GPUFLEET_TEST_KUBECONFIG; its template makes a ConfigMap. */
 class ExecutorClusterIT {
@@ -106,9 +110,13 @@ class ExecutorClusterIT {
     }
 
     private Remediation requested(String bootId, Instant deadline) {
+        return requested(RecommendedAction.RESET_GPU, bootId, deadline);
+    }
+
+    private Remediation requested(RecommendedAction action, String bootId, Instant deadline) {
         var remediation = new Remediation(
                 new Target(uid, bootId, List.of(new RemediatedDevice("GPU-1", ""), new RemediatedDevice("GPU-2", ""))),
-                RecommendedAction.RESET_GPU,
+                action,
                 "xid-95",
                 1,
                 deadline,
@@ -249,9 +257,46 @@ class ExecutorClusterIT {
         assertThat(found(remediation).message()).contains("gpufleet-it-none not found");
     }
 
-    @Test
-    void theServerAcceptsTheJobOfTheTemplate() throws IOException {
-        String job = Files.readString(Repository.module(COMPONENT + "executors/job/reset-gpu.yaml"))
+    @ParameterizedTest
+    @CsvSource({"exit 0, SUCCEEDED, its Job completed", "exit 1, FAILED, its Job failed"})
+    void theEndOfItsJobIsTheResultOfAValidation(String test, ObjectPhase phase, String message) throws IOException {
+        // Given a template whose Job the real kubelet runs
+        var pod = RealCluster.pod("default", "any", 0, test);
+        Files.writeString(
+                directory.resolve("templates/validate.yaml"), """
+                apiVersion: batch/v1
+                kind: Job
+                metadata: {name: "@NAME@", namespace: default, labels: {gpufleet.io/it: executor}}
+                spec:
+                  backoffLimit: 0
+                  template:
+                    spec: %s
+                """.formatted(Serialization.asJson(pod.getSpec())));
+        Remediation remediation = requested(RecommendedAction.VALIDATE, "boot-1", LATER);
+        try {
+            // When
+            await().atMost(TIMEOUT).until(() -> {
+                runOnce("one");
+                return found(remediation).phase() != ObjectPhase.RUNNING;
+            });
+            // Then
+            assertThat(found(remediation))
+                    .extracting(Found::phase, Found::executor, Found::message)
+                    .containsExactly(phase, "one", message);
+        } finally {
+            admin.batch()
+                    .v1()
+                    .jobs()
+                    .inNamespace("default")
+                    .withName(remediation.name())
+                    .delete();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"reset-gpu", "validate"})
+    void theServerAcceptsTheJobOfTheTemplate(String action) throws IOException {
+        String job = Files.readString(Repository.module(COMPONENT + "executors/job/" + action + ".yaml"))
                 .replace("gpufleet-remediation", "default")
                 .replace("@NAME@", NODE)
                 .replace("@NODE@", NODE)

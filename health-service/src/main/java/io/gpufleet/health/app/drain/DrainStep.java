@@ -137,7 +137,10 @@ public final class DrainStep {
         DrainProgress progress = state.acting().drain();
         Set<String> jobs = new TreeSet<>(progress.active() ? progress.jobs() : List.of());
         jobs.addAll(more);
-        Optional<String> refusal = admission.admit(state.node().name(), jobs, current, now);
+        Optional<String> refusal = (progress.active()
+                        ? Optional.<String>empty()
+                        : current.windows().refuse(now))
+                .or(() -> admission.admit(state.node().name(), jobs, current, now));
         if (refusal.isPresent()) {
             if (!progress.active()) {
                 report(state, Phase.WAITING, List.of(), refusal.get());

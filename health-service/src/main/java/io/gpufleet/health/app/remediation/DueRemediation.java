@@ -20,9 +20,12 @@ import java.util.stream.Stream;
 
 /**
  * What is due for a node: the most severe recommended action that the policy leaves to executors, once its pods have left,
- * and as often as the escalation allows.
+ * and as often as the escalation allows; where nothing is left to repair, the proof that GPUs work.
  */
 final class DueRemediation {
+    /** A GPU that did not pass so often stays out of service until a person releases it. */
+    private static final int VALIDATIONS = 2;
+
     private final NodeState state;
     private final HealthPolicy policy;
 
@@ -44,8 +47,16 @@ final class DueRemediation {
                 .filter(policy.remediation().actions()::contains)
                 .max(Comparator.naturalOrder())
                 .flatMap(action -> request(action, now))
+                .or(() -> validation(now))
+                .filter(wanted -> !disturbs(wanted)
+                        || policy.remediation().windows().refuse(now).isEmpty())
                 .filter(wanted -> state.forbids(wanted).isEmpty())
                 .filter(this::podsHaveLeft);
+    }
+
+    /** A boot ends every pod of the node, and somebody has to come for a replacement. */
+    private static boolean disturbs(Remediation wanted) {
+        return wanted.boots() || wanted.action() == RecommendedAction.REPLACE;
     }
 
     private Optional<Remediation> request(RecommendedAction action, Instant now) {
@@ -63,13 +74,7 @@ final class DueRemediation {
             return Optional.empty();
         }
         int made = made(devices, action, oldest.get().since());
-        var target = new Target(
-                state.node().uid(),
-                state.boot().id(),
-                devices.stream()
-                        .map(device -> new RemediatedDevice(
-                                device.uuid(), device.identity().serial()))
-                        .toList());
+        var target = new Target(state.node().uid(), state.boot().id(), remediated(devices));
         var wanted = new Remediation(
                 target,
                 action,
@@ -81,6 +86,38 @@ final class DueRemediation {
         return onlyOfNode || made >= policy.escalation().attempts(action)
                 ? Optional.empty()
                 : Optional.of(afterFormer(wanted));
+    }
+
+    /** Of the GPUs whose dwell is over, and which wait for nothing else. */
+    private Optional<Remediation> validation(Instant now) {
+        List<Device> waiting = state.devices().values().stream()
+                .filter(device -> state.awaitsValidation(device, policy.remediation()))
+                .filter(device -> !now.isBefore(device.health()
+                        .since()
+                        .plus(policy.recoveryDwell(device.health().reason()))))
+                .filter(device -> made(
+                                List.of(device),
+                                RecommendedAction.VALIDATE,
+                                device.health().since())
+                        < VALIDATIONS)
+                .toList();
+        return waiting.stream()
+                .min(Comparator.comparing((Device device) -> device.health().since())
+                        .thenComparing(Device::uuid))
+                .map(first -> afterFormer(new Remediation(
+                        new Target(state.node().uid(), state.boot().id(), remediated(waiting)),
+                        RecommendedAction.VALIDATE,
+                        first.health().reason() + " ended " + first.health().since(),
+                        1,
+                        now.plus(policy.remediation().deadline()),
+                        List.of())));
+    }
+
+    private static List<RemediatedDevice> remediated(List<Device> devices) {
+        return devices.stream()
+                .map(device ->
+                        new RemediatedDevice(device.uuid(), device.identity().serial()))
+                .toList();
     }
 
     /** One that ended is not asked for again under its name. */

@@ -105,6 +105,9 @@ public final class RemediationStep {
             when requested && found.phase().ended() ->
                 report(state, remediation, Phase.WITHDRAWN, "an object of its name has ended before");
             case Found found
+            when found.phase() == ObjectPhase.SUCCEEDED && remediation.validates() ->
+                report(state, remediation, Phase.SUCCEEDED, found.executor() + " proved it: " + found.message());
+            case Found found
             when found.phase() == ObjectPhase.FAILED ->
                 report(state, remediation, Phase.FAILED, found.executor() + " gave up: " + found.message());
             case Found found -> report(state, remediation, Phase.CREATED, text(found));

@@ -3,6 +3,7 @@ package io.gpufleet.health.app.remediation;
 import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.app.NodeStepRunner;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.remediation.RemediationAdmission;
 import io.gpufleet.health.model.remediation.RemediationProgress;
@@ -37,7 +38,9 @@ public final class Remediator implements AutoCloseable {
         RemediationProgress progress = state.acting().remediation();
         admission.committed(state.node().name(), progress);
         boolean recommended = state.health().recommendedAction().compareTo(RecommendedAction.RESET_GPU) >= 0;
-        if (recommended || progress.phase() != Phase.NONE) {
+        boolean returns = state.devices().values().stream()
+                .anyMatch(device -> device.health() instanceof DeviceHealth.Recovering);
+        if (recommended || returns || progress.phase() != Phase.NONE) {
             runner.request(state);
         } else {
             runner.forget(state.node().name());

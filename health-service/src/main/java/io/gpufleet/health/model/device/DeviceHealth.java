@@ -131,11 +131,19 @@ public sealed interface DeviceHealth {
     }
 
     /**
-     * Out of service for the recovery dwell of the policy, after its fault ended.
+     * Out of service for the recovery dwell of the policy, after its fault ended; and until it is validated, where the policy
+     * says so.
      *
      * @param reason reason of the state before
      */
     record Recovering(Instant since, String reason) implements DeviceHealth {
+        private static final String RELEASED = "Released";
+
+        /** True when an operator decided that it returns. */
+        public boolean released() {
+            return reason.equals(RELEASED);
+        }
+
         /** The dwell is over. */
         public Healthy toHealthy(Instant at) {
             return new Healthy(at);
@@ -161,7 +169,7 @@ public sealed interface DeviceHealth {
     record Quarantined(Instant since, String note) implements DeviceHealth {
         /** Command of an operator; its open faults decide about it again. */
         public Recovering release(Instant at) {
-            return new Recovering(at, "Released");
+            return new Recovering(at, Recovering.RELEASED);
         }
 
         /** Command of an operator. */

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.drain;
 
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import java.time.Duration;
 import java.util.List;
 
@@ -11,9 +12,15 @@ import java.util.List;
  * @param nodes so many nodes are drained at once
  * @param namespaces patterns of the namespaces from which pods may be evicted; {@code *} stands for any text
  * @param exclude patterns of namespaces from which no pod is evicted
+ * @param windows in which a drain may begin; one that has begun goes on
  */
 public record DrainSettings(
-        Times times, OnDeadline onDeadline, int nodes, List<String> namespaces, List<String> exclude) {
+        Times times,
+        OnDeadline onDeadline,
+        int nodes,
+        List<String> namespaces,
+        List<String> exclude,
+        MaintenanceWindows windows) {
     private static final Duration LONGEST = Duration.ofDays(7);
 
     /** Five minutes of notice, an hour of patience, one node of a job in half an hour, two nodes at once. */
@@ -22,7 +29,8 @@ public record DrainSettings(
             OnDeadline.WAIT,
             2,
             List.of("*"),
-            List.of("kube-system", "gpufleet-*"));
+            List.of("kube-system", "gpufleet-*"),
+            MaintenanceWindows.ANY_TIME);
 
     /**
      * Times of a drain.

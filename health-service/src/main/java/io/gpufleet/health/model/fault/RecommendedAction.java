@@ -1,11 +1,14 @@
 package io.gpufleet.health.model.fault;
 
+import java.util.Arrays;
 import java.util.Locale;
 
-/** Recommended action for an operator, least severe first; gpufleet performs none of them. */
+/** Action for an operator or an executor, least severe first; gpufleet performs none of them. */
 public enum RecommendedAction {
     /** Nothing. */
     NONE,
+    /** Prove that the GPU works, before it is in service again; executors are asked for it, no rule recommends it. */
+    VALIDATE,
     /** Restart the application. */
     RESTART_APP,
     /** Reset the GPU. */
@@ -18,6 +21,14 @@ public enum RecommendedAction {
     SUPPORT,
     /** Replace the GPU. */
     REPLACE;
+
+    private static final RecommendedAction[] OF_RULES =
+            Arrays.stream(values()).filter(action -> action != VALIDATE).toArray(RecommendedAction[]::new);
+
+    /** What a rule or a step of the escalation may recommend. */
+    public static RecommendedAction[] ofRules() {
+        return OF_RULES.clone();
+    }
 
     /** Spelling in policy files, JSON and the annotation, for example {@code reset-gpu}. */
     public String slug() {

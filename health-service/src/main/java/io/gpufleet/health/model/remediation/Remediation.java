@@ -71,6 +71,11 @@ public record Remediation(
         return action.boots();
     }
 
+    /** True when the word of its executor is its effect: nothing else can say that a GPU works. */
+    public boolean validates() {
+        return action == RecommendedAction.VALIDATE;
+    }
+
     /** One line for people, for example {@code reboot, attempt 1, for xid-79 of GPU-1}. */
     public String text() {
         String devices = target.devices.stream().map(RemediatedDevice::uuid).collect(Collectors.joining(", "));

@@ -3,6 +3,7 @@ package io.gpufleet.health.model.remediation;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * How far the newest remediation of a node is.
@@ -47,13 +48,14 @@ public record RemediationProgress(Remediation remediation, Phase phase, Instant 
 
     /**
      * How it ended: by its effect, since nothing is left to repair, or by its deadline; empty while it goes on. What its
-     * executor says does not count.
+     * executor says does not count here.
      *
      * @param nodeUid UID of the Node object
      * @param bootId newest boot of the node
-     * @param openFaults ids of the events that opened the open faults of the node
+     * @param open ids of the events that opened the open faults of the node, and UUIDs of GPUs whose fault ended, but which
+     *     are out of service yet
      */
-    public Optional<RemediationProgress> settled(String nodeUid, String bootId, Set<String> openFaults, Instant now) {
+    public Optional<RemediationProgress> settled(String nodeUid, String bootId, Set<String> open, Instant now) {
         if (!open()) {
             return Optional.empty();
         }
@@ -61,12 +63,15 @@ public record RemediationProgress(Remediation remediation, Phase phase, Instant 
             return Optional.of(with(Phase.WITHDRAWN, now, "the Node object was recreated"));
         }
         boolean booted = !bootId.equals(remediation.target().bootId());
-        boolean repaired = remediation.evidence().stream().noneMatch(openFaults::contains);
+        boolean repaired = needs().noneMatch(open::contains);
         if (booted) {
             return Optional.of(
                     remediation.boots()
                             ? with(Phase.SUCCEEDED, now, "boot " + bootId + " began")
                             : with(Phase.WITHDRAWN, now, "boot " + bootId + " began before its effect was seen"));
+        }
+        if (repaired && remediation.validates()) {
+            return Optional.of(with(Phase.WITHDRAWN, now, "no GPU of it waits any more"));
         }
         if (repaired) {
             return Optional.of(
@@ -77,6 +82,25 @@ public record RemediationProgress(Remediation remediation, Phase phase, Instant 
         return now.isBefore(remediation.deadline())
                 ? Optional.empty()
                 : Optional.of(with(Phase.TIMED_OUT, now, "no effect by " + remediation.deadline()));
+    }
+
+    private Stream<String> needs() {
+        return remediation.validates()
+                ? remediation.target().devices().stream().map(Remediation.RemediatedDevice::uuid)
+                : remediation.evidence().stream();
+    }
+
+    /**
+     * True when it has proven that a GPU works that has been about to return since a time.
+     *
+     * @param bootId newest boot of the node
+     */
+    public boolean validated(String uuid, String bootId, Instant since) {
+        return phase == Phase.SUCCEEDED
+                && remediation.validates()
+                && remediation.target().bootId().equals(bootId)
+                && !at.isBefore(since)
+                && needs().anyMatch(uuid::equals);
     }
 
     /**
@@ -95,7 +119,8 @@ public record RemediationProgress(Remediation remediation, Phase phase, Instant 
             case CREATED ->
                 same && open() && !(phase == next && text.equals(message)) ? Optional.of(after) : Optional.empty();
             case FAILED, WITHDRAWN -> same && open() ? Optional.of(after) : Optional.empty();
-            case NONE, SUCCEEDED, TIMED_OUT -> Optional.empty();
+            case SUCCEEDED -> same && open() && remediation.validates() ? Optional.of(after) : Optional.empty();
+            case NONE, TIMED_OUT -> Optional.empty();
         };
     }
 

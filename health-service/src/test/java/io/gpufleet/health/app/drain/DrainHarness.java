@@ -7,6 +7,7 @@ import io.gpufleet.health.model.drain.DrainAdmission;
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.DrainSettings;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -23,7 +24,8 @@ public final class DrainHarness {
             DrainSettings.OnDeadline.WAIT,
             1,
             List.of("gpufleet-it-*"),
-            List.of());
+            List.of(),
+            MaintenanceWindows.ANY_TIME);
 
     private final NodeScenario node;
     private final DrainStep step;

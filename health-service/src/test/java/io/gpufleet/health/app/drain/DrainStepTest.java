@@ -13,6 +13,8 @@ import io.gpufleet.health.model.drain.DrainProgress.Phase;
 import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.drain.PodOnNode;
 import io.gpufleet.health.model.drain.TestPods;
+import io.gpufleet.health.model.maintenance.MaintenanceWindow;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Clock;
 import java.time.Duration;
@@ -42,8 +44,21 @@ class DrainStepTest {
     private boolean held = true;
     private boolean commits = true;
 
+    private MaintenanceWindows windows = MaintenanceWindows.ANY_TIME;
+
     private final DrainStep step =
-            new DrainStep(pods, (_, report) -> record(report), admission, () -> DrainSettings.DEFAULT, lease, clock());
+            new DrainStep(pods, (_, report) -> record(report), admission, this::settings, lease, clock());
+
+    private DrainSettings settings() {
+        DrainSettings standard = DrainSettings.DEFAULT;
+        return new DrainSettings(
+                standard.times(),
+                standard.onDeadline(),
+                standard.nodes(),
+                standard.namespaces(),
+                standard.exclude(),
+                windows);
+    }
 
     DrainStepTest() {
         lease.begin(() -> held);
@@ -73,6 +88,25 @@ class DrainStepTest {
 
     private Phase phase() {
         return node.state().acting().drain().phase();
+    }
+
+    @Test
+    void aDrainBeginsInAMaintenanceWindowAndGoesOnAfterIt() {
+        // Given a Sunday, and a window on another day
+        windows = new MaintenanceWindows(List.of(MaintenanceWindow.parse("Mon 02:00-06:00 UTC")));
+        run();
+        assertThat(phase()).isEqualTo(Phase.WAITING);
+        assertThat(node.state().acting().drain().message())
+                .isEqualTo("waits for a maintenance window: Mon 02:00-06:00 UTC");
+        // When
+        node.advance(Duration.ofHours(16));
+        run();
+        assertThat(phase()).isEqualTo(Phase.ACTIVE);
+        // Then
+        run();
+        node.advance(Duration.ofHours(5));
+        run();
+        assertThat(pods.calls).containsExactly("notice a", "evict a");
     }
 
     @Test

@@ -4,6 +4,8 @@ import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.remediation.RemediationAdmission;
@@ -18,6 +20,24 @@ import java.util.concurrent.CompletionStage;
 
 /** A node with two GPUs that nobody holds, and the steps about it; reports become commits as the machine makes them. */
 final class RemediationHarness {
+    /** A pool in mode observe. */
+    static final PermittedActions OBSERVE = new PermittedActions() {
+        @Override
+        public Mode mode() {
+            return Mode.OBSERVE;
+        }
+
+        @Override
+        public Optional<String> refusesTaint() {
+            return Optional.empty();
+        }
+
+        @Override
+        public Optional<String> refusesDevices(int more) {
+            return Optional.empty();
+        }
+    };
+
     final FakeRemediations objects = new FakeRemediations();
     final RemediationAdmission admission = new RemediationAdmission();
     final NodeScenario node;

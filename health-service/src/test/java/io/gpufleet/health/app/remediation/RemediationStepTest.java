@@ -7,14 +7,14 @@ import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.NodeScenario;
-import io.gpufleet.health.model.budget.Mode;
-import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.drain.PodOnNode.PodName;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.maintenance.MaintenanceWindow;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.health.model.remediation.RemediationProgress;
@@ -70,8 +70,21 @@ class RemediationStepTest {
     }
 
     @Test
+    void aRebootWaitsForAMaintenanceWindowAndAResetDoesNot() {
+        // Given a Sunday, and a window on another day
+        var windows = new MaintenanceWindows(List.of(MaintenanceWindow.parse("Mon 02:00-06:00 UTC")));
+        given(TestPolicies.within(windows, POLICY), 79);
+        assertThat(run()).isEqualTo(RemediationProgress.NONE);
+        fleet.node.advance(Duration.ofHours(16));
+        assertThat(run().phase()).isEqualTo(Phase.REQUESTED);
+
+        given(TestPolicies.within(windows, POLICY), 95);
+        assertThat(run().remediation().action()).isEqualTo(RecommendedAction.RESET_GPU);
+    }
+
+    @Test
     void modeObserveAsksNobody() {
-        fleet.node.with(OBSERVE).xid("gpu-0", 79);
+        fleet.node.with(RemediationHarness.OBSERVE).xid("gpu-0", 79);
 
         assertThat(run()).isEqualTo(RemediationProgress.NONE);
     }
@@ -321,21 +334,4 @@ class RemediationStepTest {
 
         assertThat(run()).isEqualTo(RemediationProgress.NONE);
     }
-
-    private static final PermittedActions OBSERVE = new PermittedActions() {
-        @Override
-        public Mode mode() {
-            return Mode.OBSERVE;
-        }
-
-        @Override
-        public Optional<String> refusesTaint() {
-            return Optional.empty();
-        }
-
-        @Override
-        public Optional<String> refusesDevices(int more) {
-            return Optional.empty();
-        }
-    };
 }

@@ -11,6 +11,7 @@ import io.gpufleet.health.model.drain.DrainSettings.OnDeadline;
 import io.gpufleet.health.model.drain.PodOnNode.Kind;
 import io.gpufleet.health.model.drain.PodOnNode.Phase;
 import io.gpufleet.health.model.drain.PodOnNode.PodName;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,7 +28,8 @@ class DrainPlanTest {
                 onDeadline,
                 2,
                 List.of("team*"),
-                List.of("team-prod"));
+                List.of("team-prod"),
+                MaintenanceWindows.ANY_TIME);
     }
 
     private static DrainProgress begun(Instant since, String... jobs) {

@@ -5,6 +5,7 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.remediation.RemediationSettings;
 import java.time.Duration;
 import java.util.Arrays;
@@ -69,7 +70,21 @@ public final class TestPolicies {
                 policy.recoveryDwell(),
                 policy.escalation(),
                 policy.drain(),
-                new RemediationSettings(Set.of(actions), Duration.ofMinutes(30), 1));
+                new RemediationSettings(Set.of(actions), Duration.ofMinutes(30), 1, MaintenanceWindows.ANY_TIME));
+    }
+
+    /** A policy that asks for boots in maintenance windows only. */
+    public static HealthPolicy within(MaintenanceWindows windows, HealthPolicy policy) {
+        RemediationSettings settings = policy.remediation();
+        return new HealthPolicy(
+                policy.name(),
+                policy.codes(),
+                policy.kinds(),
+                policy.actions(),
+                policy.recoveryDwell(),
+                policy.escalation(),
+                policy.drain(),
+                new RemediationSettings(settings.actions(), settings.deadline(), settings.nodes(), windows));
     }
 
     private static FaultRule draining(FaultRule rule, DrainMode mode) {
