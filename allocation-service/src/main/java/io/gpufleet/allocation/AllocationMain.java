@@ -175,6 +175,7 @@ public final class AllocationMain {
                 usage::readinessFailures);
         var metrics = metrics(ledger, decider, engine);
         metrics.webhookCertificate(server::certificateExpiry);
+        metrics.quotas(decider::views);
         operations(router, engine, readiness, metrics);
         routes(ledger, decider, history(usage, sender)).mount(router);
         serve(router);

@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
+import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -11,7 +12,9 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -46,6 +49,11 @@ public final class AllocationMetrics {
                 .setLabelValues(build.version(), build.revision());
         new JvmMemoryMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
+    }
+
+    /** Registers limit, usage and escrow of the quotas that this replica leads. */
+    public void quotas(Supplier<CompletionStage<List<QuotaView>>> views) {
+        registry.getPrometheusRegistry().register(new QuotaMetrics(views));
     }
 
     /** Registers when the certificate of the webhook expires, as seconds since 1970; NaN before there is one. */

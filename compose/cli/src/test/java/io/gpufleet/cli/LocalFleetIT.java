@@ -125,7 +125,25 @@ class LocalFleetIT {
 
     @Test
     void everyMetricOfTheAlertsAndTheDashboardIsExported() throws Exception {
+        // Given a quota, without which some have no value
+        cluster.client()
+                .load(getClass().getResourceAsStream("/gpufleet-it-quota.yaml"))
+                .createOrReplace();
+        // Then
         FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
+        patiently().untilAsserted(() -> {
+            String exported = exported(state);
+            assertThat(MonitoringManifests.metrics())
+                    .isNotEmpty()
+                    .allSatisfy(
+                            metric -> assertThat(exported).containsAnyOf("\n" + metric, "\n# TYPE " + metric + " "));
+        });
+        cluster.client()
+                .load(getClass().getResourceAsStream("/gpufleet-it-quota.yaml"))
+                .delete();
+    }
+
+    private static String exported(FleetState state) throws IOException, InterruptedException {
         var exported = new StringBuilder();
         try (HttpClient http = HttpClient.newHttpClient()) {
             for (String name : List.of("inventory-service-0", "health-service-0", "allocation-service-0", "node-1")) {
@@ -135,10 +153,7 @@ class LocalFleetIT {
                         http.send(request.build(), BodyHandlers.ofString()).body());
             }
         }
-        assertThat(MonitoringManifests.metrics())
-                .isNotEmpty()
-                .allSatisfy(metric ->
-                        assertThat(exported.toString()).containsAnyOf("\n" + metric, "\n# TYPE " + metric + " "));
+        return exported.toString();
     }
 
     @Test
