@@ -126,7 +126,10 @@ public final class RealCluster implements AutoCloseable {
         tool("up");
     }
 
-    /** A pod that requests GPUs and runs a shell command. */
+    /**
+     * A pod that runs a shell command and requests GPUs, or names no GPU where it requests none: a kubelet whose plugin is gone refuses
+     * a limit of zero as well (its device manager asks for the health of the resource before it counts).
+     */
     public static Pod pod(String namespace, String name, int gpus, String shellCommand) {
         return new PodBuilder()
                 .withNewMetadata()
@@ -142,7 +145,7 @@ public final class RealCluster implements AutoCloseable {
                 .withImagePullPolicy("IfNotPresent")
                 .withCommand("sh", "-c", shellCommand)
                 .withNewResources()
-                .withLimits(Map.of(GPU, new Quantity(Integer.toString(gpus))))
+                .withLimits(gpus == 0 ? Map.of() : Map.of(GPU, new Quantity(Integer.toString(gpus))))
                 .endResources()
                 .endContainer()
                 .endSpec()
