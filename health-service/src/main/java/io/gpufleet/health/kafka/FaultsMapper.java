@@ -73,8 +73,20 @@ final class FaultsMapper {
         return attempts;
     }
 
+    /** The faults of a device. */
+    static Faults device(DeviceHealthState wire) {
+        if (wire.getEpisodesCount() == 0
+                && wire.getSeenCount() == 0
+                && wire.getAttemptsCount() == 0
+                && !wire.hasRecurrenceLast()
+                && !wire.hasRecovered()) {
+            return Faults.NONE;
+        }
+        return new Faults(episodes(wire.getEpisodesList()), seen(wire.getSeenList()), history(wire));
+    }
+
     /** Older records have boots only. */
-    static RepairHistory history(DeviceHealthState wire) {
+    private static RepairHistory history(DeviceHealthState wire) {
         Map<RecommendedAction, RepairHistory.Attempts> attempts = attempts(wire.getAttemptsList());
         if (wire.hasRecurrenceLast()) {
             attempts.put(

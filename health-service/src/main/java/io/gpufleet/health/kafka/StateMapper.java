@@ -17,6 +17,7 @@ import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.Override;
+import io.gpufleet.runtime.projection.Interner;
 import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
@@ -24,6 +25,11 @@ import java.util.TreeMap;
 
 /** Maps the state of a node to its changelog record and back, without loss; a record that it cannot read throws. */
 final class StateMapper {
+    /** Models and bus ids, which are those of every node of a machine type. */
+    private static final Interner<String> TEXTS = new Interner<>(10_000);
+
+    private static final Interner<Device.Presence> PRESENCES = new Interner<>(16);
+
     private StateMapper() {}
 
     static NodeHealthState toWire(NodeState state) {
@@ -191,16 +197,13 @@ final class StateMapper {
     private static Device toModel(DeviceHealthState wire) {
         return new Device(
                 wire.getDeviceUuid(),
-                new Device.Identity(wire.getModel(), wire.getSerial(), wire.getPciBusId()),
-                new Device.Presence(
+                new Device.Identity(TEXTS.intern(wire.getModel()), wire.getSerial(), TEXTS.intern(wire.getPciBusId())),
+                PRESENCES.intern(new Device.Presence(
                         wire.getListed(),
                         wire.getLost(),
                         wire.getLocallyHealthy(),
-                        wire.hasLearned() ? wire.getLearned() : wire.getListed()),
-                new Faults(
-                        FaultsMapper.episodes(wire.getEpisodesList()),
-                        FaultsMapper.seen(wire.getSeenList()),
-                        FaultsMapper.history(wire)),
+                        wire.hasLearned() ? wire.getLearned() : wire.getListed())),
+                FaultsMapper.device(wire),
                 health(wire));
     }
 

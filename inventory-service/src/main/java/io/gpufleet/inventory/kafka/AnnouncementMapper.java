@@ -6,6 +6,7 @@ import io.gpufleet.proto.inventory.v1.DriverState;
 import io.gpufleet.proto.inventory.v1.MigStrategy;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.OfferedResource;
+import io.gpufleet.runtime.projection.Interner;
 import java.time.Instant;
 
 /** Maps {@code NodeAnnounced} to an announcement and back. */
@@ -30,6 +31,9 @@ final class AnnouncementMapper {
             .and(MigStrategy.MIG_STRATEGY_SINGLE, Announcement.MigStrategy.SINGLE)
             .and(MigStrategy.MIG_STRATEGY_MIXED, Announcement.MigStrategy.MIXED);
 
+    private static final Interner<Announcement.Driver> DRIVERS = new Interner<>(1_000);
+    private static final Interner<Announcement.ExtendedResource> RESOURCES = new Interner<>(1_000);
+
     private AnnouncementMapper() {}
 
     static Announcement model(NodeAnnounced wire, Instant appendedAt) {
@@ -39,12 +43,12 @@ final class AnnouncementMapper {
                         wire.getDaemonVersion(),
                         wire.getDeviceSource(),
                         wire.hasGpusKnownSince() ? WireTimes.instant(wire.getGpusKnownSince()) : null),
-                new Announcement.Driver(
-                        DRIVER.model(wire.getDriverState()), wire.getDriverVersion(), wire.getCudaVersion()),
+                DRIVERS.intern(new Announcement.Driver(
+                        DRIVER.model(wire.getDriverState()), wire.getDriverVersion(), wire.getCudaVersion())),
                 wire.getGpusList().stream().map(GpuMapper::model).toList(),
                 wire.getResourcesList().stream()
-                        .map(resource -> new Announcement.ExtendedResource(
-                                resource.getName(), resource.getCapacity(), resource.getAllocatable()))
+                        .map(resource -> RESOURCES.intern(new Announcement.ExtendedResource(
+                                resource.getName(), resource.getCapacity(), resource.getAllocatable())))
                         .toList(),
                 new Announcement.Companions(wire.getInstallerState(), wire.getMpsStatesMap()),
                 MIG.model(wire.getMigStrategy()),

@@ -8,6 +8,7 @@ import io.gpufleet.proto.inventory.v1.NvlinkPeer;
 import io.gpufleet.proto.inventory.v1.Sharing;
 import io.gpufleet.proto.inventory.v1.SharingStrategy;
 import io.gpufleet.proto.inventory.v1.VgpuHost;
+import io.gpufleet.runtime.projection.Interner;
 
 /** Maps the {@code Gpu} message to a GPU of the model and back. */
 final class GpuMapper {
@@ -26,6 +27,12 @@ final class GpuMapper {
             .and(SharingStrategy.SHARING_STRATEGY_TIME_SLICING, Gpu.Sharing.SharingStrategy.TIME_SLICING)
             .and(SharingStrategy.SHARING_STRATEGY_MPS, Gpu.Sharing.SharingStrategy.MPS);
 
+    private static final Interner<Gpu.Product> PRODUCTS = new Interner<>(1_000);
+    private static final Interner<Gpu.Topology> TOPOLOGIES = new Interner<>(10_000);
+    private static final Interner<Gpu.Sharing> SHARINGS = new Interner<>(1_000);
+    /** Resources, VBIOS versions and bus ids, which are those of every node of a machine type. */
+    private static final Interner<String> TEXTS = new Interner<>(10_000);
+
     private GpuMapper() {}
 
     static Gpu model(io.gpufleet.proto.inventory.v1.Gpu wire) {
@@ -35,29 +42,31 @@ final class GpuMapper {
                         wire.getSerial(),
                         wire.getIndex(),
                         wire.getMinor(),
-                        wire.getPciBusId(),
-                        wire.getVbiosVersion()),
-                new Gpu.Product(
+                        TEXTS.intern(wire.getPciBusId()),
+                        TEXTS.intern(wire.getVbiosVersion())),
+                PRODUCTS.intern(new Gpu.Product(
                         wire.getModel(),
                         wire.getShortModel(),
                         wire.getFamily(),
                         wire.getComputeCapability(),
                         wire.getMode(),
-                        wire.getMemoryBytes()),
-                topology(wire),
+                        wire.getMemoryBytes())),
+                TOPOLOGIES.intern(topology(wire)),
                 new Gpu.Mig(
                         MIG.model(wire.getMigMode()),
                         wire.getMigInstancesList().stream()
                                 .map(GpuMapper::model)
                                 .toList()),
-                wire.getResource(),
-                new Gpu.Sharing(
+                TEXTS.intern(wire.getResource()),
+                SHARINGS.intern(new Gpu.Sharing(
                         SHARING.model(wire.getSharing().getStrategy()),
-                        wire.getSharing().getReplicas()),
+                        wire.getSharing().getReplicas())),
                 HEALTH.model(wire.getLocalHealth()),
-                new Gpu.VgpuHost(
-                        wire.getVgpuHost().getDriverVersion(),
-                        wire.getVgpuHost().getDriverBranch()));
+                wire.hasVgpuHost()
+                        ? new Gpu.VgpuHost(
+                                wire.getVgpuHost().getDriverVersion(),
+                                wire.getVgpuHost().getDriverBranch())
+                        : Gpu.VgpuHost.NONE);
     }
 
     private static Gpu.Topology topology(io.gpufleet.proto.inventory.v1.Gpu wire) {

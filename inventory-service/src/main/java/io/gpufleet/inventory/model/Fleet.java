@@ -32,17 +32,19 @@ public record Fleet(ImmutableTreeMap<NodeState> nodes, ImmutableTreeMap<List<Str
 
     /** The GPU with that UUID or with a MIG instance of that UUID; from the newest announcement, where nodes disagree. */
     public Optional<GpuLocation> device(String uuid) {
-        return nodesByDevice.get(uuid).stream()
-                .flatMap(List::stream)
+        return nodesByDevice
+                .get(uuid)
+                .flatMap(names -> names.size() == 1 ? node(names.getFirst()) : lastToAnnounce(names))
+                .flatMap(node -> node.gpu(uuid).map(gpu -> new GpuLocation(node, gpu)));
+    }
+
+    private Optional<NodeState> lastToAnnounce(List<String> names) {
+        return names.stream()
                 .flatMap(name -> node(name).stream())
                 .max(Comparator.comparing((NodeState node) -> node.lastAnnouncement()
                                 .map(Announcement::appendedAt)
                                 .orElse(Instant.MIN))
-                        .thenComparing(NodeState::name))
-                .flatMap(node -> node.gpus().stream()
-                        .filter(gpu -> gpu.deviceIds().anyMatch(uuid::equals))
-                        .findFirst()
-                        .map(gpu -> new GpuLocation(node, gpu)));
+                        .thenComparing(NodeState::name));
     }
 
     /** Whether a GPU of a node is there: no other node has announced it since. */
@@ -71,24 +73,27 @@ public record Fleet(ImmutableTreeMap<NodeState> nodes, ImmutableTreeMap<List<Str
 
     private static ImmutableTreeMap<List<String>> withDevicesOf(
             ImmutableTreeMap<List<String>> devices, NodeState node) {
+        List<String> alone = List.of(node.name());
         for (Gpu gpu : node.gpus()) {
-            for (String id : gpu.deviceIds().toList()) {
-                Stream<String> others = devices.get(id).stream().flatMap(List::stream);
-                devices = devices.with(
-                        id,
-                        Stream.concat(others, Stream.of(node.name()))
-                                .sorted()
-                                .distinct()
-                                .toList());
+            for (String id : gpu.deviceIds()) {
+                Optional<List<String>> others = devices.get(id);
+                devices = devices.with(id, others.isEmpty() ? alone : sorted(others.orElseThrow(), node.name()));
             }
         }
         return devices;
     }
 
+    private static List<String> sorted(List<String> names, String another) {
+        return Stream.concat(names.stream(), Stream.of(another))
+                .sorted()
+                .distinct()
+                .toList();
+    }
+
     private static ImmutableTreeMap<List<String>> withoutDevicesOf(
             ImmutableTreeMap<List<String>> devices, NodeState node) {
         for (Gpu gpu : node.gpus()) {
-            for (String id : gpu.deviceIds().toList()) {
+            for (String id : gpu.deviceIds()) {
                 List<String> others = devices.get(id).stream()
                         .flatMap(List::stream)
                         .filter(name -> !name.equals(node.name()))

@@ -57,9 +57,13 @@ public record Gpu(
     }
 
     /** UUIDs of the GPU and of its MIG instances. */
-    public Stream<String> deviceIds() {
+    public List<String> deviceIds() {
+        if (migInstances().isEmpty()) {
+            return uuid().isEmpty() ? List.of() : List.of(uuid());
+        }
         return Stream.concat(Stream.of(uuid()), migInstances().stream().map(MigInstance::uuid))
-                .filter(it -> !it.isEmpty());
+                .filter(it -> !it.isEmpty())
+                .toList();
     }
 
     /**

@@ -48,6 +48,16 @@ public record NodeState(
         return announcement == null ? List.of() : announcement.gpus();
     }
 
+    /** The GPU with that UUID or with a MIG instance of that UUID. */
+    public Optional<Gpu> gpu(String deviceId) {
+        for (Gpu gpu : gpus()) {
+            if (gpu.uuid().equals(deviceId) || gpu.deviceIds().contains(deviceId)) {
+                return Optional.of(gpu);
+            }
+        }
+        return Optional.empty();
+    }
+
     /** The published settings, or none. */
     public NodeSettings settingsOrNone() {
         return object.settings() == null ? NodeSettings.NONE : object.settings();

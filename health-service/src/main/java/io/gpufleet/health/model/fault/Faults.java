@@ -1,6 +1,7 @@
 package io.gpufleet.health.model.fault;
 
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -18,10 +19,14 @@ public record Faults(
     /** No faults. */
     public static final Faults NONE = new Faults(new TreeMap<>(), new TreeMap<>(), RepairHistory.NONE);
 
-    /** Copies the maps, sorted by code. */
+    /** Copies the maps, sorted by code; empty ones are shared, since almost every device of a fleet has no fault. */
     public Faults {
-        open = Episode.byCode(open.values());
-        seen = new TreeMap<>(seen);
+        open = open.isEmpty() ? none() : Episode.byCode(open.values());
+        seen = seen.isEmpty() ? none() : new TreeMap<>(seen);
+    }
+
+    private static <V> SequencedMap<FaultCode, V> none() {
+        return Collections.emptySortedMap();
     }
 
     /** Copy with other open faults. */

@@ -5,6 +5,7 @@ import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.ImmutableTreeMap;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.label.LabelValue;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -45,6 +46,9 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
 
     /** The index after a change of a node; both states are those of one name. */
     public NodeIndex changed(NodeState before, NodeState after) {
+        if (haveSameTerms(before, after)) {
+            return this;
+        }
         Set<String> gone = terms(before);
         Set<String> added = terms(after);
         ImmutableTreeMap<ImmutableTreeMap<Boolean>> next = nodesByTerm;
@@ -64,13 +68,25 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
         return next == nodesByTerm ? this : new NodeIndex(next);
     }
 
+    /** What most events leave as it was; parts that are not the same object may have other terms. */
+    private static boolean haveSameTerms(NodeState before, NodeState after) {
+        return before.announcement() == after.announcement()
+                && before.verdicts() == after.verdicts()
+                && before.presence() == after.presence()
+                && before.holders() == after.holders();
+    }
+
     private static Set<String> terms(NodeState node) {
         if (node.announcement() == null) {
             return Set.of();
         }
         var terms = new TreeSet<String>();
+        // The GPUs of a node are of one product almost always.
+        var products = new HashSet<Gpu.Product>();
         for (Gpu gpu : node.gpus()) {
-            names(gpu).forEach(name -> terms.add(Property.MODEL.term(name)));
+            if (products.add(gpu.product())) {
+                names(gpu).forEach(name -> terms.add(Property.MODEL.term(name)));
+            }
             terms.add(Property.HEALTH.term(node.healthOf(gpu)));
         }
         node.livePresence().ifPresent(presence -> terms.add(Property.PRESENCE.term(presence.stateName())));
