@@ -7,7 +7,7 @@ import io.gpufleet.allocation.app.DailySummation;
 import io.gpufleet.allocation.app.DailySums;
 import io.gpufleet.allocation.app.KnownGpuResources;
 import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.app.PodEndReporter;
+import io.gpufleet.allocation.app.PodReporter;
 import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.UsageHistory;
 import io.gpufleet.allocation.app.UsageLog;
@@ -87,6 +87,7 @@ public final class AllocationMain {
     private static final int BACKGROUND_CALLS = 4;
     private static final int WAITING_READS = 256;
     private static final int MAX_USAGE_INTERVALS = 500_000;
+    private static final long MAX_DAILY_PART_BYTES = 48L << 20;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
             .flatMap(List::stream)
             .toList();
@@ -138,19 +139,23 @@ public final class AllocationMain {
         var sender = shutdown.add(
                 "event sender",
                 EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HOLDINGS, incarnation, clock));
-        var podEnds = shutdown.add(
-                "pod end reporter", PodEndReporter.start(new KafkaPodFactPublisher(sender::send, active, clock)));
         var decider = decider();
         decider.observe(new QuotaEvent.GpuResourcesKnown(config.gpuResources()));
         var ledger = new Ledger(announced -> {
             resources.announced(announced.values());
             decider.gpusAnnounced(announced);
         });
-        var events = new ClusterEventRouter(decider, podEnds, resources);
+        var podReporter = shutdown.add(
+                "pod reporter",
+                PodReporter.start(
+                        new KafkaPodFactPublisher(sender::send, active, clock),
+                        config.usageLabels(),
+                        ledger::knowsPod));
+        var events = new ClusterEventRouter(decider, podReporter, resources);
         var watch = shutdown.add("informers", ClusterWatch.open(lists, events, resources));
         var handler = new QuotaAdmissionHandler(decider);
         var grpc = shutdown.add("grpc", grpcServer(handler, decider));
-        var engine = shutdown.add("projection", engine(ledger, List.of(podEnds), grpc.advertisedAddress()));
+        var engine = shutdown.add("projection", engine(ledger, List.of(podReporter), grpc.advertisedAddress()));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
         var election = shutdown.add("quota election", election(decider, grpc.advertisedAddress()));
         shutdown.add("models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
@@ -182,7 +187,7 @@ public final class AllocationMain {
     }
 
     private UsageHistory history(UsageLog usage, EventSender sender) {
-        var days = new DailySums();
+        var days = new DailySums(MAX_DAILY_PART_BYTES);
         shutdown.add("daily usage follower", DailySumTopic.follow(bus.kafka(), bus.codec(), days, clock));
         var publisher = DailySumTopic.publisher(sender::send, clock);
         shutdown.add("daily summation", new DailySummation(usage, days, active, publisher, clock).start());
@@ -286,7 +291,11 @@ public final class AllocationMain {
                 ? new ReviewAuthorizer(client, System::nanoTime)
                 : Authorizer.everybody();
         return new AllocationRoutes(
-                decider::views, ledger, usage, new AllocationRoutes.Access(authorizer, readers), clock);
+                decider::views,
+                ledger,
+                new AllocationRoutes.Usage(usage, config.usageLabels()),
+                new AllocationRoutes.Access(authorizer, readers),
+                clock);
     }
 
     private void serve(Router router) {

@@ -1,7 +1,5 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.app.UsageSums.Dimension;
-import io.gpufleet.allocation.app.UsageSums.UsageSum;
 import io.gpufleet.allocation.model.usage.DailySum;
 import java.io.IOException;
 import java.time.Clock;
@@ -10,7 +8,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +26,6 @@ public final class DailySummation {
 
     /** A day is summed this long after its end: most ends of pods are known then. */
     private static final Duration SETTLING = Duration.ofMinutes(15);
-
-    private static final List<Dimension> GROUP = List.of(Dimension.NAMESPACE, Dimension.MODEL, Dimension.QUALITY);
 
     private final UsageLog log;
     private final DailySums written;
@@ -81,32 +76,17 @@ public final class DailySummation {
     private void write(LocalDate day) throws IOException {
         Map<String, DailySum> before = new HashMap<>();
         written.within(day, day.plusDays(1)).forEach(sum -> before.put(sum.key(), sum));
-        var query = new UsageSums.Query(start(day), start(day.plusDays(1)), GROUP);
-        for (UsageSum row : log.sums(query)) {
-            DailySum sum = sum(day, row);
-            if (!sum.equals(before.remove(sum.key()))) {
-                publisher.accept(sum);
-            }
+        for (DailySum sum : log.day(day)) {
+            before.remove(sum.key());
+            publishUnlessWritten(sum);
         }
-        before.values().stream()
-                .map(DailySum::emptied)
-                .filter(empty -> !before.containsValue(empty))
-                .forEach(publisher);
+        before.values().stream().map(DailySum::emptied).forEach(this::publishUnlessWritten);
     }
 
-    private static DailySum sum(LocalDate day, UsageSum row) {
-        Map<String, String> group = row.group();
-        return new DailySum(
-                day,
-                group.getOrDefault(Dimension.NAMESPACE.text(), ""),
-                group.getOrDefault(Dimension.MODEL.text(), ""),
-                group.getOrDefault(Dimension.QUALITY.text(), ""),
-                row.gpuSeconds().movePointRight(3).longValueExact(),
-                row.intervals());
-    }
-
-    private static Instant start(LocalDate day) {
-        return day.atStartOfDay(ZoneOffset.UTC).toInstant();
+    private void publishUnlessWritten(DailySum sum) {
+        if (!written.isWritten(sum)) {
+            publisher.accept(sum);
+        }
     }
 
     private static LocalDate day(Instant at) {

@@ -48,6 +48,12 @@ public final class Ledger {
         }
     }
 
+    /** True when the ledger of the node has owner and labels of the pod. */
+    public boolean knowsPod(String node, String podUid) {
+        NodeLedger ledger = nodes.get(node);
+        return ledger != null && ledger.knowsPod(podUid);
+    }
+
     /** Sum over all nodes. */
     public long sum(ToIntFunction<NodeLedger> count) {
         long sum = 0;

@@ -8,7 +8,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,7 +16,8 @@ import java.util.TreeMap;
 
 /** Usage of any time: from intervals as far back as they are kept, from the sums of whole days before that. */
 public final class UsageHistory implements UsageSums {
-    private static final Set<Dimension> OF_DAYS = Set.of(Dimension.NAMESPACE, Dimension.MODEL, Dimension.QUALITY);
+    private static final Set<Dimension> OF_DAYS =
+            EnumSet.complementOf(EnumSet.of(Dimension.POD, Dimension.RESOURCE, Dimension.MIG_PROFILE));
 
     private final UsageLog log;
     private final DailySums days;
@@ -45,11 +46,11 @@ public final class UsageHistory implements UsageSums {
         List<UsageSum> rows = new ArrayList<>();
         for (DailySum day : days.within(day(query.from()), day(until))) {
             if (query.groupBy().contains(Dimension.QUALITY) || !day.quality().equals(UsageLog.UNREACHABLE)) {
-                rows.add(row(day, query.groupBy()));
+                day.allParts().forEach(part -> rows.add(row(day, part, query)));
             }
         }
         if (query.to().isAfter(seam)) {
-            rows.addAll(log.sums(new Query(seam, query.to(), query.groupBy())));
+            rows.addAll(log.sums(query.within(seam, query.to())));
         }
         return added(rows);
     }
@@ -63,8 +64,8 @@ public final class UsageHistory implements UsageSums {
         }
         if (!whole) {
             throw new IllegalArgumentException("from=" + query.from() + " is before " + since
-                    + ", since when intervals are kept; days before that begin and end at midnight UTC and take group-by"
-                    + " namespace, model, quality");
+                    + ", since when intervals are kept; days before that begin and end at midnight UTC and take no group-by"
+                    + " pod, resource, migProfile");
         }
     }
 
@@ -72,20 +73,23 @@ public final class UsageHistory implements UsageSums {
         return at.truncatedTo(ChronoUnit.DAYS).equals(at);
     }
 
-    private static UsageSum row(DailySum sum, List<Dimension> groupBy) {
-        Map<String, String> group = new LinkedHashMap<>();
-        for (Dimension dimension : groupBy) {
-            group.put(
-                    dimension.text(),
-                    switch (dimension) {
-                        case NAMESPACE -> sum.namespace();
-                        case MODEL -> sum.model();
-                        case QUALITY -> sum.quality();
-                        case NODE, POD, RESOURCE, MIG_PROFILE ->
-                            throw new IllegalStateException("days are not summed by " + dimension.text());
-                    });
-        }
-        return new UsageSum(group, BigDecimal.valueOf(sum.gpuMillis(), 3), sum.intervals());
+    private static UsageSum row(DailySum sum, DailySum.Part part, Query query) {
+        Map<String, String> group =
+                query.group(one -> value(sum, part, one), part.attributes().labels());
+        return new UsageSum(group, BigDecimal.valueOf(part.gpuMillis(), 3), part.intervals());
+    }
+
+    private static String value(DailySum sum, DailySum.Part part, Dimension dimension) {
+        return switch (dimension) {
+            case NAMESPACE -> sum.namespace();
+            case MODEL -> sum.model();
+            case QUALITY -> sum.quality();
+            case NODE -> part.node();
+            case PRODUCT -> part.attributes().product();
+            case OWNER -> part.attributes().owner();
+            case POD, RESOURCE, MIG_PROFILE ->
+                throw new IllegalStateException("days are not summed by " + dimension.text());
+        };
     }
 
     private static List<UsageSum> added(List<UsageSum> rows) {

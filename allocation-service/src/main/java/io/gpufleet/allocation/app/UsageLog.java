@@ -2,17 +2,21 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.allocation.model.usage.DailySum;
+import io.gpufleet.allocation.model.usage.DayUsage;
 import io.gpufleet.allocation.model.usage.GpuSeconds;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -82,32 +86,36 @@ public final class UsageLog implements UsageSums {
 
     @Override
     public List<UsageSum> sums(Query query) throws IOException {
-        List<UsagePiece> found = overlapping(query);
         boolean unreachable = query.groupBy().contains(Dimension.QUALITY);
-        Map<List<String>, Sum> sums = new LinkedHashMap<>();
-        for (UsagePiece piece : found) {
+        Map<Map<String, String>, Sum> sums = new HashMap<>();
+        for (UsagePiece piece : overlapping(query.from(), query.to())) {
             if (piece.quality().equals(UNREACHABLE) && !unreachable) {
                 continue;
             }
             Sum sum = sums.computeIfAbsent(
-                    query.groupBy().stream().map(one -> one.of(piece)).toList(), _ -> new Sum());
+                    query.group(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
             sum.seconds.add(
                     piece.secondsWithin(query.from(), query.to()),
                     piece.holding().device().fraction());
             sum.intervals++;
         }
         Map<String, UsageSum> rows = new TreeMap<>();
-        sums.forEach((values, sum) -> {
-            Map<String, String> group = new LinkedHashMap<>();
-            for (int i = 0; i < values.size(); i++) {
-                group.put(query.groupBy().get(i).text(), values.get(i));
-            }
-            rows.put(String.join("\n", values), new UsageSum(group, sum.seconds.value(), sum.intervals));
-        });
+        sums.forEach((group, sum) ->
+                rows.put(String.join("\n", group.values()), new UsageSum(group, sum.seconds.value(), sum.intervals)));
         return List.copyOf(rows.values());
     }
 
-    private List<UsagePiece> overlapping(Query query) throws IOException {
+    /** Sums of a day; fails like {@link #sums}. */
+    List<DailySum> day(LocalDate day) throws IOException {
+        var usage = new DayUsage(day);
+        overlapping(
+                        day.atStartOfDay(ZoneOffset.UTC).toInstant(),
+                        day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant())
+                .forEach(usage::add);
+        return usage.sums();
+    }
+
+    private List<UsagePiece> overlapping(Instant from, Instant to) throws IOException {
         Map<String, NodeLedger> nodes = ledger.all();
         List<UsagePiece> found = new ArrayList<>();
         synchronized (this) {
@@ -115,31 +123,28 @@ public final class UsageLog implements UsageSums {
                 throw new IOException("usage is not read from the log yet; retry in a few seconds");
             }
             Instant since = keptSince();
-            if (query.from().isBefore(since)) {
+            if (from.isBefore(since)) {
                 throw new IllegalArgumentException(
-                        "from=" + query.from() + " is before " + since + ", since when intervals are kept");
+                        "from=" + from + " is before " + since + ", since when intervals are kept");
             }
-            pieces.stream().filter(piece -> overlaps(piece, query)).forEach(found::add);
+            pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
             nodes.forEach((node, state) -> state.open().values().stream()
                     .filter(open -> !ids.contains(open.id()))
-                    .map(open -> open(node, open))
-                    .filter(piece -> overlaps(piece, query))
+                    .map(open -> open(node, state, open))
+                    .filter(piece -> piece.overlaps(from, to))
                     .forEach(found::add));
         }
         return found;
     }
 
-    private static boolean overlaps(UsagePiece piece, Query query) {
-        return piece.from().isBefore(query.to()) && piece.to().isAfter(query.from());
-    }
-
     /** An open interval so far. */
-    private UsagePiece open(String node, OpenUsageInterval open) {
+    private UsagePiece open(String node, NodeLedger state, OpenUsageInterval open) {
         Instant now = clock.instant();
         return new UsagePiece(
                 open.id(),
                 node,
                 open.holding(),
+                state.attributesOf(open.holding()),
                 open.from(),
                 now.isAfter(open.from()) ? now : open.from(),
                 open.quality().name().toLowerCase(Locale.ROOT).replace('_', '-'),

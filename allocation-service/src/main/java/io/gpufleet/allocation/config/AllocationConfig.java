@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.config;
 
+import io.gpufleet.allocation.model.holding.PodLabels;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
@@ -9,14 +10,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * Settings of the allocation-service, without those of the bus.
  *
  * @param gpuResources names of resources that are GPUs before any node announced them
+ * @param usageLabels keys of the labels of pods that usage carries
  */
-public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads, Set<String> gpuResources) {
+public record AllocationConfig(
+        Servers servers, Webhook webhook, ReadsMode reads, Set<String> gpuResources, Set<String> usageLabels) {
+    private static final Pattern LABEL =
+            Pattern.compile("([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
     private static final int MAX_PORT = 65_535;
 
     /** Address of the HTTP and gRPC servers, and their ports. */
@@ -51,6 +57,11 @@ public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads
                     "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*,gpu.nvidia.com.deviceclass.resource.k8s.io/*,"
                             + "mig.nvidia.com.deviceclass.resource.k8s.io/*",
                     "resources and device classes that quotas count before a node announces them; * at the end: every name that begins so"),
+            Setting.optional(
+                    "GPUFLEET_USAGE_LABELS",
+                    "app.kubernetes.io/name,app.kubernetes.io/part-of,kueue.x-k8s.io/queue-name,team",
+                    "labels of pods that usage carries and can be grouped by, at most " + PodLabels.MAX_LABELS
+                            + "; pods keep those that they had when they were bound"),
             Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
             Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged"));
 
@@ -74,21 +85,36 @@ public record AllocationConfig(Servers servers, Webhook webhook, ReadsMode reads
                         url,
                         environment.text("GPUFLEET_NAMESPACE")),
                 ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")),
-                gpuResources(environment));
+                gpuResources(environment),
+                usageLabels(environment));
     }
 
     private static Set<String> gpuResources(Environment environment) {
-        Set<String> names = Arrays.stream(
-                        environment.text("GPUFLEET_GPU_RESOURCES").split(","))
-                .map(String::strip)
-                .filter(name -> !name.isEmpty())
-                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> names = names(environment, "GPUFLEET_GPU_RESOURCES");
         if (!names.stream().allMatch(GpuResources::isValid)) {
             throw environment.invalid(
                     "GPUFLEET_GPU_RESOURCES",
                     "names of extended resources, for example nvidia.com/gpu,nvidia.com/mig-*");
         }
         return names;
+    }
+
+    private static Set<String> usageLabels(Environment environment) {
+        Set<String> names = names(environment, "GPUFLEET_USAGE_LABELS");
+        if (names.size() > PodLabels.MAX_LABELS
+                || !names.stream().allMatch(name -> LABEL.matcher(name).matches())) {
+            throw environment.invalid(
+                    "GPUFLEET_USAGE_LABELS",
+                    "at most " + PodLabels.MAX_LABELS + " keys of labels, for example team,app.kubernetes.io/name");
+        }
+        return names;
+    }
+
+    private static Set<String> names(Environment environment, String setting) {
+        return Arrays.stream(environment.text(setting).split(","))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static boolean usable(String url) {

@@ -3,7 +3,7 @@ package io.gpufleet.allocation.http;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
-import io.gpufleet.allocation.model.ledger.Holder;
+import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.OpenApiDocument;
@@ -27,6 +27,13 @@ public final class AllocationRoutes {
     /** Who may read, and the threads that ask the API server. */
     public record Access(Authorizer authorizer, RequestWorkers workers) {}
 
+    /**
+     * What usage is summed from.
+     *
+     * @param labels keys of the labels that it can be grouped by
+     */
+    public record Usage(UsageSums sums, Set<String> labels) {}
+
     private final Supplier<CompletionStage<List<QuotaView>>> quotas;
     private final Ledger ledger;
     private final UsageRoute usage;
@@ -35,16 +42,12 @@ public final class AllocationRoutes {
 
     /** {@code access} decides who may read what; its workers run the sums too, which may take a while. */
     public AllocationRoutes(
-            Supplier<CompletionStage<List<QuotaView>>> quotas,
-            Ledger ledger,
-            UsageSums usage,
-            Access access,
-            Clock clock) {
+            Supplier<CompletionStage<List<QuotaView>>> quotas, Ledger ledger, Usage usage, Access access, Clock clock) {
         this.quotas = quotas;
         this.ledger = ledger;
         this.authorizer = access.authorizer();
         this.workers = access.workers();
-        this.usage = new UsageRoute(usage, workers, clock);
+        this.usage = new UsageRoute(usage.sums(), usage.labels(), workers, clock);
     }
 
     /** Mounts the routes. */

@@ -13,7 +13,7 @@ import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -28,11 +28,13 @@ final class UsageRoute {
     private static final String DEFAULT_GROUP = "namespace,model,quality";
 
     private final UsageSums usage;
+    private final Set<String> labels;
     private final RequestWorkers workers;
     private final Clock clock;
 
-    UsageRoute(UsageSums usage, RequestWorkers workers, Clock clock) {
+    UsageRoute(UsageSums usage, Set<String> labels, RequestWorkers workers, Clock clock) {
         this.usage = usage;
+        this.labels = labels;
         this.workers = workers;
         this.clock = clock;
     }
@@ -67,19 +69,30 @@ final class UsageRoute {
             throw new IllegalArgumentException("from=" + from + " is after to=" + to);
         }
         String group = QueryParameters.get(context, "group-by");
-        List<Dimension> dimensions = new ArrayList<>();
+        Set<Dimension> dimensions = new LinkedHashSet<>();
+        Set<String> keys = new LinkedHashSet<>();
         for (String name : (group.isEmpty() ? DEFAULT_GROUP : group).split(",", -1)) {
-            Dimension dimension = Dimension.named(name)
+            Optional<String> label = UsageSums.Query.label(name);
+            if (label.isPresent()) {
+                keys.add(carried(label.get()));
+                continue;
+            }
+            dimensions.add(Dimension.named(name)
                     .orElseThrow(() -> new IllegalArgumentException("group-by takes "
                             + List.of(Dimension.values()).stream()
                                     .map(Dimension::text)
                                     .collect(Collectors.joining(", "))
-                            + ", separated by commas; not '" + name + "'"));
-            if (!dimensions.contains(dimension)) {
-                dimensions.add(dimension);
-            }
+                            + " and label:<key>, separated by commas; not '" + name + "'")));
         }
-        return new UsageSums.Query(from, to, dimensions);
+        return new UsageSums.Query(from, to, List.copyOf(dimensions), List.copyOf(keys));
+    }
+
+    private String carried(String key) {
+        if (!labels.contains(key)) {
+            throw new IllegalArgumentException(
+                    "usage carries no label '" + key + "'; GPUFLEET_USAGE_LABELS names " + String.join(", ", labels));
+        }
+        return key;
     }
 
     private static boolean csv(RoutingContext context) {
@@ -111,7 +124,13 @@ final class UsageRoute {
         var rows = new JsonArray();
         sums.forEach(sum -> {
             var row = new JsonObject();
-            sum.group().forEach(row::put);
+            var labelValues = new JsonObject();
+            sum.group()
+                    .forEach((name, value) -> UsageSums.Query.label(name)
+                            .ifPresentOrElse(key -> labelValues.put(key, value), () -> row.put(name, value)));
+            if (!labelValues.isEmpty()) {
+                row.put("labels", labelValues);
+            }
             rows.add(row.put("gpuSeconds", sum.gpuSeconds()).put("intervals", sum.intervals()));
         });
         return new JsonObject()
@@ -122,7 +141,7 @@ final class UsageRoute {
 
     private static String csv(UsageSums.Query query, List<UsageSums.UsageSum> sums) {
         var text = new StringBuilder();
-        query.groupBy().forEach(dimension -> text.append(dimension.text()).append(','));
+        query.names().forEach(name -> text.append(name).append(','));
         text.append("gpuSeconds,intervals\r\n");
         for (UsageSums.UsageSum sum : sums) {
             sum.group().values().forEach(value -> text.append(quoted(value)).append(','));

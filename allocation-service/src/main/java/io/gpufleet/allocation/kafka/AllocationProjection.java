@@ -89,7 +89,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
             String node, NodeLedger before, List<LedgerFact> facts, Inbound input, Instant now) {
         LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
         List<Outbound.Event> outputs = update.published().stream()
-                .map(entry -> usage(node, entry, now).causedBy(input))
+                .map(entry -> usage(node, update.next(), entry, now).causedBy(input))
                 .toList();
         return update.next().equals(before) ? Effects.publish(outputs) : Effects.state(node, update.next(), outputs);
     }
@@ -108,7 +108,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
                 node,
                 update.next(),
                 update.published().stream()
-                        .map(entry -> usage(node, entry, now))
+                        .map(entry -> usage(node, update.next(), entry, now))
                         .toList());
     }
 
@@ -148,7 +148,9 @@ public final class AllocationProjection implements Projection<NodeLedger> {
                 cluster, node, before, new LedgerFact.MachineGone(goneSince, IntervalEndReason.NODE_LOST));
         return Effects.forget(
                 node,
-                last.published().stream().map(entry -> usage(node, entry, now)).toList());
+                last.published().stream()
+                        .map(entry -> usage(node, last.next(), entry, now))
+                        .toList());
     }
 
     /** What a silent daemon held ends at its last word, and is unreachable from then on. */
@@ -160,8 +162,8 @@ public final class AllocationProjection implements Projection<NodeLedger> {
         return facts(node, before, List.of(new LedgerFact.DaemonSilent(last)), now);
     }
 
-    private static Outbound.Event usage(String node, UsageEntry entry, Instant now) {
-        UsageInterval message = LedgerMapper.usage(entry);
+    private static Outbound.Event usage(String node, NodeLedger ledger, UsageEntry entry, Instant now) {
+        UsageInterval message = LedgerMapper.usage(node, ledger, entry);
         EventType type = switch (entry) {
             case UsageEntry.Closed _ -> EventType.USAGE_CLOSED;
             case UsageEntry.Adjusted _ -> EventType.USAGE_ADJUSTED;

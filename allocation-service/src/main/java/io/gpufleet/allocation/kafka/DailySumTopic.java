@@ -1,8 +1,10 @@
 package io.gpufleet.allocation.kafka;
 
 import io.gpufleet.allocation.app.DailySums;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.proto.allocation.v1.UsageDay;
+import io.gpufleet.proto.allocation.v1.UsagePart;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.runtime.follower.TopicFollower;
 import io.gpufleet.runtime.follower.TopicReaction;
@@ -62,13 +64,7 @@ public final class DailySumTopic implements TopicReaction {
     public void event(DecodedRecord.Event event) {
         if (event.payload() instanceof UsageDay day) {
             try {
-                sums.add(new DailySum(
-                        LocalDate.parse(day.getDay()),
-                        day.getNamespace(),
-                        day.getShortModel(),
-                        qualityName(day.getQuality()),
-                        day.getGpuMilliseconds(),
-                        day.getIntervals()));
+                sums.add(sum(day));
             } catch (DateTimeParseException unreadable) {
                 LOG.atWarn().addKeyValue("key", event.envelope().key()).log("daily sum without a day, skipped");
             }
@@ -80,6 +76,17 @@ public final class DailySumTopic implements TopicReaction {
         sums.loaded();
     }
 
+    static DailySum sum(UsageDay day) {
+        return new DailySum(
+                LocalDate.parse(day.getDay()),
+                day.getNamespace(),
+                day.getShortModel(),
+                qualityName(day.getQuality()),
+                day.getGpuMilliseconds(),
+                day.getIntervals(),
+                day.getPartsList().stream().map(DailySumTopic::part).toList());
+    }
+
     private static UsageDay message(DailySum sum) {
         return UsageDay.newBuilder()
                 .setDay(sum.day().toString())
@@ -89,7 +96,27 @@ public final class DailySumTopic implements TopicReaction {
                         QUALITY + sum.quality().toUpperCase(Locale.ROOT).replace('-', '_')))
                 .setGpuMilliseconds(sum.gpuMillis())
                 .setIntervals(sum.intervals())
+                .addAllParts(sum.parts().stream().map(DailySumTopic::message).toList())
                 .build();
+    }
+
+    private static UsagePart message(DailySum.Part part) {
+        return UsagePart.newBuilder()
+                .setNode(part.node())
+                .setProduct(part.attributes().product())
+                .setOwner(part.attributes().owner())
+                .putAllLabels(part.attributes().labels())
+                .setGpuMilliseconds(part.gpuMillis())
+                .setIntervals(part.intervals())
+                .build();
+    }
+
+    private static DailySum.Part part(UsagePart message) {
+        return new DailySum.Part(
+                message.getNode(),
+                UsageAttributes.of(message.getProduct(), message.getOwner(), message.getLabelsMap()),
+                message.getGpuMilliseconds(),
+                message.getIntervals());
     }
 
     /** Quality as the API names it, for example {@code allocated-while-faulty}. */

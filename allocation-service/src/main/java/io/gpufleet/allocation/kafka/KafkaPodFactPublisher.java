@@ -3,6 +3,7 @@ package io.gpufleet.allocation.kafka;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ObservedPod;
 import io.gpufleet.allocation.app.PodFactPublisher;
+import io.gpufleet.allocation.model.holding.PodLabels;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.PodFact;
 import io.gpufleet.runtime.projection.Outbound;
@@ -11,17 +12,14 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Clock;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Publishes pod facts on {@code gpu.signals}, with the node of the pod as key. */
 public final class KafkaPodFactPublisher implements PodFactPublisher {
     private static final Logger LOG = LoggerFactory.getLogger(KafkaPodFactPublisher.class);
-    private static final int MAX_LABELS = 32;
 
     private final Function<EventDraft, CompletionStage<Void>> send;
     private final ActiveLease active;
@@ -60,10 +58,7 @@ public final class KafkaPodFactPublisher implements PodFactPublisher {
                 .setPhase(pod.phase())
                 .setDeleted(deleted)
                 .setOwner(pod.owner())
-                .putAllLabels(pod.labels().entrySet().stream()
-                        .sorted(Map.Entry.comparingByKey())
-                        .limit(MAX_LABELS)
-                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
+                .putAllLabels(PodLabels.bounded(pod.labels()));
         Instant finished = pod.finishedAt();
         if (finished != null) {
             fact.setFinishedAt(LedgerMapper.time(finished));

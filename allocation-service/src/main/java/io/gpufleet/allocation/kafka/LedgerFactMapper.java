@@ -1,14 +1,16 @@
 package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Message;
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
+import io.gpufleet.allocation.model.holding.PodLabels;
 import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
 import io.gpufleet.allocation.model.ledger.EventSequence;
 import io.gpufleet.allocation.model.ledger.FinishedPod;
 import io.gpufleet.allocation.model.ledger.GpuModel;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
@@ -18,6 +20,7 @@ import io.gpufleet.proto.health.v1.NodeVerdict;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.PodFact;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topic;
@@ -30,6 +33,7 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** Maps inputs of the projection to facts of the ledger; most inputs have none. */
 final class LedgerFactMapper {
@@ -55,6 +59,9 @@ final class LedgerFactMapper {
         }
         if (event.newMachine()) {
             facts.add(new LedgerFact.MachineGone(event.appendedAt(), IntervalEndReason.MACHINE_REPLACED));
+        }
+        if (event.payload() instanceof KubernetesFact fact && fact.hasPod()) {
+            facts.add(known(fact.getPod(), event.appendedAt()));
         }
         payload(event).ifPresent(facts::add);
         return facts;
@@ -88,6 +95,16 @@ final class LedgerFactMapper {
             return Optional.of(announced(announced));
         }
         return payload instanceof KubernetesFact fact ? kubernetes(fact, event) : Optional.empty();
+    }
+
+    private static LedgerFact known(PodFact pod, Instant appendedAt) {
+        return new LedgerFact.PodKnown(new KnownPod(
+                pod.getNamespace(),
+                pod.getName(),
+                pod.getUid(),
+                pod.getOwner(),
+                PodLabels.bounded(pod.getLabelsMap()),
+                appendedAt));
     }
 
     private static Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound.Event event) {
@@ -153,8 +170,13 @@ final class LedgerFactMapper {
         for (Gpu gpu : announced.getGpusList()) {
             models.merge(
                     gpu.getModel(),
-                    new GpuModel(gpu.getModel(), gpu.getShortModel(), 1),
-                    (one, two) -> new GpuModel(one.model(), one.shortModel(), one.gpus() + two.gpus()));
+                    new GpuModel(gpu.getModel(), gpu.getShortModel(), 1, List.of(gpu.getUuid())),
+                    (one, two) -> new GpuModel(
+                            one.model(),
+                            one.shortModel(),
+                            one.gpus() + two.gpus(),
+                            Stream.concat(one.uuids().stream(), two.uuids().stream())
+                                    .toList()));
             gpu.getMigInstancesList().forEach(mig -> migParents.put(mig.getUuid(), gpu.getUuid()));
         }
         return new LedgerFact.GpusAnnounced(

@@ -1,16 +1,19 @@
 package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Timestamp;
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
+import io.gpufleet.allocation.model.holding.PodLabels;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.ledger.ClosedUsage;
 import io.gpufleet.allocation.model.ledger.ClosedUsageInterval;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
 import io.gpufleet.allocation.model.ledger.EventSequence;
 import io.gpufleet.allocation.model.ledger.FinishedPod;
 import io.gpufleet.allocation.model.ledger.GpuModel;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.IntervalQuality;
 import io.gpufleet.allocation.model.ledger.NodeClock;
@@ -18,6 +21,7 @@ import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.allocation.model.ledger.PendingAllocate;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
+import io.gpufleet.proto.allocation.v1.HolderPod;
 import io.gpufleet.proto.allocation.v1.NodeGpuModel;
 import io.gpufleet.proto.allocation.v1.NodeGpuOffer;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
@@ -52,7 +56,8 @@ final class LedgerMapper {
                 .forEach(model -> state.addModels(NodeGpuModel.newBuilder()
                         .setModel(model.model())
                         .setShortModel(model.shortModel())
-                        .setGpus(model.gpus())));
+                        .setGpus(model.gpus())
+                        .addAllUuids(model.uuids())));
         ledger.gpus()
                 .offers()
                 .forEach(offer -> state.addOffers(NodeGpuOffer.newBuilder()
@@ -73,6 +78,7 @@ final class LedgerMapper {
                         .setPod(pod.pod())
                         .setPodUid(pod.podUid())
                         .setFinishedAt(time(pod.finishedAt()))));
+        ledger.closed().knownPods().forEach(pod -> state.addPods(known(pod)));
         Instant goneSince = ledger.goneSince();
         if (goneSince != null) {
             state.setGoneSince(time(goneSince));
@@ -109,10 +115,12 @@ final class LedgerMapper {
                         state.getEndedList().stream()
                                 .map(pod -> new FinishedPod(
                                         pod.getNamespace(), pod.getPod(), pod.getPodUid(), time(pod.getFinishedAt())))
-                                .toList()),
+                                .toList(),
+                        state.getPodsList().stream().map(LedgerMapper::known).toList()),
                 new AnnouncedGpus(
                         state.getModelsList().stream()
-                                .map(model -> new GpuModel(model.getModel(), model.getShortModel(), model.getGpus()))
+                                .map(model -> new GpuModel(
+                                        model.getModel(), model.getShortModel(), model.getGpus(), model.getUuidsList()))
                                 .toList(),
                         state.getOffersList().stream()
                                 .map(offer -> new AnnouncedGpus.Offer(
@@ -125,7 +133,39 @@ final class LedgerMapper {
                 state.hasGoneSince() ? time(state.getGoneSince()) : null);
     }
 
-    static UsageInterval usage(UsageEntry entry) {
+    /** The entry with its node, and with what the ledger knows of its pod and GPU. */
+    static UsageInterval usage(String node, NodeLedger ledger, UsageEntry entry) {
+        UsageAttributes attributes = ledger.attributesOf(entry.holding());
+        return usage(entry).toBuilder()
+                .setNode(node)
+                .setProduct(attributes.product())
+                .setOwner(attributes.owner())
+                .putAllLabels(attributes.labels())
+                .build();
+    }
+
+    private static HolderPod known(KnownPod pod) {
+        return HolderPod.newBuilder()
+                .setNamespace(pod.namespace())
+                .setPod(pod.pod())
+                .setPodUid(pod.podUid())
+                .setOwner(pod.owner())
+                .putAllLabels(pod.labels())
+                .setSeenAt(time(pod.seenAt()))
+                .build();
+    }
+
+    private static KnownPod known(HolderPod message) {
+        return new KnownPod(
+                message.getNamespace(),
+                message.getPod(),
+                message.getPodUid(),
+                message.getOwner(),
+                PodLabels.bounded(message.getLabelsMap()),
+                time(message.getSeenAt()));
+    }
+
+    private static UsageInterval usage(UsageEntry entry) {
         return switch (entry) {
             case UsageEntry.Closed(ClosedUsageInterval interval) -> closed(interval);
             case UsageEntry.Adjusted adjusted ->

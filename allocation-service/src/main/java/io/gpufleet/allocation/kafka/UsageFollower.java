@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.kafka;
 
 import io.gpufleet.allocation.app.UsageLog;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.runtime.follower.TopicFollower;
@@ -32,6 +33,7 @@ public final class UsageFollower implements TopicReaction {
                     usage.getIntervalId(),
                     event.envelope().key(),
                     LedgerMapper.holding(usage),
+                    UsageAttributes.of(usage.getProduct(), usage.getOwner(), usage.getLabelsMap()),
                     LedgerMapper.time(usage.getFrom()),
                     LedgerMapper.time(usage.getTo()),
                     DailySumTopic.qualityName(usage.getQuality()),

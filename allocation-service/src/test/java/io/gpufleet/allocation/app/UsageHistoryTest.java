@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.allocation.app.UsageSums.Dimension;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Daily sums: written by the active replica until they agree with the intervals, and read for what is older than these. */
@@ -25,9 +27,12 @@ class UsageHistoryTest {
     private static final LocalDate TODAY = LocalDate.parse("2026-11-20");
     private static final Instant TEN_DAYS_AGO = Instant.parse("2026-11-10T00:00:00Z");
 
+    private static final UsageAttributes ATTRIBUTES =
+            UsageAttributes.of("NVIDIA-A100", "Job/train", Map.of("team", "vision"));
+
     private final Clock clock = Clock.fixed(NOW, ZoneOffset.UTC);
     private final UsageLog log = new UsageLog(new Ledger(_ -> {}), clock, 1_000);
-    private final DailySums days = new DailySums();
+    private final DailySums days = new DailySums(1_000_000);
     private final ActiveLease active = new ActiveLease();
     private final List<DailySum> written = new ArrayList<>();
     private final DailySummation summation = new DailySummation(
@@ -51,11 +56,22 @@ class UsageHistoryTest {
         var holding = new Holding(
                 new Holder("ml", "p", "u", "c", "nvidia.com/gpu"),
                 new HeldDevice("g0", new DeviceSlot("g0", 0), "A100", 1, ""));
-        log.add(new UsagePiece(id, "n1", holding, from, from.plusSeconds(seconds), "allocated", sign));
+        log.add(new UsagePiece(id, "n1", holding, ATTRIBUTES, from, from.plusSeconds(seconds), "allocated", sign));
     }
 
     private static DailySum sum(LocalDate day, String quality, long millis) {
         return new DailySum(day, "ml", "A100", quality, millis, 1);
+    }
+
+    private static DailySum divided(DailySum sum) {
+        return new DailySum(
+                sum.day(),
+                sum.namespace(),
+                sum.model(),
+                sum.quality(),
+                sum.gpuMillis(),
+                sum.intervals(),
+                List.of(new DailySum.Part("n1", ATTRIBUTES, sum.gpuMillis(), sum.intervals())));
     }
 
     private List<String> answer(Instant from, Instant to, Dimension... groupBy) throws IOException {
@@ -72,7 +88,9 @@ class UsageHistoryTest {
         summation.run();
         // Then
         LocalDate day = TODAY.minusDays(10);
-        assertThat(written).containsExactly(sum(day.minusDays(1), "allocated", 60_000), sum(day, "allocated", 40_000));
+        assertThat(written)
+                .containsExactly(
+                        divided(sum(day.minusDays(1), "allocated", 60_000)), divided(sum(day, "allocated", 40_000)));
         assertThat(written.getFirst().key()).isEqualTo("2026-11-09/ml/A100/allocated");
     }
 
@@ -85,7 +103,8 @@ class UsageHistoryTest {
         used("a/1", TEN_DAYS_AGO.plusSeconds(70), 30, -1);
         summation.run();
         // Then
-        assertThat(written).containsExactly(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 70_000, 2));
+        assertThat(written)
+                .containsExactly(divided(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 70_000, 2)));
     }
 
     @Test
@@ -132,12 +151,64 @@ class UsageHistoryTest {
     }
 
     @Test
+    void daysAreGroupedByNodeOwnerProductAndLabelsAndOldRecordsNameNone() throws IOException {
+        // Given
+        days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
+        days.add(divided(sum(TODAY.minusDays(90), "allocated", 2_000)));
+        used("a", TEN_DAYS_AGO, 8, 1);
+        Instant begin = NOW.minusSeconds(100 * 86_400L + 43_200);
+        // Then
+        assertThat(answer(begin, NOW, Dimension.NODE, Dimension.OWNER, Dimension.PRODUCT))
+                .containsExactly("   1.000 1", "n1 Job/train NVIDIA-A100 10.000 2");
+        var byLabels = new UsageSums.Query(begin, NOW, List.of(), List.of("team", "app"));
+        assertThat(history.sums(byLabels))
+                .extracting(row -> row.group() + " " + row.gpuSeconds())
+                .containsExactly("{label:team=, label:app=} 1.000", "{label:team=vision, label:app=} 10.000");
+    }
+
+    @Test
+    void sumOfAnEarlierReleaseIsDividedOnce() throws IOException {
+        used("a", TEN_DAYS_AGO, 8, 1);
+        days.add(sum(TODAY.minusDays(10), "allocated", 8_000));
+        // When
+        summation.run();
+        summation.run();
+        // Then
+        assertThat(written).containsExactly(divided(sum(TODAY.minusDays(10), "allocated", 8_000)));
+    }
+
+    @Test
+    void partsBeyondTheMemoryAreLeftOutOfTheOldestDaysAndNotWrittenAgain() throws IOException {
+        var few = new DailySums(divided(sum(TODAY, "allocated", 1)).partBytes());
+        few.loaded();
+        var again = new DailySummation(
+                log,
+                few,
+                active,
+                sum -> {
+                    written.add(sum);
+                    few.add(sum);
+                },
+                clock);
+        used("a", TEN_DAYS_AGO, 8, 1);
+        used("b", TEN_DAYS_AGO.plusSeconds(86_400), 8, 1);
+        // When
+        again.run();
+        again.run();
+        // Then
+        assertThat(written).hasSize(2);
+        assertThat(few.within(TODAY.minusDays(20), TODAY))
+                .extracting(sum -> sum.parts().size())
+                .containsExactly(0, 1);
+    }
+
+    @Test
     void whatDaysCannotTellIsRefused() {
         days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
         Instant begin = NOW.minusSeconds(90 * 86_400L + 43_200);
         assertThatThrownBy(() -> answer(begin.plusSeconds(1), NOW)).hasMessageContaining("midnight UTC");
         assertThatThrownBy(() -> answer(begin, begin.plusSeconds(1))).hasMessageContaining("midnight UTC");
-        assertThatThrownBy(() -> answer(begin, NOW, Dimension.POD)).hasMessageContaining("namespace, model, quality");
+        assertThatThrownBy(() -> answer(begin, NOW, Dimension.POD)).hasMessageContaining("take no group-by pod");
         assertThatThrownBy(() -> answer(Instant.parse("0001-01-01T00:00:00Z"), NOW))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("since when usage is known");
@@ -145,7 +216,7 @@ class UsageHistoryTest {
 
     @Test
     void nothingIsSummedOrAnsweredFromDaysBeforeTheyAreRead() {
-        var unread = new DailySums();
+        var unread = new DailySums(1_000_000);
         unread.add(sum(TODAY.minusDays(100), "allocated", 1_000));
         var query = new UsageSums.Query(NOW.minusSeconds(90 * 86_400L + 43_200), NOW, List.of());
         assertThatThrownBy(() -> new UsageHistory(log, unread).sums(query)).isInstanceOf(IOException.class);

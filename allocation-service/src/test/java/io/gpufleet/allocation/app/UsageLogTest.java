@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.allocation.app.UsageSums.Dimension;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
+import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.ledger.EventSequence;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
+import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
@@ -21,6 +25,8 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** Usage of windows of time. */
@@ -41,7 +47,7 @@ class UsageLogTest {
     }
 
     private static UsagePiece piece(String id, Holding holding, long from, long to, int sign) {
-        return new UsagePiece(id, "n1", holding, at(from), at(to), "allocated", sign);
+        return new UsagePiece(id, "n1", holding, UsageAttributes.NONE, at(from), at(to), "allocated", sign);
     }
 
     private String sum(long from, long to) throws IOException {
@@ -101,10 +107,34 @@ class UsageLogTest {
     }
 
     @Test
+    void openIntervalIsGroupedByOwnerProductAndLabels() throws IOException {
+        log.loaded();
+        var pod = new KnownPod("ml", "p", "u", "Job/train", new TreeMap<>(Map.of("team", "vision")), at(890));
+        var gpus = new AnnouncedGpus(
+                List.of(new GpuModel("NVIDIA A100", "A100", 1, List.of("g0"))), new TreeSet<>(), Map.of());
+        var snapshot = new LedgerFact.HoldingsSnapshot(
+                "boot", List.of(holding("ml", "g0", "")), true, at(900), at(900), 0, new EventSequence(1, 1));
+        NodeLedger state = LedgerReducer.fold(
+                        "c",
+                        "n1",
+                        NodeLedger.EMPTY,
+                        List.of(new LedgerFact.GpusAnnounced(gpus), new LedgerFact.PodKnown(pod), snapshot))
+                .next();
+        // When
+        ledger.committed(Map.of("n1", state), Set.of());
+        // Then
+        var query = new UsageSums.Query(at(0), at(1_000), List.of(Dimension.OWNER, Dimension.PRODUCT), List.of("team"));
+        assertThat(log.sums(query))
+                .extracting(row -> row.group() + " " + row.gpuSeconds())
+                .containsExactly("{owner=Job/train, product=NVIDIA-A100, label:team=vision} 100.000");
+    }
+
+    @Test
     void unreachableTimeIsInNoSumButItsOwn() throws IOException {
         log.loaded();
         log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
-        log.add(new UsagePiece("b", "n1", holding("ml", "g0", ""), at(10), at(100), "unreachable", 1));
+        log.add(new UsagePiece(
+                "b", "n1", holding("ml", "g0", ""), UsageAttributes.NONE, at(10), at(100), "unreachable", 1));
         assertThat(sum(0, 1_000)).isEqualTo("10.000");
         assertThat(log.sums(new UsageSums.Query(at(0), at(1_000), List.of(Dimension.QUALITY))))
                 .extracting(row ->

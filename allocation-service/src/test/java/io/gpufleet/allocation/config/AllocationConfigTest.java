@@ -28,7 +28,25 @@ class AllocationConfigTest {
                                 "nvidia.com/gpu.shared",
                                 "nvidia.com/mig-*",
                                 "gpu.nvidia.com.deviceclass.resource.k8s.io/*",
-                                "mig.nvidia.com.deviceclass.resource.k8s.io/*")));
+                                "mig.nvidia.com.deviceclass.resource.k8s.io/*"),
+                        Set.of(
+                                "app.kubernetes.io/name",
+                                "app.kubernetes.io/part-of",
+                                "kueue.x-k8s.io/queue-name",
+                                "team")));
+    }
+
+    @Test
+    void labelsOfUsageAreFewAndKeysOfLabels() {
+        assertThat(read(Map.of("GPUFLEET_USAGE_LABELS", "team, example.com/cost"))
+                        .usageLabels())
+                .containsExactly("example.com/cost", "team");
+        assertThatThrownBy(() -> read(Map.of("GPUFLEET_USAGE_LABELS", "team=vision")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("for example team,app.kubernetes.io/name");
+        assertThatThrownBy(() -> read(Map.of("GPUFLEET_USAGE_LABELS", "a,b,c,d,e,f,g,h,i")))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessageContaining("at most 8");
     }
 
     @Test

@@ -6,11 +6,11 @@ import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.ledger.EventSequence;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
@@ -37,6 +37,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterAll;
@@ -66,6 +67,11 @@ class AllocationRoutesIT {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
         case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
         case "0001-01-01T00:00:00Z" -> usageLog().sums(query);
+        case "2026-11-03T00:00:00Z" ->
+            List.of(new UsageSums.UsageSum(
+                    new TreeMap<>(Map.of("owner", "Job/train", "label:team", "vision")).descendingMap(),
+                    BigDecimal.ONE,
+                    1));
         default ->
             List.of(
                     new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2),
@@ -96,7 +102,7 @@ class AllocationRoutesIT {
         new AllocationRoutes(
                         () -> quotas,
                         ledger,
-                        SUMS,
+                        new AllocationRoutes.Usage(SUMS, Set.of("team")),
                         new AllocationRoutes.Access(new FakeAuthorizer(), workers),
                         Clock.fixed(NOW, ZoneOffset.UTC))
                 .mount(router);
@@ -161,6 +167,8 @@ class AllocationRoutesIT {
         "GET, /v1/usage?from=2026-11-01T00:00:00Z, 503",
         "GET, /v1/usage?from=2026-11-02T00:00:00Z, 500",
         "GET, '/v1/usage?group-by=namespace,node', 200",
+        "GET, '/v1/usage?group-by=owner,product,label:team', 200",
+        "GET, /v1/usage?group-by=label:colour, 400",
         "GET, /v1/usage?group-by=colour, 400",
         "GET, /v1/usage?format=xml, 400",
         "POST, /v1/usage, 405",
@@ -240,6 +248,19 @@ class AllocationRoutesIT {
                         .put("namespace", "team-a")
                         .put("gpuSeconds", 7.5)
                         .put("intervals", 2));
+    }
+
+    @Test
+    void usageByLabelsHasThemInOneFieldAndAsColumns() throws Exception {
+        String path = "/v1/usage?from=2026-11-03T00:00:00Z&group-by=owner,label:team";
+        var row = new JsonObject(send("GET", path).body()).getJsonArray("usage").getJsonObject(0);
+
+        assertThat(row.getString("owner")).isEqualTo("Job/train");
+        assertThat(row.getJsonObject("labels")).isEqualTo(new JsonObject().put("team", "vision"));
+        assertThat(send("GET", path + "&format=csv").body()).isEqualTo("""
+            owner,label:team,gpuSeconds,intervals\r
+            Job/train,vision,1,1\r
+            """);
     }
 
     @ParameterizedTest

@@ -14,6 +14,8 @@ import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.proto.health.v1.DeviceVerdict;
 import io.gpufleet.proto.health.v1.NodeVerdict;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeDeleted;
@@ -169,6 +171,41 @@ class AllocationProjectionTest {
                 .hasSize(2)
                 .allSatisfy(output ->
                         assertThat(((Outbound.Event) output).traceparent()).isEqualTo(TRACE));
+    }
+
+    @Test
+    void usageNamesNodeProductOwnerAndLabels() {
+        apply(event(
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                0,
+                NodeAnnounced.newBuilder()
+                        .addGpus(Gpu.newBuilder()
+                                .setUuid("g0")
+                                .setModel("NVIDIA A100-SXM4-80GB")
+                                .setShortModel("A100"))
+                        .build()));
+        apply(event(
+                Topic.SIGNALS,
+                EventType.KUBERNETES_OBSERVED,
+                1,
+                KubernetesFact.newBuilder()
+                        .setPod(PodFact.newBuilder()
+                                .setNamespace("ml")
+                                .setName("a")
+                                .setUid("uid-a")
+                                .setOwner("Job/train")
+                                .putLabels("team", "vision"))
+                        .build()));
+        apply(snapshot(2, "a"));
+        // When
+        Effects<NodeLedger> ended = apply(snapshot(20));
+        // Then
+        UsageInterval usage = usage(ended).getFirst();
+        assertThat(usage.getNode()).isEqualTo(NODE);
+        assertThat(usage.getOwner()).isEqualTo("Job/train");
+        assertThat(usage.getLabelsMap()).isEqualTo(Map.of("team", "vision"));
+        assertThat(usage.getProduct()).isEqualTo("NVIDIA-A100-SXM4-80GB");
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.gpufleet.allocation.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.ledger.IntervalQuality;
 import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.proto.allocation.v1.UsageDay;
@@ -14,6 +15,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,7 +29,9 @@ class DailySumTopicTest {
     void sumOfEachQualityIsWrittenUnderItsKey(IntervalQuality quality) {
         List<EventDraft> sent = new ArrayList<>();
         String name = quality.name().toLowerCase(Locale.ROOT).replace('_', '-');
-        var sum = new DailySum(LocalDate.parse("2026-11-19"), "ml", "A100", name, 70_000, 2);
+        var part = new DailySum.Part(
+                "n1", UsageAttributes.of("NVIDIA-A100", "Job/train", Map.of("team", "vision")), 70_000, 2);
+        var sum = new DailySum(LocalDate.parse("2026-11-19"), "ml", "A100", name, 70_000, 2, List.of(part));
         // When
         DailySumTopic.publisher(
                         event -> {
@@ -44,6 +48,7 @@ class DailySumTopicTest {
             assertThat(day.getDay()).isEqualTo("2026-11-19");
             assertThat(day.getGpuMilliseconds()).isEqualTo(70_000);
             assertThat(DailySumTopic.qualityName(day.getQuality())).isEqualTo(name);
+            assertThat(DailySumTopic.sum(day)).isEqualTo(sum);
         });
     }
 }

@@ -2,14 +2,15 @@ package io.gpufleet.allocation.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.HeldDevice;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
 import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
-import io.gpufleet.allocation.model.ledger.DeviceSlot;
 import io.gpufleet.allocation.model.ledger.EventSequence;
 import io.gpufleet.allocation.model.ledger.FinishedPod;
 import io.gpufleet.allocation.model.ledger.GpuModel;
-import io.gpufleet.allocation.model.ledger.HeldDevice;
-import io.gpufleet.allocation.model.ledger.Holder;
-import io.gpufleet.allocation.model.ledger.Holding;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -33,7 +35,10 @@ class LedgerMapperTest {
     private static LedgerFact fact(Random random, int step) {
         String device = "g" + random.nextInt(3) + (random.nextBoolean() ? "::1" : "");
         String pod = "p" + random.nextInt(3);
-        return switch (random.nextInt(7)) {
+        return switch (random.nextInt(8)) {
+            case 7 ->
+                new LedgerFact.PodKnown(
+                        new KnownPod("ml", pod, "u" + pod, "Job/" + pod, new TreeMap<>(Map.of("team", pod)), at(step)));
             case 6 -> new LedgerFact.DaemonSilent(at(step));
             case 0 ->
                 new LedgerFact.Allocated(
@@ -49,7 +54,7 @@ class LedgerMapperTest {
                         random.nextBoolean() ? Map.of("g0", at(step - random.nextInt(9))) : Map.of(), at(step));
             case 3 ->
                 new LedgerFact.GpusAnnounced(new AnnouncedGpus(
-                        List.of(new GpuModel("NVIDIA A100", "A100", 1 + random.nextInt(8))),
+                        List.of(new GpuModel("NVIDIA A100", "A100", 1 + random.nextInt(8), List.of("g1", "g0"))),
                         new TreeSet<>(List.of(
                                 new AnnouncedGpus.Offer("nvidia.com/a100", "A100", "1g.5gb", 1 + random.nextInt(3)))),
                         Map.of("MIG-1", "g0")));

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.app.ObservedPod;
-import io.gpufleet.allocation.app.PodEndReporter;
+import io.gpufleet.allocation.app.PodReporter;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
@@ -9,16 +9,16 @@ import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Passes the events of the cluster to the quota decider, and those of pods with GPUs to the reporter of their ends as well. */
+/** Passes the events of the cluster to the quota decider, and those of pods with GPUs to their reporter as well. */
 public final class ClusterEventRouter implements ClusterListener {
     private final QuotaDecider decider;
-    private final PodEndReporter podEnds;
+    private final PodReporter podReporter;
     private final Supplier<GpuResources> resources;
 
     /** Routes to these two; {@code resources} are the GPUs that are known now. */
-    public ClusterEventRouter(QuotaDecider decider, PodEndReporter podEnds, Supplier<GpuResources> resources) {
+    public ClusterEventRouter(QuotaDecider decider, PodReporter podReporter, Supplier<GpuResources> resources) {
         this.decider = decider;
-        this.podEnds = podEnds;
+        this.podReporter = podReporter;
         this.resources = resources;
     }
 
@@ -26,7 +26,7 @@ public final class ClusterEventRouter implements ClusterListener {
     public void podUpdated(ObservedPod pod) {
         decider.podObserved(pod.gpuPod());
         if (hasGpus(pod)) {
-            podEnds.podUpdated(pod);
+            podReporter.podUpdated(pod);
         }
     }
 
@@ -34,7 +34,7 @@ public final class ClusterEventRouter implements ClusterListener {
     public void podDeleted(ObservedPod pod) {
         decider.observe(new QuotaEvent.PodDeleted(pod.gpuPod().uid()));
         if (hasGpus(pod)) {
-            podEnds.podDeleted(pod);
+            podReporter.podDeleted(pod);
         }
     }
 

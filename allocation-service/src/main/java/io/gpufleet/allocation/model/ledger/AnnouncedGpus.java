@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.HeldDevice;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -44,6 +45,23 @@ public record AnnouncedGpus(List<GpuModel> models, SortedSet<Offer> offers, Map<
         models = List.copyOf(models);
         offers = Collections.unmodifiableSortedSet(new TreeSet<>(offers));
         migParents = Collections.unmodifiableMap(new TreeMap<>(migParents));
+    }
+
+    /** Product of a device as its label has it; empty where several models of the node may be meant. */
+    public String productOf(HeldDevice device) {
+        String gpu = gpuOf(device.slot().deviceUuid());
+        List<String> products = models.stream()
+                .filter(model -> model.uuids().isEmpty()
+                        ? model.shortModel().equals(device.shortModel())
+                        : model.uuids().contains(gpu))
+                .map(GpuModel::product)
+                .toList();
+        return products.size() == 1 ? products.getFirst() : "";
+    }
+
+    /** UUID of the physical GPU of a GPU or MIG device. */
+    public String gpuOf(String deviceUuid) {
+        return migParents.getOrDefault(deviceUuid, deviceUuid);
     }
 
     /** Names of the resources that pods can request. */

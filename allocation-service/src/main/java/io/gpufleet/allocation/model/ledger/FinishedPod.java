@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.Holder;
 import java.time.Instant;
 
 /** A finished pod, with its end by the node's clock. */

@@ -1,5 +1,8 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
 import java.time.Instant;
 import java.util.UUID;
 

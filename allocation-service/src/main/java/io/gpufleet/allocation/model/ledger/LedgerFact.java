@@ -1,5 +1,7 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,9 @@ public sealed interface LedgerFact {
             long clockAheadMillis,
             EventSequence eventSequence)
             implements LedgerFact {}
+
+    /** Owner and labels of a pod became known. */
+    record PodKnown(KnownPod pod) implements LedgerFact {}
 
     /** A pod finished, by the node's clock. */
     record PodFinished(FinishedPod pod) implements LedgerFact {}

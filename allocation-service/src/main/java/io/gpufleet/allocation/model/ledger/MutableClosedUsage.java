@@ -1,5 +1,10 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.GpuTime;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,15 +33,17 @@ final class MutableClosedUsage {
 
     private final List<ClosedUsageInterval> intervals;
     private final List<FinishedPod> finished;
+    private final KnownPods pods;
     private final List<UsageEntry> published = new ArrayList<>();
 
     MutableClosedUsage(ClosedUsage before) {
         this.intervals = new ArrayList<>(before.intervals());
         this.finished = new ArrayList<>(before.finishedPods());
+        this.pods = new KnownPods(before.knownPods());
     }
 
     ClosedUsage toClosedUsage() {
-        return new ClosedUsage(intervals, finished);
+        return new ClosedUsage(intervals, finished, pods.pods());
     }
 
     List<UsageEntry> published() {
@@ -47,6 +54,11 @@ final class MutableClosedUsage {
     void add(ClosedUsageInterval interval) {
         intervals.add(interval);
         published.add(new UsageEntry.Closed(interval));
+    }
+
+    /** Adds a pod whose owner and labels are known. */
+    void known(KnownPod pod) {
+        pods.add(pod);
     }
 
     /** Adds a finished pod. */
@@ -275,6 +287,15 @@ final class MutableClosedUsage {
 
     private static boolean lost(ClosedUsageInterval interval) {
         return interval.reason() == IntervalEndReason.NODE_LOST || interval.quality() == IntervalQuality.UNREACHABLE;
+    }
+
+    /** Forgets owners and labels of pods that no interval of the state is of. */
+    void forgetKnownPods(Instant now, List<Holding> held) {
+        pods.forgetBefore(
+                now,
+                java.util.stream.Stream.concat(held.stream(), intervals.stream().map(ClosedUsageInterval::holding))
+                        .map(Holding::holder)
+                        .toList());
     }
 
     /** Forgets pods that finished long ago, except those that a kubelet still lists. */

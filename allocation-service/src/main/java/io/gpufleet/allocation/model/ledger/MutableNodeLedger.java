@@ -1,5 +1,9 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -48,6 +52,7 @@ final class MutableNodeLedger {
         switch (fact) {
             case LedgerFact.Allocated allocated -> allocated(allocated);
             case LedgerFact.HoldingsSnapshot snapshot -> snapshot(snapshot);
+            case LedgerFact.PodKnown(KnownPod pod) -> closed.known(pod);
             case LedgerFact.PodFinished(FinishedPod pod) -> podFinished(pod);
             case LedgerFact.TrustChanged trust -> trustChanged(trust);
             case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> gpus = announced;
@@ -142,6 +147,7 @@ final class MutableNodeLedger {
         closed.forgetBefore(fact.at());
         if (fact.complete()) {
             closed.forgetFinishedPods(fact.at(), fact.holdings());
+            closed.forgetKnownPods(fact.appendedAt(), fact.holdings());
         }
     }
 
@@ -353,7 +359,7 @@ final class MutableNodeLedger {
     }
 
     private String gpuOf(DeviceSlot slot) {
-        return gpus.migParents().getOrDefault(slot.deviceUuid(), slot.deviceUuid());
+        return gpus.gpuOf(slot.deviceUuid());
     }
 
     private static Instant max(Instant one, Instant other) {

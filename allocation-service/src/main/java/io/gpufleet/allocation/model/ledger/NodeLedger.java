@@ -1,5 +1,8 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.UsageAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -41,6 +44,21 @@ public record NodeLedger(
         open = Collections.unmodifiableMap(new TreeMap<>(open));
         pending = List.copyOf(pending);
         untrusted = Collections.unmodifiableMap(new TreeMap<>(untrusted));
+    }
+
+    /** Product, owner and labels of what is held, as far as they are known. */
+    public UsageAttributes attributesOf(Holding holding) {
+        String product = gpus.productOf(holding.device());
+        return closed.knownPods().stream()
+                .filter(pod -> pod.matches(holding.holder()))
+                .reduce((_, newest) -> newest)
+                .map(pod -> new UsageAttributes(product, pod.owner(), pod.labels()))
+                .orElse(UsageAttributes.of(product, "", Map.of()));
+    }
+
+    /** True when owner and labels of the pod are known. */
+    public boolean knowsPod(String podUid) {
+        return closed.knownPods().stream().anyMatch(pod -> pod.podUid().equals(podUid));
     }
 
     /** True while a device has a holder for which the daemon vouches. */

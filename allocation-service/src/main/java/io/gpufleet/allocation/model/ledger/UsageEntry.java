@@ -1,11 +1,20 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.holding.Holding;
 import java.time.Instant;
 
 /** An entry that the ledger publishes. Published entries never change. */
 public sealed interface UsageEntry {
+    /** The device, and who held it. */
+    Holding holding();
+
     /** A closed interval. */
-    record Closed(ClosedUsageInterval interval) implements UsageEntry {}
+    record Closed(ClosedUsageInterval interval) implements UsageEntry {
+        @Override
+        public Holding holding() {
+            return interval.holding();
+        }
+    }
 
     /**
      * A difference that corrects a closed interval.

@@ -1,6 +1,6 @@
 package io.gpufleet.allocation.model.quota;
 
-import io.gpufleet.allocation.model.ledger.GpuFraction;
+import io.gpufleet.allocation.model.holding.GpuFraction;
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

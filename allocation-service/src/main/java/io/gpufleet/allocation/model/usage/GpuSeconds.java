@@ -1,6 +1,6 @@
 package io.gpufleet.allocation.model.usage;
 
-import io.gpufleet.allocation.model.ledger.GpuFraction;
+import io.gpufleet.allocation.model.holding.GpuFraction;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Map;
@@ -16,6 +16,12 @@ public final class GpuSeconds {
     /** Adds seconds of a part of a GPU. */
     public void add(long seconds, GpuFraction part) {
         byDenominator.merge(part.denominator(), seconds * part.numerator(), Math::addExact);
+    }
+
+    /** Adds another sum. */
+    public void add(GpuSeconds other) {
+        other.byDenominator.forEach(
+                (denominator, numerator) -> byDenominator.merge(denominator, numerator, Math::addExact));
     }
 
     /** The sum in GPU-seconds. */

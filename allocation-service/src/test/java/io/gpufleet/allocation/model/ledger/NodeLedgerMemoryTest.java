@@ -6,6 +6,7 @@ import static io.gpufleet.allocation.model.ledger.TestNodeLedger.holding;
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.podFinished;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.holding.Holding;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;

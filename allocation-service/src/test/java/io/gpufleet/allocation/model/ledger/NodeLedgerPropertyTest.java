@@ -3,6 +3,8 @@ package io.gpufleet.allocation.model.ledger;
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.holding.GpuFraction;
+import io.gpufleet.allocation.model.holding.GpuTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

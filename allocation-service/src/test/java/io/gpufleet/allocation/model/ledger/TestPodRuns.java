@@ -2,6 +2,7 @@ package io.gpufleet.allocation.model.ledger;
 
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.at;
 
+import io.gpufleet.allocation.model.holding.Holding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

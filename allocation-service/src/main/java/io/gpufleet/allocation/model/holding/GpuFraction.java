@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.holding;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -8,35 +8,63 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Ends of pods are reported once by the active replica, and kept while they may not be published. */
-class PodEndReporterTest {
+/** Pods are reported once when they are bound and when they end, by the active replica, and kept while that may not be published. */
+class PodReporterTest {
     private final List<String> published = new ArrayList<>();
     private boolean held = true;
-    private final PodEndReporter reporter = new PodEndReporter(this::publish, Runnable::run, () -> {});
+    private final PodReporter reporter = new PodReporter(
+            this::publish, Set.of("team"), (_, uid) -> uid.equals("uid-known"), Runnable::run, () -> {});
 
     private boolean publish(ObservedPod pod, boolean deleted) {
         if (pod.gpuPod().name().equals("broken")) {
             throw new IllegalArgumentException("no event can be made of it");
         }
-        return held && published.add(pod.gpuPod().name() + (deleted ? " deleted" : ""));
+        return held
+                && published.add(
+                        pod.gpuPod().name() + (pod.gpuPod().terminal() ? " ended" : "") + (deleted ? " deleted" : ""));
     }
 
     private static ObservedPod pod(String name, boolean terminal) {
         var constraints = new SchedulingConstraints(Map.of(), List.of(), "n1");
         var gpuPod = new GpuPod(
                 "ml", name, "", "uid-" + name, true, terminal ? Instant.MIN : Instant.MAX, constraints, List.of());
-        return new ObservedPod(gpuPod, "Succeeded", Instant.EPOCH, "", Map.of());
+        return new ObservedPod(
+                gpuPod, "Succeeded", Instant.EPOCH, "", Map.of("team", "vision", "secret", "of the tenant"));
     }
 
     @Test
-    void endOfAPodIsReportedOnce() {
+    void bindingAndEndOfAPodAreReportedOnce() {
         reporter.activated();
+        reporter.podUpdated(pod("a", false));
         reporter.podUpdated(pod("a", false));
         reporter.podUpdated(pod("a", true));
         reporter.podUpdated(pod("a", true));
+        assertThat(published).containsExactly("a", "a ended");
+    }
+
+    @Test
+    void newActiveReplicaReportsRunningPodsThatTheLedgerDoesNotKnow() {
+        reporter.podUpdated(pod("a", false));
+        reporter.podUpdated(pod("known", false));
+        // When
+        reporter.activated();
+        // Then
         assertThat(published).containsExactly("a");
+    }
+
+    @Test
+    void onlyLabelsThatUsageCarriesAreReported() {
+        List<ObservedPod> reported = new ArrayList<>();
+        var pods = new PodReporter(
+                (pod, _) -> reported.add(pod), Set.of("team"), (_, _) -> false, Runnable::run, () -> {});
+        pods.activated();
+        // When
+        pods.podUpdated(pod("a", false));
+        // Then
+        assertThat(reported).singleElement().extracting(ObservedPod::labels).isEqualTo(Map.of("team", "vision"));
     }
 
     @Test
@@ -46,7 +74,7 @@ class PodEndReporterTest {
         // When
         reporter.activated();
         // Then
-        assertThat(published).containsExactly("a");
+        assertThat(published).containsExactly("a ended");
     }
 
     @Test
@@ -70,7 +98,7 @@ class PodEndReporterTest {
         held = true;
         reporter.publish();
         // Then
-        assertThat(published).containsExactly("a", "b deleted");
+        assertThat(published).containsExactly("a ended", "b deleted");
     }
 
     @Test
@@ -78,6 +106,6 @@ class PodEndReporterTest {
         reporter.activated();
         reporter.podUpdated(pod("broken", true));
         reporter.podUpdated(pod("a", true));
-        assertThat(published).containsExactly("a");
+        assertThat(published).containsExactly("a ended");
     }
 }

@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.holding;
 
 /**
  * Unit that has one holder at a time: a whole device, or one replica of a shared device.

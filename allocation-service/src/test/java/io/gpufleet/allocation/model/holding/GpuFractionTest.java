@@ -1,7 +1,8 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.holding;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /** Parts of a GPU. */
@@ -24,7 +25,7 @@ class GpuFractionTest {
 
     @Test
     void sevenSlicesOfOneGpuAreOneGpuSecondASecond() {
-        var from = TestNodeLedger.at(0);
+        var from = Instant.ofEpochSecond(1_700_000_000L);
         long seven = 7 * GpuTime.millis(from, from.plusSeconds(7_000), GpuFraction.of("A100", "1g.5gb", 1));
         assertThat(seven).isBetween(7_000_000L - 7, 7_000_000L + 7);
     }

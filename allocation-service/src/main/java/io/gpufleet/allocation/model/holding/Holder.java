@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.holding;
 
 /**
  * A container that has devices of one resource.
@@ -17,12 +17,12 @@ public record Holder(String namespace, String pod, String podUid, String contain
     }
 
     /** True when both UIDs are known and differ. */
-    static boolean uidsDiffer(String one, String other) {
+    public static boolean uidsDiffer(String one, String other) {
         return !one.isEmpty() && !other.isEmpty() && !one.equals(other);
     }
 
     /** The same holder with its UID, if it was unknown. */
-    Holder withPodUid(String uid) {
+    public Holder withPodUid(String uid) {
         return podUid.isEmpty() ? new Holder(namespace, pod, uid, container, resource) : this;
     }
 }

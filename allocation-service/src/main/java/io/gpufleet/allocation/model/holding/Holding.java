@@ -1,4 +1,4 @@
-package io.gpufleet.allocation.model.ledger;
+package io.gpufleet.allocation.model.holding;
 
 /** A device and the container that holds it. */
 public record Holding(Holder holder, HeldDevice device) {}
