@@ -86,7 +86,9 @@ public final class AllocationMain {
     private static final int CONCURRENT_CALLS = 8;
     private static final int BACKGROUND_CALLS = 4;
     private static final int WAITING_READS = 256;
-    private static final int MAX_USAGE_INTERVALS = 500_000;
+    /** Of the heap, for intervals of usage. */
+    private static final int USAGE_PART = 4;
+
     private static final long MAX_DAILY_PART_BYTES = 48L << 20;
     private static final List<Setting> SETTINGS = Stream.of(BusConfig.settings(NAME + "-0"), AllocationConfig.SETTINGS)
             .flatMap(List::stream)
@@ -169,7 +171,7 @@ public final class AllocationMain {
                 System::nanoTime);
         var server = shutdown.add("webhook", webhookServer(retried));
         var webhook = shutdown.add("webhook reconciler", webhook(server, decider));
-        var usage = new UsageLog(ledger, clock, MAX_USAGE_INTERVALS);
+        var usage = new UsageLog(ledger, clock, Runtime.getRuntime().maxMemory() / USAGE_PART);
         shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);
         List<Supplier<List<String>>> readiness = List.of(

@@ -4,9 +4,7 @@ import io.gpufleet.allocation.model.usage.DailySum;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -16,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sums of past days, on the active replica. Each run sums all days of which every interval is kept and writes
- * what differs from what was written: late adjustments correct a day for as long as that.
+ * Writes the sums of past days, on the active replica. Each run sums all days of the retention of intervals and writes what
+ * differs from what was written: late adjustments correct a day for as long as that.
  */
 public final class DailySummation {
     private static final Logger LOG = LoggerFactory.getLogger(DailySummation.class);
@@ -63,9 +61,8 @@ public final class DailySummation {
 
     /** Writes the sums that differ, while this replica is active; fails with {@link IOException} until usage is read. */
     public void run() throws IOException {
-        Instant since = log.keptSince();
-        LocalDate end = day(clock.instant().minus(SETTLING));
-        for (LocalDate day = UsageHistory.firstWholeDay(since); day.isBefore(end); day = day.plusDays(1)) {
+        LocalDate end = UsageHistory.day(clock.instant().minus(SETTLING));
+        for (LocalDate day = log.firstDay(); day.isBefore(end); day = day.plusDays(1)) {
             if (!active.held()) {
                 return;
             }
@@ -87,9 +84,5 @@ public final class DailySummation {
         if (!written.isWritten(sum)) {
             publisher.accept(sum);
         }
-    }
-
-    private static LocalDate day(Instant at) {
-        return LocalDate.ofInstant(at, ZoneOffset.UTC);
     }
 }

@@ -45,7 +45,7 @@ public final class UsageHistory implements UsageSums {
         refuseUnknown(query, since, until);
         List<UsageSum> rows = new ArrayList<>();
         for (DailySum day : days.within(day(query.from()), day(until))) {
-            if (query.groupBy().contains(Dimension.QUALITY) || !day.quality().equals(UsageLog.UNREACHABLE)) {
+            if (query.groupBy().contains(Dimension.QUALITY) || !day.unbilled()) {
                 day.allParts().forEach(part -> rows.add(row(day, part, query)));
             }
         }
@@ -102,11 +102,11 @@ public final class UsageHistory implements UsageSums {
         return List.copyOf(sums.values());
     }
 
-    private static Instant start(LocalDate day) {
+    static Instant start(LocalDate day) {
         return day.atStartOfDay(ZoneOffset.UTC).toInstant();
     }
 
-    private static LocalDate day(Instant at) {
+    static LocalDate day(Instant at) {
         return LocalDate.ofInstant(at, ZoneOffset.UTC);
     }
 }

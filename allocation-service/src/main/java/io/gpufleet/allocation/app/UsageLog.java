@@ -11,28 +11,29 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
- * Intervals and adjustments of the last days in memory, so that a question reads no log; bounded by age and number. One
- * thread adds, any thread asks.
+ * Intervals and adjustments of the last days in memory, so that a question reads no log; bounded by age and bytes. Beyond
+ * that those that ended first go; they remain in the sums of their days. One thread adds, any thread asks.
  */
 public final class UsageLog implements UsageSums {
     /** How long intervals are kept after their end. */
     public static final Duration RETENTION = Duration.ofDays(35);
 
-    /** Never billed: part of no sum but its own. */
-    static final String UNREACHABLE = "unreachable";
+    /** Parts that are told apart in the sum of a day of which intervals are not kept. */
+    private static final int MAX_DROPPED_PARTS = 4_000;
 
     private static final class Sum {
         private final GpuSeconds seconds = new GpuSeconds();
@@ -41,36 +42,74 @@ public final class UsageLog implements UsageSums {
 
     private final Ledger ledger;
     private final Clock clock;
-    private final int maxPieces;
-    private final Deque<UsagePiece> pieces = new ArrayDeque<>();
+    private final long maxBytes;
+    private final NavigableSet<UsagePiece> pieces =
+            new TreeSet<>(Comparator.comparing(UsagePiece::to).thenComparing(UsagePiece::id));
+    private final NavigableMap<LocalDate, DayUsage> dropped = new TreeMap<>();
     private final Set<String> ids = new HashSet<>();
     private Instant droppedUntil = Instant.MIN;
+    private long bytes;
     private boolean loaded;
+    /** False while the log is read anew: what was dropped is added up again. */
+    private boolean droppedLoaded;
 
-    /** An empty log that keeps at most so many intervals; {@code ledger} has the open ones. */
-    public UsageLog(Ledger ledger, Clock clock, int maxPieces) {
+    /** An empty log that keeps intervals of about so many bytes; {@code ledger} has the open ones. */
+    public UsageLog(Ledger ledger, Clock clock, long maxBytes) {
         this.ledger = ledger;
         this.clock = clock;
-        this.maxPieces = maxPieces;
+        this.maxBytes = maxBytes;
     }
 
     /** Adds an interval or an adjustment, once. */
     public synchronized void add(UsagePiece piece) {
         if (ids.add(piece.id())) {
-            pieces.addLast(piece);
+            pieces.add(piece);
+            bytes += piece.bytes();
         }
-        Instant oldest = clock.instant().minus(RETENTION);
-        while (!pieces.isEmpty()
-                && (pieces.size() > maxPieces || pieces.getFirst().to().isBefore(oldest))) {
-            UsagePiece dropped = pieces.removeFirst();
-            ids.remove(dropped.id());
-            droppedUntil = dropped.to().isAfter(droppedUntil) ? dropped.to() : droppedUntil;
+        LocalDate first = firstDay();
+        Instant oldest = oldest();
+        while (!pieces.isEmpty() && (bytes > maxBytes || pieces.getFirst().to().isBefore(oldest))) {
+            drop(pieces.removeFirst(), first);
         }
+        dropped.headMap(first, false).clear();
+    }
+
+    private void drop(UsagePiece piece, LocalDate first) {
+        ids.remove(piece.id());
+        bytes -= piece.bytes();
+        droppedUntil = piece.to().isAfter(droppedUntil) ? piece.to() : droppedUntil;
+        LocalDate begin = UsageHistory.day(piece.from());
+        LocalDate end = UsageHistory.day(piece.to().isAfter(clock.instant()) ? clock.instant() : piece.to());
+        for (LocalDate day = begin.isBefore(first) ? first : begin; !day.isAfter(end); day = day.plusDays(1)) {
+            dropped.computeIfAbsent(day, one -> new DayUsage(one, MAX_DROPPED_PARTS))
+                    .add(piece);
+        }
+    }
+
+    /** The log is read from its begin, perhaps anew: what is kept stays. */
+    public synchronized void started() {
+        dropped.clear();
+        droppedLoaded = false;
     }
 
     /** The log was read to its end. */
     public synchronized void loaded() {
         loaded = true;
+        droppedLoaded = true;
+    }
+
+    /** Number of intervals and adjustments that are kept. */
+    synchronized int size() {
+        return pieces.size();
+    }
+
+    /** First day whose intervals were all read, and are kept or part of its sum. */
+    LocalDate firstDay() {
+        return UsageHistory.firstWholeDay(oldest());
+    }
+
+    private Instant oldest() {
+        return clock.instant().minus(RETENTION);
     }
 
     /** Why usage cannot be answered yet; empty when it can. */
@@ -80,16 +119,16 @@ public final class UsageLog implements UsageSums {
 
     /** Since when every interval is kept. */
     synchronized Instant keptSince() {
-        Instant oldest = clock.instant().minus(RETENTION);
+        Instant oldest = oldest();
         return droppedUntil.isAfter(oldest) ? droppedUntil : oldest;
     }
 
     @Override
     public List<UsageSum> sums(Query query) throws IOException {
-        boolean unreachable = query.groupBy().contains(Dimension.QUALITY);
+        boolean all = query.groupBy().contains(Dimension.QUALITY);
         Map<Map<String, String>, Sum> sums = new HashMap<>();
-        for (UsagePiece piece : overlapping(query.from(), query.to())) {
-            if (piece.quality().equals(UNREACHABLE) && !unreachable) {
+        for (UsagePiece piece : found(query)) {
+            if (piece.unbilled() && !all) {
                 continue;
             }
             Sum sum = sums.computeIfAbsent(
@@ -105,35 +144,49 @@ public final class UsageLog implements UsageSums {
         return List.copyOf(rows.values());
     }
 
-    /** Sums of a day; fails like {@link #sums}. */
+    /** Sums of a day from {@link #firstDay} on; fails with {@link IOException} until the log is read. */
     List<DailySum> day(LocalDate day) throws IOException {
-        var usage = new DayUsage(day);
-        overlapping(
-                        day.atStartOfDay(ZoneOffset.UTC).toInstant(),
-                        day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant())
-                .forEach(usage::add);
+        Map<String, NodeLedger> nodes = ledger.all();
+        var usage = new DayUsage(day, Integer.MAX_VALUE);
+        List<UsagePiece> found;
+        synchronized (this) {
+            requireRead(droppedLoaded);
+            found = overlapping(nodes, UsageHistory.start(day), UsageHistory.start(day.plusDays(1)));
+            if (dropped.containsKey(day)) {
+                usage.add(dropped.get(day));
+            }
+        }
+        found.forEach(usage::add);
         return usage.sums();
     }
 
-    private List<UsagePiece> overlapping(Instant from, Instant to) throws IOException {
-        Map<String, NodeLedger> nodes = ledger.all();
-        List<UsagePiece> found = new ArrayList<>();
-        synchronized (this) {
-            if (!loaded) {
-                throw new IOException("usage is not read from the log yet; retry in a few seconds");
-            }
-            Instant since = keptSince();
-            if (from.isBefore(since)) {
-                throw new IllegalArgumentException(
-                        "from=" + from + " is before " + since + ", since when intervals are kept");
-            }
-            pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
-            nodes.forEach((node, state) -> state.open().values().stream()
-                    .filter(open -> !ids.contains(open.id()))
-                    .map(open -> open(node, state, open))
-                    .filter(piece -> piece.overlaps(from, to))
-                    .forEach(found::add));
+    private static void requireRead(boolean read) throws IOException {
+        if (!read) {
+            throw new IOException("usage is not read from the log yet; retry in a few seconds");
         }
+    }
+
+    private List<UsagePiece> found(Query query) throws IOException {
+        Map<String, NodeLedger> nodes = ledger.all();
+        synchronized (this) {
+            requireRead(loaded);
+            Instant since = keptSince();
+            if (query.from().isBefore(since)) {
+                throw new IllegalArgumentException(
+                        "from=" + query.from() + " is before " + since + ", since when intervals are kept");
+            }
+            return overlapping(nodes, query.from(), query.to());
+        }
+    }
+
+    private List<UsagePiece> overlapping(Map<String, NodeLedger> nodes, Instant from, Instant to) {
+        List<UsagePiece> found = new ArrayList<>();
+        pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
+        nodes.forEach((node, state) -> state.open().values().stream()
+                .filter(open -> !ids.contains(open.id()))
+                .map(open -> open(node, state, open))
+                .filter(piece -> piece.overlaps(from, to))
+                .forEach(found::add));
         return found;
     }
 

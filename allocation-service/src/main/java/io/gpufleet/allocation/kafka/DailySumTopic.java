@@ -3,6 +3,7 @@ package io.gpufleet.allocation.kafka;
 import io.gpufleet.allocation.app.DailySums;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.DailySum;
+import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.UsageDay;
 import io.gpufleet.proto.allocation.v1.UsagePart;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
@@ -62,7 +63,9 @@ public final class DailySumTopic implements TopicReaction {
 
     @Override
     public void event(DecodedRecord.Event event) {
-        if (event.payload() instanceof UsageDay day) {
+        // A quality that only a newer release knows is its own affair: it writes the sum, and corrects it.
+        if (event.payload() instanceof UsageDay day
+                && !qualityName(day.getQuality()).equals(UsagePiece.UNKNOWN)) {
             try {
                 sums.add(sum(day));
             } catch (DateTimeParseException unreadable) {
@@ -119,8 +122,10 @@ public final class DailySumTopic implements TopicReaction {
                 message.getIntervals());
     }
 
-    /** Quality as the API names it, for example {@code allocated-while-faulty}. */
+    /** Quality as the API names it, for example {@code allocated-while-faulty}; of a newer release, {@code unknown}. */
     static String qualityName(UsageQuality quality) {
-        return quality.name().replace(QUALITY, "").replace('_', '-').toLowerCase(Locale.ROOT);
+        return quality == UsageQuality.UNRECOGNIZED || quality == UsageQuality.USAGE_QUALITY_UNSPECIFIED
+                ? UsagePiece.UNKNOWN
+                : quality.name().replace(QUALITY, "").replace('_', '-').toLowerCase(Locale.ROOT);
     }
 }

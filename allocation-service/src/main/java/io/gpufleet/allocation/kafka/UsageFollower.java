@@ -42,6 +42,11 @@ public final class UsageFollower implements TopicReaction {
     }
 
     @Override
+    public void started() {
+        log.started();
+    }
+
+    @Override
     public void loaded() {
         log.loaded();
     }

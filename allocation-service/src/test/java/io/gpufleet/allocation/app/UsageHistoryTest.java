@@ -23,6 +23,9 @@ import org.junit.jupiter.api.Test;
 
 /** Daily sums: written by the active replica until they agree with the intervals, and read for what is older than these. */
 class UsageHistoryTest {
+    /** More bytes than a piece of these tests, and less than two. */
+    private static final long PIECE = 1_200;
+
     private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
     private static final LocalDate TODAY = LocalDate.parse("2026-11-20");
     private static final Instant TEN_DAYS_AGO = Instant.parse("2026-11-10T00:00:00Z");
@@ -30,8 +33,12 @@ class UsageHistoryTest {
     private static final UsageAttributes ATTRIBUTES =
             UsageAttributes.of("NVIDIA-A100", "Job/train", Map.of("team", "vision"));
 
+    private static final Holding HOLDING = new Holding(
+            new Holder("ml", "p", "u", "c", "nvidia.com/gpu"),
+            new HeldDevice("g0", new DeviceSlot("g0", 0), "A100", 1, ""));
+
     private final Clock clock = Clock.fixed(NOW, ZoneOffset.UTC);
-    private final UsageLog log = new UsageLog(new Ledger(_ -> {}), clock, 1_000);
+    private final UsageLog log = new UsageLog(new Ledger(_ -> {}), clock, 1_000 * PIECE);
     private final DailySums days = new DailySums(1_000_000);
     private final ActiveLease active = new ActiveLease();
     private final List<DailySum> written = new ArrayList<>();
@@ -53,10 +60,11 @@ class UsageHistoryTest {
     }
 
     private void used(String id, Instant from, long seconds, int sign) {
-        var holding = new Holding(
-                new Holder("ml", "p", "u", "c", "nvidia.com/gpu"),
-                new HeldDevice("g0", new DeviceSlot("g0", 0), "A100", 1, ""));
-        log.add(new UsagePiece(id, "n1", holding, ATTRIBUTES, from, from.plusSeconds(seconds), "allocated", sign));
+        log.add(piece(id, from, seconds, sign));
+    }
+
+    private static UsagePiece piece(String id, Instant from, long seconds, int sign) {
+        return new UsagePiece(id, "n1", HOLDING, ATTRIBUTES, from, from.plusSeconds(seconds), "allocated", sign);
     }
 
     private static DailySum sum(LocalDate day, String quality, long millis) {
@@ -105,6 +113,53 @@ class UsageHistoryTest {
         // Then
         assertThat(written)
                 .containsExactly(divided(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 70_000, 2)));
+    }
+
+    @Test
+    void dayOfMoreIntervalsThanAreKeptIsSummedAllTheSame() throws IOException {
+        // Given
+        var small = new UsageLog(new Ledger(_ -> {}), clock, 2 * PIECE);
+        for (int i = 0; i < 5; i++) {
+            small.add(piece("i" + i, TEN_DAYS_AGO.plusSeconds(i), 100, 1));
+        }
+        small.loaded();
+        // When
+        new DailySummation(small, days, active, written::add, clock).run();
+        // Then
+        assertThat(written)
+                .containsExactly(divided(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 500_000, 5)));
+    }
+
+    @Test
+    void dayThatIsReadAgainAfterAFailureIsNotSummedTwice() throws IOException {
+        // Given
+        var small = new UsageLog(new Ledger(_ -> {}), clock, 2 * PIECE);
+        for (int reading = 0; reading < 2; reading++) {
+            small.started();
+
+            for (int i = 0; i < 5; i++) {
+                small.add(piece("i" + i, TEN_DAYS_AGO.plusSeconds(i), 100, 1));
+            }
+            small.loaded();
+        }
+        // When
+        new DailySummation(small, days, active, written::add, clock).run();
+        // Then
+        assertThat(written).extracting(DailySum::gpuMillis).containsExactly(500_000L);
+    }
+
+    @Test
+    void qualityThatThisReleaseDoesNotKnowIsNeitherBilledNorWritten() throws IOException {
+        log.add(new UsagePiece(
+                "a", "n1", HOLDING, ATTRIBUTES, TEN_DAYS_AGO, TEN_DAYS_AGO.plusSeconds(5), UsagePiece.UNKNOWN, 1));
+        used("b", TEN_DAYS_AGO, 8, 1);
+        // When
+        summation.run();
+        // Then
+        assertThat(written).extracting(DailySum::quality).containsExactly("allocated");
+        assertThat(answer(TEN_DAYS_AGO, NOW)).containsExactly(" 8.000 1");
+        assertThat(answer(TEN_DAYS_AGO, NOW, Dimension.QUALITY))
+                .containsExactly("allocated 8.000 1", "unknown 5.000 1");
     }
 
     @Test

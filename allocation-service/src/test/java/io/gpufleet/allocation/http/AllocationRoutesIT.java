@@ -79,7 +79,7 @@ class AllocationRoutesIT {
     };
 
     private static UsageSums usageLog() {
-        var log = new UsageLog(new Ledger(_ -> {}), Clock.fixed(NOW, ZoneOffset.UTC), 10);
+        var log = new UsageLog(new Ledger(_ -> {}), Clock.fixed(NOW, ZoneOffset.UTC), 10_000);
         log.loaded();
         return log;
     }

@@ -58,6 +58,11 @@ public record DailySum(
         return day + "/" + namespace + "/" + model + "/" + quality;
     }
 
+    /** True for time that is never billed: it is part of no sum but its own. */
+    public boolean unbilled() {
+        return UsagePiece.isUnbilled(quality);
+    }
+
     /** The same day and group with nothing used. */
     public DailySum emptied() {
         return new DailySum(day, namespace, model, quality, 0, 0);

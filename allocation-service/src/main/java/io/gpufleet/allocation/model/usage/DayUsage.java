@@ -18,7 +18,9 @@ public final class DayUsage {
 
     private record Group(String namespace, String model, String quality) {}
 
-    private record PartKey(String node, UsageAttributes attributes) {}
+    private record PartKey(String node, UsageAttributes attributes) {
+        static final PartKey NONE = new PartKey("", UsageAttributes.NONE);
+    }
 
     private static final class Sum {
         private final GpuSeconds seconds = new GpuSeconds();
@@ -35,28 +37,45 @@ public final class DayUsage {
     }
 
     private final LocalDate day;
+    private final int maxKeys;
     private final Instant from;
     private final Instant to;
     private final Map<Group, Map<PartKey, Sum>> groups = new HashMap<>();
 
-    /** Nothing used yet. */
-    public DayUsage(LocalDate day) {
+    /**
+     * Nothing used yet.
+     *
+     * @param maxKeys parts of one group that are told apart while it adds up; further ones name nothing
+     */
+    public DayUsage(LocalDate day, int maxKeys) {
         this.day = day;
+        this.maxKeys = maxKeys;
         this.from = day.atStartOfDay(ZoneOffset.UTC).toInstant();
         this.to = day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant();
     }
 
-    /** Adds what of the piece is within the day. */
+    /** Adds another sum of the same day. */
+    public void add(DayUsage other) {
+        other.groups.forEach(
+                (group, parts) -> parts.forEach((key, sum) -> sum(group, key).add(sum)));
+    }
+
+    /** Adds what of the piece is within the day; nothing of a quality that this release does not know. */
     public void add(UsagePiece piece) {
-        if (!piece.overlaps(from, to)) {
+        if (!piece.overlaps(from, to) || piece.quality().equals(UsagePiece.UNKNOWN)) {
             return;
         }
         var group = new Group(
                 piece.holding().holder().namespace(), piece.holding().device().shortModel(), piece.quality());
-        Sum sum = groups.computeIfAbsent(group, _ -> new HashMap<>())
-                .computeIfAbsent(new PartKey(piece.node(), piece.attributes()), _ -> new Sum());
+        Sum sum = sum(group, new PartKey(piece.node(), piece.attributes()));
         sum.seconds.add(piece.secondsWithin(from, to), piece.holding().device().fraction());
         sum.intervals++;
+    }
+
+    private Sum sum(Group group, PartKey key) {
+        Map<PartKey, Sum> parts = groups.computeIfAbsent(group, _ -> new HashMap<>());
+        PartKey known = parts.size() < maxKeys || parts.containsKey(key) ? key : PartKey.NONE;
+        return parts.computeIfAbsent(known, _ -> new Sum());
     }
 
     /** The sums, by their keys. */

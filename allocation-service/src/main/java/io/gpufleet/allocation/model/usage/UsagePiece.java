@@ -3,6 +3,8 @@ package io.gpufleet.allocation.model.usage;
 import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
 import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * A stretch of time of one holder on one device: an interval, or what an adjustment adds to one or takes off it.
@@ -20,6 +22,39 @@ public record UsagePiece(
         Instant to,
         String quality,
         int sign) {
+    /** Quality of a piece that a newer release wrote and this one does not know. */
+    public static final String UNKNOWN = "unknown";
+
+    private static final Set<String> UNBILLED = Set.of("unreachable", UNKNOWN);
+
+    private static final int FIXED_BYTES = 1_000;
+    private static final int LABEL_BYTES = 120;
+
+    /** About how many bytes of memory it takes: objects are most of it. */
+    public int bytes() {
+        int bytes = FIXED_BYTES
+                + id.length()
+                + node.length()
+                + holding.holder().namespace().length()
+                + holding.holder().pod().length()
+                + holding.holder().container().length()
+                + holding.device().id().length()
+                + attributes.owner().length();
+        for (Map.Entry<String, String> label : attributes.labels().entrySet()) {
+            bytes += LABEL_BYTES + label.getKey().length() + label.getValue().length();
+        }
+        return bytes;
+    }
+
+    /** True for time that is never billed: it is part of no sum but its own. */
+    public boolean unbilled() {
+        return isUnbilled(quality);
+    }
+
+    static boolean isUnbilled(String quality) {
+        return UNBILLED.contains(quality);
+    }
+
     /** True when a part of the piece is within a window. */
     public boolean overlaps(Instant windowFrom, Instant windowTo) {
         return from.isBefore(windowTo) && to.isAfter(windowFrom);

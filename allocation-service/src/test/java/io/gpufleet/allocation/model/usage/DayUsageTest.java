@@ -38,7 +38,7 @@ class DayUsageTest {
     @Property(tries = 200)
     void partsAddUpToTheSum(@ForAll long seed) {
         var random = new Random(seed);
-        var usage = new DayUsage(DAY);
+        var usage = new DayUsage(DAY, Integer.MAX_VALUE);
         int owners = 1 + random.nextInt(random.nextInt(10) == 0 ? 1_500 : 10);
         for (int i = 0; i < 3 * owners; i++) {
             long from = random.nextInt(100_000) - 10_000;
@@ -61,7 +61,7 @@ class DayUsageTest {
 
     @Test
     void smallestPartsBeyondTheBoundAreOneThatNamesNothing() {
-        var usage = new DayUsage(DAY);
+        var usage = new DayUsage(DAY, Integer.MAX_VALUE);
         for (int owner = 0; owner < 1_100; owner++) {
             usage.add(piece("i" + owner, "Job/" + owner, 1, 0, owner + 1L, 1));
         }
@@ -74,7 +74,7 @@ class DayUsageTest {
 
     @Test
     void longLabelsMakeFewerParts() {
-        var usage = new DayUsage(DAY);
+        var usage = new DayUsage(DAY, Integer.MAX_VALUE);
         for (int owner = 0; owner < 900; owner++) {
             usage.add(piece("i" + owner, owner + "/" + "o".repeat(600), 1, 0, owner + 1L, 1));
         }
@@ -84,8 +84,19 @@ class DayUsageTest {
     }
 
     @Test
+    void ownersBeyondTheKeysAreOnePartWhileTheSumStaysExact() {
+        var usage = new DayUsage(DAY, 2);
+        for (int owner = 0; owner < 10; owner++) {
+            usage.add(piece("i" + owner, "Job/" + owner, 1, 0, 10, 1));
+        }
+        DailySum sum = usage.sums().getFirst();
+        assertThat(sum.gpuMillis()).isEqualTo(100_000);
+        assertThat(sum.parts()).hasSize(3);
+    }
+
+    @Test
     void onlyWhatIsWithinTheDayIsAdded() {
-        var usage = new DayUsage(DAY);
+        var usage = new DayUsage(DAY, Integer.MAX_VALUE);
         usage.add(piece("a", "Job/a", 1, -100, 50, 1));
         usage.add(piece("b", "Job/a", 1, 86_390, 86_500, 1));
         usage.add(piece("c", "Job/a", 1, 90_000, 90_001, 1));
