@@ -21,6 +21,13 @@ public record ClosedUsageInterval(
         boolean endEstimated,
         IntervalEndReason reason,
         int adjustments) {
+    private static final int FIXED_BYTES = 96;
+
+    /** About how many bytes of the node's state it takes. */
+    int bytes() {
+        return FIXED_BYTES + id.length() + holding.bytes();
+    }
+
     /** Milli-GPU-seconds. */
     public long gpuMillis() {
         return GpuTime.millis(from, to, holding.device().fraction());

@@ -23,11 +23,11 @@ final class MutableClosedUsage {
     /** Time within which the end of a pod follows the snapshot without it, also for a late replica of the service. */
     private static final Duration RECENT = Duration.ofMinutes(10);
 
-    /** Intervals kept that are neither recent nor lost. */
-    private static final int MAX_SETTLED = 64;
+    /** Bytes of intervals beyond which those that are neither recent nor lost are forgotten. */
+    private static final int MAX_SETTLED_BYTES = 24 * 1_024;
 
-    /** Intervals kept in all: about 300 KiB of the node's state, where a record may have 1 MiB. */
-    private static final int MAX_INTERVALS = 1_024;
+    /** Bytes of intervals in all, of the node's state, where a record may have 1 MiB. */
+    private static final int MAX_BYTES = 320 * 1_024;
 
     private static final int MAX_FINISHED_PODS = 256;
 
@@ -247,8 +247,8 @@ final class MutableClosedUsage {
     }
 
     /**
-     * Forgets what closed long ago, and of what closed lately the oldest beyond a number; what a silent daemon held is kept
-     * longer, since it may hold it still.
+     * Forgets what closed long ago, and of what closed lately the oldest beyond a number of bytes; what a silent daemon
+     * held is kept longer, since it may hold it still.
      */
     void forgetBefore(Instant now) {
         List<ClosedUsageInterval> old = intervals.stream()
@@ -257,18 +257,25 @@ final class MutableClosedUsage {
         intervals.removeAll(old);
         // A late end would prolong a lost interval although a forgotten one followed it.
         old.forEach(last -> intervals.removeIf(interval -> isFollowed(interval, last)));
-        long surplus = intervals.size() - MAX_SETTLED;
-        if (surplus > 0) {
-            intervals.stream()
-                    .filter(interval ->
-                            !lost(interval) && interval.to().plus(RECENT).isBefore(now))
-                    .limit(surplus)
-                    .toList()
-                    .forEach(intervals::remove);
+        int bytes = intervals.stream().mapToInt(ClosedUsageInterval::bytes).sum();
+        bytes = forgetOldest(
+                bytes,
+                MAX_SETTLED_BYTES,
+                interval -> !lost(interval) && interval.to().plus(RECENT).isBefore(now));
+        forgetOldest(bytes, MAX_BYTES, _ -> true);
+    }
+
+    /** Forgets the oldest of some intervals until all of them take no more than so many bytes; returns what they take. */
+    private int forgetOldest(int bytes, int max, Predicate<ClosedUsageInterval> some) {
+        int left = bytes;
+        for (var oldest = intervals.iterator(); left > max && oldest.hasNext(); ) {
+            ClosedUsageInterval interval = oldest.next();
+            if (some.test(interval)) {
+                oldest.remove();
+                left -= interval.bytes();
+            }
         }
-        while (intervals.size() > MAX_INTERVALS) {
-            intervals.removeFirst();
-        }
+        return left;
     }
 
     private static boolean isFollowed(ClosedUsageInterval interval, ClosedUsageInterval last) {

@@ -66,16 +66,37 @@ class NodeLedgerMemoryTest {
         assertThat(node.millisByPod()).containsExactly(Map.entry("p", 310_000L));
     }
 
+    private int bytes() {
+        return node.ledger().closed().intervals().stream()
+                .mapToInt(ClosedUsageInterval::bytes)
+                .sum();
+    }
+
     @Test
-    @DisplayName("of a node that closes without pause, no more than 1,024 intervals are remembered")
+    @DisplayName(
+            "of a node that closes without pause, no more than 320 KiB of intervals are remembered, and 24 KiB of older ones")
     void memoryIsBounded() {
         for (int i = 0; i < 40; i++) {
             node.fold(node.held(2 * i, pods(SHARES)), node.held(2 * i + 1));
         }
-        assertThat(node.ledger().closed().intervals().size()).isEqualTo(1_024);
+        assertThat(bytes()).isBetween(319 * 1_024, 320 * 1_024);
         // When
         node.fold(node.held(700));
         // Then
-        assertThat(node.ledger().closed().intervals().size()).isEqualTo(64);
+        assertThat(bytes()).isBetween(23 * 1_024, 24 * 1_024);
+    }
+
+    @Test
+    @DisplayName("long names of pods take no more memory")
+    void memoryIsBoundedForLongNames() {
+        for (int i = 0; i < 40; i++) {
+            Holding[] pods = new Holding[SHARES];
+            for (int pod = 0; pod < SHARES; pod++) {
+                pods[pod] = holding(
+                        "p".repeat(240) + pod, "u" + pod, "c".repeat(63), "GPU-" + pod / 10 + "::" + pod % 10, 10);
+            }
+            node.fold(node.held(2 * i, pods), node.held(2 * i + 1));
+        }
+        assertThat(bytes()).isBetween(319 * 1_024, 320 * 1_024);
     }
 }
