@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class PodReporter implements TermListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PodReporter.class);
     private static final long RETRY_SECONDS = 1;
+    private static final long FORGET_SECONDS = 30;
 
     private record PodChange(ObservedPod pod, boolean deleted) {}
 
@@ -41,7 +43,11 @@ public final class PodReporter implements TermListener, AutoCloseable {
     private final Known ledger;
     private final Executor publisher;
     private final Runnable onClose;
+    /** Pods by UID that a new active replica may have to report. */
     private final Map<String, ObservedPod> observed = new HashMap<>();
+    /** UIDs of running pods that the ledger knows: of many pods in a fleet, no more than that. */
+    private final Set<String> known = new HashSet<>();
+
     private final Deque<PodChange> unpublished = new ArrayDeque<>();
     private boolean active;
 
@@ -60,6 +66,7 @@ public final class PodReporter implements TermListener, AutoCloseable {
                 Thread.ofPlatform().name("pod-reporter").daemon().factory());
         var reporter = new PodReporter(facts, labels, ledger, timer, timer::shutdownNow);
         var _ = timer.scheduleWithFixedDelay(reporter::publish, RETRY_SECONDS, RETRY_SECONDS, TimeUnit.SECONDS);
+        var _ = timer.scheduleWithFixedDelay(reporter::forgetKnown, FORGET_SECONDS, FORGET_SECONDS, TimeUnit.SECONDS);
         return reporter;
     }
 
@@ -68,12 +75,17 @@ public final class PodReporter implements TermListener, AutoCloseable {
         if (pod.gpuPod().constraints().nodeName().isEmpty()) {
             return;
         }
-        ObservedPod before = observed.get(pod.gpuPod().uid());
+        String uid = pod.gpuPod().uid();
+        if (known.contains(uid) && !pod.gpuPod().terminal()) {
+            return;
+        }
+        known.remove(uid);
+        ObservedPod before = observed.get(uid);
         if (before == null
                 || before.gpuPod().terminal() != pod.gpuPod().terminal()
                 || !Objects.equals(before.finishedAt(), pod.finishedAt())) {
             ObservedPod reduced = reduced(pod);
-            observed.put(pod.gpuPod().uid(), reduced);
+            observed.put(uid, reduced);
             add(new PodChange(reduced, false));
         }
     }
@@ -98,6 +110,7 @@ public final class PodReporter implements TermListener, AutoCloseable {
     /** Reports a deleted pod by its last known state. */
     public synchronized void podDeleted(ObservedPod pod) {
         observed.remove(pod.gpuPod().uid());
+        known.remove(pod.gpuPod().uid());
         if (!pod.gpuPod().constraints().nodeName().isEmpty()) {
             add(new PodChange(reduced(pod), true));
         }
@@ -114,13 +127,24 @@ public final class PodReporter implements TermListener, AutoCloseable {
     public synchronized void activated() {
         active = true;
         unpublished.clear();
-        observed.values().stream()
-                .filter(pod -> pod.gpuPod().terminal()
-                        || !ledger.knows(
-                                pod.gpuPod().constraints().nodeName(),
-                                pod.gpuPod().uid()))
-                .forEach(pod -> unpublished.add(new PodChange(pod, false)));
+        forgetKnown();
+        observed.values().forEach(pod -> unpublished.add(new PodChange(pod, false)));
         publisher.execute(this::publish);
+    }
+
+    /** Keeps no more than the UIDs of running pods that the ledger knows. */
+    synchronized void forgetKnown() {
+        observed.values()
+                .removeIf(pod -> !pod.gpuPod().terminal()
+                        && ledger.knows(
+                                pod.gpuPod().constraints().nodeName(),
+                                pod.gpuPod().uid())
+                        && known.add(pod.gpuPod().uid()));
+    }
+
+    /** Number of pods that a new active replica would report. */
+    synchronized int unknown() {
+        return observed.size();
     }
 
     @Override

@@ -56,6 +56,21 @@ class PodReporterTest {
     }
 
     @Test
+    void ofARunningPodThatTheLedgerKnowsOnlyTheUidIsKeptUntilItEnds() {
+        reporter.activated();
+        reporter.podUpdated(pod("known", false));
+        // When
+        reporter.forgetKnown();
+        reporter.podUpdated(pod("known", false));
+        // Then
+        assertThat(reporter.unknown()).isZero();
+        reporter.podUpdated(pod("known", true));
+        reporter.forgetKnown();
+        assertThat(published).containsExactly("known", "known ended");
+        assertThat(reporter.unknown()).isEqualTo(1);
+    }
+
+    @Test
     void onlyLabelsThatUsageCarriesAreReported() {
         List<ObservedPod> reported = new ArrayList<>();
         var pods = new PodReporter(

@@ -154,6 +154,16 @@ class UsageLogTest {
     }
 
     @Test
+    void intervalOfAnEarlierReleaseIsGroupedUnderEmptyNamesAndClipped() throws IOException {
+        log.loaded();
+        log.add(piece("a", holding("ml", "g0", ""), 100, 200, 1));
+        var query = new UsageSums.Query(at(150), at(1_000), List.of(Dimension.NODE, Dimension.OWNER), List.of("team"));
+        assertThat(log.sums(query))
+                .extracting(row -> row.group() + " " + row.gpuSeconds())
+                .containsExactly("{node=n1, owner=, label:team=} 50.000");
+    }
+
+    @Test
     void unreachableTimeIsInNoSumButItsOwn() throws IOException {
         log.loaded();
         log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
