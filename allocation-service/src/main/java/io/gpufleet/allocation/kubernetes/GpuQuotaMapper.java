@@ -157,7 +157,12 @@ final class GpuQuotaMapper {
 
     private static Map<String, Integer> counts(List<Map<String, Object>> rows) {
         Map<String, Integer> counts = new TreeMap<>();
-        rows.forEach(row -> counts.put(text(row.get("limit")), number(row.get("amount"))));
+        for (Map<String, Object> row : rows) {
+            // A row of an earlier release names no limit: its limit then has no row, and counts whole at a take-over.
+            if (row.containsKey("limit") && row.get("amount") instanceof Number amount) {
+                counts.put(text(row.get("limit")), amount.intValue());
+            }
+        }
         return counts;
     }
 

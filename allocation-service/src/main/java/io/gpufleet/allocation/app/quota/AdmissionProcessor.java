@@ -60,6 +60,11 @@ final class AdmissionProcessor {
             request.answer().complete(excess.get());
             return;
         }
+        Optional<AdmissionDecision> unacquired = unacquired(lease, namespace);
+        if (unacquired.isPresent()) {
+            request.answer().complete(unacquired.get());
+            return;
+        }
         var evaluation = QuotaEvaluator.evaluate(state, asked, nanos.getAsLong());
         evaluation.reservation().ifPresent(reservation -> reserve(asked, reservation));
         boolean admitted = evaluation.decision() instanceof AdmissionDecision.Admitted;
@@ -75,6 +80,21 @@ final class AdmissionProcessor {
                         QuotaEvaluator.requiredEscrow(state, namespace),
                         request.sinceNanos(),
                         request.answer()));
+    }
+
+    /** What is answered before a quota is acquired: what a former leader admitted of it is not counted yet. */
+    private Optional<AdmissionDecision> unacquired(QuotaFencingToken lease, String namespace) {
+        return state.covering(namespace).stream()
+                .filter(quota -> quota.mode() == GpuQuota.Mode.ENFORCE && !lease.leads(quota))
+                .findFirst()
+                .map(quota -> new AdmissionDecision.Unavailable(
+                        writer.problem(quota.name()).isEmpty()
+                                ? "GpuQuota " + quota.name() + " is not led yet; retry"
+                                : cannotBeWritten(quota.name())));
+    }
+
+    private String cannotBeWritten(String quota) {
+        return "GpuQuota " + quota + " cannot be written: " + writer.problem(quota);
     }
 
     /** What is answered where too much is asked: a quota that only warns refuses nothing then either. */
@@ -117,7 +137,7 @@ final class AdmissionProcessor {
         if (blocking.isEmpty()) {
             waiting.answer().complete(waiting.decision());
         } else if (!writer.problem(blocking).isEmpty()) {
-            drop(waiting, "GpuQuota " + blocking + " cannot be written: " + writer.problem(blocking));
+            drop(waiting, cannotBeWritten(blocking));
         } else {
             writer.request(blocking);
             pending.add(blocking, waiting);

@@ -4,6 +4,7 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvaluator;
+import io.gpufleet.allocation.model.quota.QuotaFencingToken;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -78,7 +79,7 @@ final class QuotaHousekeeping {
     }
 
     /** Writes counts that changed, as many as are due now. */
-    void writeCounts() {
+    void writeCounts(QuotaFencingToken lease) {
         uncounted.addAll(state.drainChangedQuotas());
         lowerIdle();
         long now = nanos.getAsLong();
@@ -89,7 +90,7 @@ final class QuotaHousekeeping {
             }
             if (!writer.isWriting(name)) {
                 uncounted.remove(name);
-                if (writer.writeCounts(name, isIdle(name))) {
+                if (writer.writeCounts(lease, name, isIdle(name))) {
                     nextWrite += WRITE_INTERVAL;
                 }
             }
@@ -97,10 +98,10 @@ final class QuotaHousekeeping {
     }
 
     /** Writes what is used into every quota that has more escrow than that; their names. */
-    List<String> lowerAll() {
+    List<String> lowerAll(QuotaFencingToken lease) {
         List<String> written = new ArrayList<>();
         for (String name : List.copyOf(state.quotas().keySet())) {
-            if (writer.writeCounts(name, true)) {
+            if (writer.writeCounts(lease, name, true)) {
                 written.add(name);
             }
         }

@@ -149,7 +149,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
      * when that is written or failed.
      */
     CompletionStage<Void> resign() {
-        List<String> writing = validLease() != null ? housekeeping.lowerAll() : List.of();
+        QuotaFencingToken mine = validLease();
+        List<String> writing = mine == null ? List.of() : housekeeping.lowerAll(mine);
         elected = false;
         endTerm();
         suspended = null;
@@ -211,7 +212,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     @Override
-    public void acquired(String quota) {
+    public void carriedOver(String quota) {
         pods.carriedOver();
     }
 
@@ -245,9 +246,10 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
             nextRead = now + RENEW_INTERVAL.toNanos();
             read(now);
         }
-        if (validLease() != null) {
+        QuotaFencingToken mine = validLease();
+        if (mine != null) {
             pods.tick();
-            housekeeping.writeCounts();
+            housekeeping.writeCounts(mine);
         }
         pump();
     }

@@ -38,8 +38,8 @@ final class QuotaStatusWriter {
         /** A quota was written, changed, deleted, or cannot be written now. */
         void changed(String quota);
 
-        /** The token was written into a quota; its escrow counts as used. */
-        void acquired(String quota);
+        /** The token was written into a quota that another one led; its escrow counts as used. */
+        void carriedOver(String quota);
 
         /** A replica with a higher term leads a quota. */
         void superseded(String quota, String leader);
@@ -142,29 +142,40 @@ final class QuotaStatusWriter {
                 yield false;
             }
             case Acquisition.Write(QuotaStatus status) -> {
-                submit(quota, status, true);
+                submit(quota, QuotaEvaluator.acquiredStatus(state, quota, status), carryOver(quota));
                 yield true;
             }
             case Acquisition.Held() -> {
                 if (QuotaEvaluator.needsEscrow(state, quota)) {
-                    submit(quota, QuotaEvaluator.raisedStatus(state, quota), false);
+                    submit(quota, QuotaEvaluator.raisedStatus(state, quota), List.of());
                 }
                 yield true;
             }
         };
     }
 
-    /** Writes the present counts, if they differ from those written; false when nothing had to or could be written. */
-    boolean writeCounts(String name, boolean lowerEscrow) {
+    /** What a former leader may have admitted; nothing of a quota that nobody led. */
+    private static List<QuotaEvent> carryOver(GpuQuota quota) {
+        return quota.status().term() > 0
+                ? List.of(
+                        new QuotaEvent.CarriedOver(quota.name(), quota.status().escrow()))
+                : List.of();
+    }
+
+    /**
+     * Writes the present counts, if they differ from those written; false when nothing had to or could be written. A quota
+     * without the token keeps its escrow: it is to be carried over.
+     */
+    boolean writeCounts(QuotaFencingToken lease, String name, boolean lowerEscrow) {
         GpuQuota quota = state.quotas().get(name);
-        if (quota == null || of(name).inFlight || of(name).retry) {
+        if (quota == null || !lease.leads(quota) || of(name).inFlight || of(name).retry) {
             return false;
         }
         QuotaStatus counted = QuotaEvaluator.countedStatus(state, quota, lowerEscrow);
         if (counted.equals(quota.status())) {
             return false;
         }
-        submit(quota, counted, false);
+        submit(quota, counted, List.of());
         return true;
     }
 
@@ -173,14 +184,14 @@ final class QuotaStatusWriter {
         return of(quota).inFlight;
     }
 
-    private void submit(GpuQuota quota, QuotaStatus status, boolean acquires) {
+    private void submit(GpuQuota quota, QuotaStatus status, List<QuotaEvent> carriedOver) {
         Progress known = of(quota.name());
         known.inFlight = true;
         known.attempt = new Attempt(quota.resourceVersion(), status);
         GpuQuota next = quota.withStatus(status);
         executors.api().execute(() -> {
             Outcome outcome = write(next);
-            executors.decider().execute(() -> finished(next, acquires, outcome));
+            executors.decider().execute(() -> finished(next, carriedOver, outcome));
         });
     }
 
@@ -198,7 +209,7 @@ final class QuotaStatusWriter {
         }
     }
 
-    private void finished(GpuQuota attempted, boolean acquires, Outcome outcome) {
+    private void finished(GpuQuota attempted, List<QuotaEvent> carriedOver, Outcome outcome) {
         String name = attempted.name();
         Progress known = of(name);
         known.inFlight = false;
@@ -208,10 +219,9 @@ final class QuotaStatusWriter {
                 known.problem = "";
                 known.failures = 0;
                 state.apply(new QuotaEvent.QuotaObserved(written));
-                if (acquires) {
-                    state.apply(
-                            new QuotaEvent.CarriedOver(name, written.status().escrow()));
-                    listener.acquired(name);
+                if (!carriedOver.isEmpty()) {
+                    carriedOver.forEach(state::apply);
+                    listener.carriedOver(name);
                 }
             }
             case Outcome.Changed(Optional<GpuQuota> current) -> {

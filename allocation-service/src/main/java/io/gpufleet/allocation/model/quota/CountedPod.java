@@ -19,8 +19,8 @@ public record CountedPod(GpuPod pod, GpuDemand demand, boolean admittedHere, lon
         return withDemand(demand.atLeast(other));
     }
 
-    /** The same pod of the cluster, admitted in an earlier term. */
+    /** The same pod, admitted in an earlier term. */
     CountedPod admittedEarlier() {
-        return new CountedPod(pod, demand, false, 0);
+        return new CountedPod(pod, demand, false, reservedAtNanos);
     }
 }

@@ -126,7 +126,30 @@ public final class QuotaEvaluator {
         return countedStatus(state, quota, false).withEscrow(escrow);
     }
 
-    /** Status of a quota with what is used now and, where {@code lowerEscrow}, no more escrow than that. */
+    /**
+     * Status with which a quota is acquired, given its status with the new token: a row for each limit, so that a successor
+     * can tell a limit that nobody used from one that this leader never saw.
+     */
+    public static QuotaStatus acquiredStatus(QuotaState state, GpuQuota quota, QuotaStatus token) {
+        boolean ledBefore = quota.status().term() > 0;
+        Map<String, Integer> escrow = new TreeMap<>();
+        for (QuotaLimit limit : quota.limits()) {
+            int unknown = ledBefore ? limit.max() : 0;
+            int known = quota.status().escrow().getOrDefault(limit.id(), unknown);
+            escrow.put(limit.id(), Math.max(known, usedWithin(state, quota, limit)));
+        }
+        return token.withEscrow(escrow);
+    }
+
+    /** What is used of a limit, rounded up, and no more than the limit: nothing beyond it is admitted. */
+    private static int usedWithin(QuotaState state, GpuQuota quota, QuotaLimit limit) {
+        return Math.min(limit.max(), state.used(quota, limit).roundedUp());
+    }
+
+    /**
+     * Status of a quota with what is used now and at least as much escrow, since a limit or its namespaces may have been
+     * edited; where {@code lowerEscrow}, no more than that.
+     */
     public static QuotaStatus countedStatus(QuotaState state, GpuQuota quota, boolean lowerEscrow) {
         Map<String, GpuAmount> used = new TreeMap<>();
         Map<String, Integer> escrow = new TreeMap<>();
@@ -134,7 +157,8 @@ public final class QuotaEvaluator {
             GpuAmount counted = state.used(quota, limit);
             int known = quota.status().escrow().getOrDefault(limit.id(), 0);
             used.put(limit.id(), counted.minus(state.carriedOver(quota, limit)));
-            escrow.put(limit.id(), lowerEscrow ? Math.min(known, counted.roundedUp()) : known);
+            int needed = usedWithin(state, quota, limit);
+            escrow.put(limit.id(), lowerEscrow ? needed : Math.max(known, needed));
         }
         return quota.status().withUsed(used).withEscrow(escrow).withUnknownLimits(unknownLimits(state, quota));
     }

@@ -59,12 +59,15 @@ public sealed interface QuotaEvent {
     /** Reservations made before a monotonic time ended: a quorum list taken since showed no pods for them. */
     record ReservationsReleased(long beforeNanos) implements QuotaEvent {}
 
-    /** The escrow of a quota, by limit, counts as used, for pods that an earlier leader may have admitted. */
+    /**
+     * The escrow of a quota, by limit, counts as used, for pods that an earlier leader may have admitted; a limit without a
+     * row counts whole.
+     */
     record CarriedOver(String quota, Map<String, Integer> escrow) implements QuotaEvent {}
 
     /** Every pod that an earlier leader admitted has been observed. */
     record CarryOverCleared() implements QuotaEvent {}
 
-    /** A term began or ended: nothing is reserved, and every pod was admitted earlier. */
+    /** A term began or ended: every pod, and every reservation, was admitted earlier. */
     record TermStarted() implements QuotaEvent {}
 }

@@ -36,10 +36,9 @@ public final class QuotaState {
     public void apply(QuotaEvent event) {
         switch (event) {
             case QuotaEvent.QuotaObserved(GpuQuota quota) -> quotaObserved(quota);
-            case QuotaEvent.QuotaDeleted(String name) -> {
-                carriedOver.remove(name);
+            case QuotaEvent.QuotaDeleted(String name) ->
+                // What was carried over stays: the quota may be made anew before the pods are created.
                 coverage.quotaDeleted(name).forEach(this::recountNamespace);
-            }
             case QuotaEvent.NamespaceObserved(String name, var labels) -> {
                 if (coverage.namespaceObserved(name, labels)) {
                     recountNamespace(name);
@@ -83,7 +82,8 @@ public final class QuotaState {
                 reservations
                         .removeBefore(before)
                         .forEach(pod -> forget(pod.pod().uid()));
-            case QuotaEvent.CarriedOver(String quota, var escrow) -> carriedOver.put(quota, Map.copyOf(escrow));
+            case QuotaEvent.CarriedOver(String quota, var escrow) ->
+                carriedOver.merge(quota, Map.copyOf(escrow), QuotaState::larger);
             case QuotaEvent.CarryOverCleared() -> carryOverCleared();
             case QuotaEvent.TermStarted() -> termStarted();
         }
@@ -111,7 +111,7 @@ public final class QuotaState {
                                 .consume(pod)
                                 .map(reserved -> {
                                     forget(reserved.pod().uid());
-                                    return true;
+                                    return reserved.admittedHere();
                                 })
                                 .orElse(false));
         if (pod.terminal() || !GpuResources.requestsExtended(pod.containers())) {
@@ -134,11 +134,26 @@ public final class QuotaState {
     }
 
     private void termStarted() {
-        List.copyOf(reservations.all()).forEach(pod -> {
-            reservations.remove(pod.pod().uid());
-            forget(pod.pod().uid());
-        });
+        // A request outlives the term in which it was admitted, and the status of its quota may be lost.
+        List.copyOf(reservations.all()).stream()
+                .map(CountedPod::admittedEarlier)
+                .forEach(pod -> {
+                    reservations.replace(pod);
+                    count(pod);
+                });
         carryOverCleared();
+    }
+
+    /** The larger amount of each limit that both have: one that either lacks counts as used whole. */
+    private static Map<String, Integer> larger(Map<String, Integer> one, Map<String, Integer> other) {
+        Map<String, Integer> larger = new HashMap<>();
+        one.forEach((limit, amount) -> {
+            Integer known = other.get(limit);
+            if (known != null) {
+                larger.put(limit, Math.max(amount, known));
+            }
+        });
+        return larger;
     }
 
     private void carryOverCleared() {
@@ -270,10 +285,11 @@ public final class QuotaState {
 
     /**
      * What counts on a limit although its pods were not observed: the escrow of an earlier leader, as far as pods that
-     * this replica did not admit do not account for it.
+     * this replica did not admit do not account for it. A limit that the earlier leader did not know counts whole.
      */
     public GpuAmount carriedOver(GpuQuota quota, QuotaLimit limit) {
-        int escrow = carriedOver.getOrDefault(quota.name(), Map.of()).getOrDefault(limit.id(), 0);
+        Map<String, Integer> byLimit = carriedOver.get(quota.name());
+        int escrow = byLimit == null ? 0 : byLimit.getOrDefault(limit.id(), limit.max());
         if (escrow == 0) {
             return GpuAmount.ZERO;
         }
@@ -310,8 +326,7 @@ public final class QuotaState {
 
     /** True while escrow of an earlier leader counts as used. */
     public boolean hasCarryOver() {
-        return carriedOver.values().stream()
-                .anyMatch(byLimit -> byLimit.values().stream().anyMatch(escrow -> escrow > 0));
+        return !carriedOver.isEmpty();
     }
 
     /** Counters of every limit, for tests and debugging. */

@@ -222,6 +222,15 @@ class QuotaLeaderTest extends TestQuotaReplicas {
                 .isLessThanOrEqualTo(GpuAmount.of(limit));
     }
 
+    /** The limit is named otherwise, and counts the same pods. */
+    private void editLimit(Random random) {
+        GpuQuota quota = cluster.present("q");
+        var limit = new QuotaLimit(
+                random.nextBoolean() ? "A100" : "*", quota.limits().getFirst().max());
+        cluster.put(TestQuotas.quota("q", quota.mode(), quota.ambiguousModel(), limit)
+                .withStatus(quota.status()));
+    }
+
     private GpuAmount admitted(Random random, int limit, Supplier<GpuPod> pods) {
         List<Replica> replicas = new ArrayList<>(List.of(active("r0")));
         List<GpuPod> notCreatedYet = new ArrayList<>();
@@ -229,11 +238,12 @@ class QuotaLeaderTest extends TestQuotaReplicas {
         for (int step = 1; step <= 80; step++) {
             advance(Duration.ofMillis(random.nextInt(2_000)));
             replicas.getLast().tick();
-            switch (random.nextInt(8)) {
+            switch (random.nextInt(9)) {
                 case 0 -> replicas.add(active("r" + step));
                 case 1 -> cluster.unavailable(random.nextInt(3) == 0);
                 case 6 -> replicas.getLast().held = random.nextBoolean();
                 case 7 -> replicas.get(random.nextInt(replicas.size())).renewTerm(random);
+                case 8 -> editLimit(random);
                 case 2 -> replicas.get(random.nextInt(replicas.size())).tick();
                 default -> {
                     GpuPod pod = pods.get();

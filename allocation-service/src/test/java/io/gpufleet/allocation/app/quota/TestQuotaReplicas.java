@@ -69,6 +69,12 @@ class TestQuotaReplicas {
             return this;
         }
 
+        /** Answers one call to the API server. */
+        void answerOnce() {
+            calls.removeFirst().run();
+            settle();
+        }
+
         private @Nullable Runnable next() {
             if (!tasks.isEmpty()) {
                 return tasks.removeFirst();

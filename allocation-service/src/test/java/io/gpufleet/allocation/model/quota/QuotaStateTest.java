@@ -180,7 +180,7 @@ class QuotaStateTest {
     }
 
     @Test
-    void newTermKeepsPodsAndNoReservation() {
+    void newTermKeepsPodsAndReservationsAsAdmittedEarlier() {
         QuotaState state = apply(
                 state(QUOTA),
                 reserved(pod(1, 2, A100), 2, 0),
@@ -190,8 +190,11 @@ class QuotaStateTest {
         // When
         apply(state, new QuotaEvent.TermStarted());
         // Then
-        assertThat(used(state)).isEqualTo(2);
+        assertThat(used(state)).isEqualTo(5);
         assertThat(state.hasCarryOver()).isFalse();
+        assertThat(state.pods()).noneMatch(CountedPod::admittedHere);
+        apply(state, observed(pod(2, 3, A100)));
+        assertThat(state.reservations()).isEmpty();
         assertThat(state.pods()).noneMatch(CountedPod::admittedHere);
     }
 
