@@ -25,8 +25,8 @@ public final class AdmissionGrpcClient implements AutoCloseable {
         this.client = GrpcClient.client(vertx);
     }
 
-    /** Sends a review to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */
-    public CompletionStage<byte[]> forward(String address, byte[] review) {
+    /** Sends a review, with its age, to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */
+    public CompletionStage<byte[]> forward(String address, byte[] review, long receivedNanos) {
         int colon = address.lastIndexOf(':');
         var target = SocketAddress.inetSocketAddress(
                 Integer.parseInt(address.substring(colon + 1)), address.substring(0, colon));
@@ -34,6 +34,7 @@ public final class AdmissionGrpcClient implements AutoCloseable {
                 .admit(AdmitRequest.newBuilder()
                         .setReview(ByteString.copyFrom(review))
                         .setSignature(proof.signature(review))
+                        .setWaitedMillis((int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - receivedNanos))
                         .build())
                 .toCompletionStage()
                 .toCompletableFuture()

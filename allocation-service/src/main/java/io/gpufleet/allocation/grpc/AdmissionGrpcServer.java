@@ -17,6 +17,7 @@ import io.vertx.grpc.server.GrpcServer;
 import io.vertx.grpc.server.StatusException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -54,7 +55,7 @@ public final class AdmissionGrpcServer implements AutoCloseable {
                     return Future.failedFuture(new StatusException(
                             GrpcStatus.PERMISSION_DENIED, "the review is not signed by a replica of this service"));
                 }
-                return Future.fromCompletionStage(handler.handle(review))
+                return Future.fromCompletionStage(handler.handle(review, receivedNanos(request)))
                         .map(answer -> AdmitResponse.newBuilder()
                                 .setReview(ByteString.copyFrom(answer))
                                 .build())
@@ -70,6 +71,11 @@ public final class AdmissionGrpcServer implements AutoCloseable {
                                 () -> Future.succeededFuture(isLeader.getAsBoolean())))
                 .addService(ReflectionService.v1());
         return new AdmissionGrpcServer(BoundHttpServer.open(vertx, grpc, host, port, "GPUFLEET_GRPC_PORT"), host);
+    }
+
+    /** When the other replica received the review, by the clock of this one. */
+    private static long receivedNanos(AdmitRequest request) {
+        return System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(Integer.toUnsignedLong(request.getWaitedMillis()));
     }
 
     /** The port that is served. */

@@ -28,21 +28,21 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
 
     /** Fails with {@link IllegalArgumentException} for anything but the review of a pod, a ResourceClaim or a GpuQuota. */
     @Override
-    public CompletionStage<byte[]> handle(byte[] review) {
+    public CompletionStage<byte[]> handle(byte[] review, long receivedNanos) {
         JsonObject request;
         try {
             request = new JsonObject(Buffer.buffer(review)).getJsonObject("request", new JsonObject());
             if (!REVIEWED.contains(request.getString("operation", "")) || request.getJsonObject("object") == null) {
                 return CompletableFuture.completedStage(response(request, AdmissionDecision.Admitted.WITHOUT_WARNINGS));
             }
-            return decide(request);
+            return decide(request, receivedNanos);
         } catch (DecodeException | ClassCastException unreadable) {
             return CompletableFuture.failedStage(
                     new IllegalArgumentException("not an AdmissionReview of a pod: " + unreadable.getMessage()));
         }
     }
 
-    private CompletionStage<byte[]> decide(JsonObject request) {
+    private CompletionStage<byte[]> decide(JsonObject request, long receivedNanos) {
         JsonObject object = request.getJsonObject("object");
         return switch (request.getJsonObject("kind", new JsonObject()).getString("kind", "")) {
             case "GpuQuota" ->
@@ -52,13 +52,14 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
                 decide(
                         request,
                         ResourceClaimReader.read(
-                                object.getMap(), request.getString("namespace", ""), request.getString("uid", "")));
-            default -> decide(request, PodJsonMapper.read(request));
+                                object.getMap(), request.getString("namespace", ""), request.getString("uid", "")),
+                        receivedNanos);
+            default -> decide(request, PodJsonMapper.read(request), receivedNanos);
         };
     }
 
-    private CompletionStage<byte[]> decide(JsonObject request, GpuPod pod) {
-        return decider.decide(pod, request.getBoolean("dryRun", false))
+    private CompletionStage<byte[]> decide(JsonObject request, GpuPod pod, long receivedNanos) {
+        return decider.decide(pod, request.getBoolean("dryRun", false), receivedNanos)
                 .thenApply(decision -> response(request, decision));
     }
 

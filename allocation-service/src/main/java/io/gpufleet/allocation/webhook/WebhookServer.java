@@ -15,6 +15,7 @@ import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +30,7 @@ public final class WebhookServer implements AutoCloseable {
     /** How long an ending server answers, so that the API server leaves each connection before it is closed. */
     private static final Duration LEAVE = Duration.ofSeconds(1);
 
+    private static final String RECEIVED = "received";
     private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
     private static final int UNAVAILABLE = 503;
@@ -91,6 +93,7 @@ public final class WebhookServer implements AutoCloseable {
     private void admitCaller(RoutingContext context) {
         String path = String.valueOf(context.request().path());
         if (proof.acceptsPathToken(path.substring(path.lastIndexOf('/') + 1))) {
+            context.put(RECEIVED, System.nanoTime());
             context.next();
         } else {
             ProblemDetails.respond(
@@ -111,7 +114,8 @@ public final class WebhookServer implements AutoCloseable {
 
     private static void answer(RoutingContext context, AdmissionReviewHandler handler) {
         Buffer body = context.body().buffer();
-        handler.handle(body == null ? new byte[0] : body.getBytes())
+        long received = Objects.requireNonNullElseGet(context.<Long>get(RECEIVED), System::nanoTime);
+        handler.handle(body == null ? new byte[0] : body.getBytes(), received)
                 .thenAccept(answer -> context.vertx()
                         .runOnContext(ignored -> context.response()
                                 .putHeader("content-type", "application/json")

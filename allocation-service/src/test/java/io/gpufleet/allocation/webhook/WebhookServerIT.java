@@ -108,7 +108,7 @@ class WebhookServerIT {
         var vertx = Vertx.vertx();
         try (var server = new WebhookServer(
                 vertx,
-                review -> CompletableFuture.completedStage(review),
+                (review, received) -> CompletableFuture.completedStage(review),
                 new AdmissionProof(Clock.systemUTC()),
                 "127.0.0.1",
                 port)) {
@@ -135,7 +135,7 @@ class WebhookServerIT {
         var vertx = Vertx.vertx();
         var server = new WebhookServer(
                 vertx,
-                review -> {
+                (review, received) -> {
                     begun.complete(review);
                     return decided;
                 },
@@ -172,7 +172,8 @@ class WebhookServerIT {
         int port = FreePort.next();
         var proof = new AdmissionProof(Clock.systemUTC());
         var vertx = Vertx.vertx();
-        var server = new WebhookServer(vertx, CompletableFuture::completedStage, proof, "127.0.0.1", port);
+        var server = new WebhookServer(
+                vertx, (review, received) -> CompletableFuture.completedStage(review), proof, "127.0.0.1", port);
         try (HttpClient client = HttpClient.newBuilder()
                 .sslContext(trusting())
                 .version(HttpClient.Version.HTTP_1_1)

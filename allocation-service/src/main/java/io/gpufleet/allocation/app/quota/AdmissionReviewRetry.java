@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * again itself. A review that is repeated reserves nothing twice, as its GPUs are reserved under its UID.
  */
 public final class AdmissionReviewRetry implements AdmissionReviewHandler {
-    /** From the first question to the last; the API server waits for 3 s. */
+    /** From the receipt to the last question; the API server waits for 3 s. */
     static final Duration DEADLINE = Duration.ofMillis(2_300);
 
     /** Between two questions. */
@@ -36,25 +36,22 @@ public final class AdmissionReviewRetry implements AdmissionReviewHandler {
     }
 
     @Override
-    public CompletionStage<byte[]> handle(byte[] review) {
-        return ask(review, nanos.getAsLong() + DEADLINE.minus(PAUSE).toNanos());
-    }
-
-    private CompletionStage<byte[]> ask(byte[] review, long lastNanos) {
-        return handler.handle(review)
+    public CompletionStage<byte[]> handle(byte[] review, long receivedNanos) {
+        long lastNanos = receivedNanos + DEADLINE.minus(PAUSE).toNanos();
+        return handler.handle(review, receivedNanos)
                 .handle((answer, failure) -> {
                     if (failure == null) {
                         return CompletableFuture.completedStage(answer);
                     }
                     return isUnavailable(failure) && nanos.getAsLong() - lastNanos < 0
-                            ? askAfterPause(review, lastNanos)
+                            ? askAfterPause(review, receivedNanos)
                             : CompletableFuture.<byte[]>failedStage(failure);
                 })
                 .thenCompose(Function.identity());
     }
 
-    private CompletionStage<byte[]> askAfterPause(byte[] review, long lastNanos) {
-        return CompletableFuture.supplyAsync(() -> ask(review, lastNanos), afterPause)
+    private CompletionStage<byte[]> askAfterPause(byte[] review, long receivedNanos) {
+        return CompletableFuture.supplyAsync(() -> handle(review, receivedNanos), afterPause)
                 .thenCompose(Function.identity());
     }
 

@@ -2,7 +2,6 @@ package io.gpufleet.allocation.app.quota;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -11,14 +10,18 @@ public final class AdmissionReviewRouter implements AdmissionReviewHandler {
     private final AdmissionReviewHandler local;
     private final BooleanSupplier isLeader;
     private final Supplier<String> activeAddress;
-    private final BiFunction<String, byte[], CompletionStage<byte[]>> forward;
+    private final Forward forward;
 
-    /** {@code forward} sends a review to the replica at an address. */
+    /** Sends a review that was received at a monotonic time of this process to the replica at an address. */
+    @FunctionalInterface
+    public interface Forward {
+        /** The answer of that replica; fails with {@link UnavailableException} without one. */
+        CompletionStage<byte[]> forward(String address, byte[] review, long receivedNanos);
+    }
+
+    /** {@code isLeader} and {@code activeAddress} are asked for each review. */
     public AdmissionReviewRouter(
-            AdmissionReviewHandler local,
-            BooleanSupplier isLeader,
-            Supplier<String> activeAddress,
-            BiFunction<String, byte[], CompletionStage<byte[]>> forward) {
+            AdmissionReviewHandler local, BooleanSupplier isLeader, Supplier<String> activeAddress, Forward forward) {
         this.local = local;
         this.isLeader = isLeader;
         this.activeAddress = activeAddress;
@@ -26,14 +29,14 @@ public final class AdmissionReviewRouter implements AdmissionReviewHandler {
     }
 
     @Override
-    public CompletionStage<byte[]> handle(byte[] review) {
+    public CompletionStage<byte[]> handle(byte[] review, long receivedNanos) {
         if (isLeader.getAsBoolean()) {
-            return local.handle(review);
+            return local.handle(review, receivedNanos);
         }
         String address = activeAddress.get();
         return address.isEmpty()
                 ? CompletableFuture.failedStage(
                         new UnavailableException("allocation-service has no quota leader now; retry in a few seconds"))
-                : forward.apply(address, review);
+                : forward.forward(address, review, receivedNanos);
     }
 }

@@ -50,10 +50,13 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
         this.worker = Thread.ofPlatform().name("quota-decider").daemon().start(this::run);
     }
 
-    /** Decides on a pod. Completes after the escrow that the answer needs is written. */
-    public CompletionStage<AdmissionDecision> decide(GpuPod pod, boolean dryRun) {
+    /**
+     * Decides on a pod whose review was received at a monotonic time; reserves nothing when nobody waits for it any more.
+     * Completes after the escrow that the answer needs is written.
+     */
+    public CompletionStage<AdmissionDecision> decide(GpuPod pod, boolean dryRun, long receivedNanos) {
         var answer = new CompletableFuture<AdmissionDecision>();
-        var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), nanos.getAsLong(), answer);
+        var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), receivedNanos, answer);
         commands.add(() -> {
             try {
                 leader.decide(pending);

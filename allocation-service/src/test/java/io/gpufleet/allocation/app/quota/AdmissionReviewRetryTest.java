@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Test;
 /** A review waits for the next quota leader, for less time than the API server does. */
 class AdmissionReviewRetryTest {
     private static final byte[] REVIEW = "review".getBytes(UTF_8);
+    private static final long RECEIVED = Long.MAX_VALUE - 5;
 
-    private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
+    private final AtomicLong nanos = new AtomicLong(RECEIVED);
     private final AtomicInteger asked = new AtomicInteger();
     /** Time passes in pauses only. */
     private final Executor afterPause = task -> {
@@ -24,16 +25,17 @@ class AdmissionReviewRetryTest {
     };
 
     private CompletionStage<byte[]> handle(AdmissionReviewHandler handler) {
-        AdmissionReviewHandler counted = review -> {
+        AdmissionReviewHandler counted = (review, received) -> {
+            assertThat(received).isEqualTo(RECEIVED);
             asked.incrementAndGet();
-            return handler.handle(review);
+            return handler.handle(review, received);
         };
-        return new AdmissionReviewRetry(counted, afterPause, nanos::get).handle(REVIEW);
+        return new AdmissionReviewRetry(counted, afterPause, nanos::get).handle(REVIEW, RECEIVED);
     }
 
     @Test
     void answerOfTheNextLeaderIsReturned() {
-        CompletionStage<byte[]> answer = handle(review -> asked.get() < 4
+        CompletionStage<byte[]> answer = handle((review, received) -> asked.get() < 4
                 ? CompletableFuture.failedStage(new AdmissionReviewHandler.UnavailableException("no leader"))
                 : CompletableFuture.completedStage(review));
 
@@ -43,7 +45,7 @@ class AdmissionReviewRetryTest {
 
     @Test
     void failureOfForwardIsAskedAgainToo() {
-        CompletionStage<byte[]> answer = handle(review -> asked.get() < 2
+        CompletionStage<byte[]> answer = handle((review, received) -> asked.get() < 2
                 ? CompletableFuture.supplyAsync(
                         () -> {
                             throw new AdmissionReviewHandler.UnavailableException("connection refused");
@@ -56,8 +58,8 @@ class AdmissionReviewRetryTest {
 
     @Test
     void reviewFailsBeforeTheApiServerGivesUp() {
-        CompletionStage<byte[]> answer = handle(
-                review -> CompletableFuture.failedStage(new AdmissionReviewHandler.UnavailableException("no leader")));
+        CompletionStage<byte[]> answer = handle((review, received) ->
+                CompletableFuture.failedStage(new AdmissionReviewHandler.UnavailableException("no leader")));
 
         assertThatThrownBy(() -> answer.toCompletableFuture().join())
                 .hasCauseInstanceOf(AdmissionReviewHandler.UnavailableException.class);
@@ -68,7 +70,7 @@ class AdmissionReviewRetryTest {
     @Test
     void badReviewIsNotAskedAgain() {
         CompletionStage<byte[]> answer =
-                handle(review -> CompletableFuture.failedStage(new IllegalArgumentException("no review")));
+                handle((review, received) -> CompletableFuture.failedStage(new IllegalArgumentException("no review")));
 
         assertThatThrownBy(() -> answer.toCompletableFuture().join())
                 .hasCauseInstanceOf(IllegalArgumentException.class);

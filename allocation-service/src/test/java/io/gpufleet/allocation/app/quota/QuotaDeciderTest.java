@@ -44,7 +44,7 @@ class QuotaDeciderTest {
             // When a command throws
             decider.observe(new QuotaEvent.CarriedOver("q", new FailingMap()));
             // Then
-            AdmissionDecision decision = decider.decide(TestQuotas.pod(1, 1, TestQuotas.A100), false)
+            AdmissionDecision decision = decider.decide(TestQuotas.pod(1, 1, TestQuotas.A100), false, System.nanoTime())
                     .toCompletableFuture()
                     .get(30, TimeUnit.SECONDS);
             assertThat(decision).isInstanceOf(AdmissionDecision.Admitted.class);
