@@ -15,17 +15,21 @@ import org.slf4j.LoggerFactory;
 /**
  * Elects the quota leader by a Lease at the API server, which admission needs anyway: pods are admitted while Kafka is
  * away. A Lease counts as held until its holder was seen not to renew it for its whole duration, by the own monotonic
- * clock. The replica that Kafka made active comes first, so that usually one replica does both.
+ * clock, while the API server answered. The replica that Kafka made active takes a free Lease first, so that usually one
+ * replica does both.
  */
 public final class QuotaElection implements AutoCloseable {
     /** How long a renewal is valid. */
     static final Duration DURATION = Duration.ofSeconds(6);
 
-    /** How long a replica that is not active leaves a free Lease to the one that is. */
+    /** How long a replica that is not active leaves a Lease that was given up, or never held, to the one that is. */
     static final Duration PRECEDENCE = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(QuotaElection.class);
     private static final long ROUND_MILLIS = 1_000;
+
+    /** After this time without an answer of the API server, its holder may have been unable to renew the Lease, too. */
+    private static final long UNANSWERED = Duration.ofSeconds(2).toNanos();
 
     /** A replica: an identity that no other process has, and the address by which others reach it. */
     public record Candidate(String identity, String address) {}
@@ -40,6 +44,8 @@ public final class QuotaElection implements AutoCloseable {
             Thread.ofPlatform().name("quota-election").daemon().factory());
     private volatile LeaseStore.LeaseRecord seen = LeaseStore.LeaseRecord.NONE;
     private long seenAt;
+    private long answeredAt;
+    private boolean unanswered;
     private boolean leading;
     private volatile long renewedAt;
 
@@ -64,6 +70,7 @@ public final class QuotaElection implements AutoCloseable {
         this.listener = listener;
         this.nanos = nanos;
         this.seenAt = nanos.getAsLong();
+        this.answeredAt = seenAt;
     }
 
     /** Starts the thread, which takes part until it is closed. */
@@ -84,10 +91,12 @@ public final class QuotaElection implements AutoCloseable {
         long start = nanos.getAsLong();
         try {
             LeaseStore.LeaseRecord found = store.read().orElse(LeaseStore.LeaseRecord.NONE);
-            if (!found.equals(seen)) {
+            if (!found.equals(seen) || (unanswered && start - answeredAt > UNANSWERED)) {
                 seen = found;
                 seenAt = start;
             }
+            unanswered = false;
+            answeredAt = start;
             if (found.holder().equals(me.identity())) {
                 write(start, found.version());
             } else {
@@ -97,14 +106,17 @@ public final class QuotaElection implements AutoCloseable {
                 }
             }
         } catch (ApiServerException | RuntimeException failed) {
+            unanswered = true;
             LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota lease cannot be renewed, retrying");
         }
     }
 
     private boolean mayTake(long now) {
-        long freeAt = seen.holder().isEmpty() ? seenAt : seenAt + DURATION.toNanos();
-        long mineAt = preferred.getAsBoolean() ? freeAt : freeAt + PRECEDENCE.toNanos();
-        return now - mineAt >= 0;
+        if (!seen.holder().isEmpty()) {
+            // Whoever sees first that the holder is gone: pods wait.
+            return now - seenAt >= DURATION.toNanos();
+        }
+        return preferred.getAsBoolean() || now - seenAt >= PRECEDENCE.toNanos();
     }
 
     private void write(long start, String version) throws ApiServerException {

@@ -91,7 +91,7 @@ class QuotaElectionTest {
         var started = new Replica("b");
         started.election.round();
         // When
-        advance(QuotaElection.DURATION.plus(QuotaElection.PRECEDENCE).minusMillis(1));
+        advance(QuotaElection.DURATION.minusMillis(1));
         started.election.round();
         assertThat(started.lease.held()).isFalse();
         advance(Duration.ofMillis(1));
@@ -99,6 +99,36 @@ class QuotaElectionTest {
         // Then
         assertThat(started.lease.held()).isTrue();
         assertThat(dead.lease.held()).isFalse();
+    }
+
+    @Test
+    void holderThatTheApiServerDidNotAnswerEitherMayRenewFirst() {
+        var holder = new Replica("a");
+        holder.preferred = true;
+        holder.election.round();
+        var standby = new Replica("b");
+        standby.election.round();
+        store.unavailable = true;
+        for (int i = 0; i < 10; i++) {
+            advance(Duration.ofSeconds(1));
+            standby.election.round();
+            holder.election.round();
+        }
+        // When
+        store.unavailable = false;
+        standby.election.round();
+        holder.election.round();
+        // Then
+        assertThat(standby.lease.held()).isFalse();
+        assertThat(holder.lease.held()).isTrue();
+        assertThat(holder.terms).isEqualTo(1);
+        // And a holder that died meanwhile is replaced
+        advance(QuotaElection.DURATION);
+        standby.election.round();
+        assertThat(standby.lease.held()).isFalse();
+        advance(QuotaElection.DURATION);
+        standby.election.round();
+        assertThat(standby.lease.held()).isTrue();
     }
 
     @Test
