@@ -96,7 +96,7 @@ public final class AllocationBenchmark implements Benchmark {
             var load = new AdmissionLoad();
             for (int quotas : List.of(1, 100, 1_000)) {
                 cluster.quotas(quotas);
-                await(cluster::led);
+                await(() -> cluster.led() && WebhookClient.isRegistered(client));
                 log.accept(quotas + " quotas: warming up");
                 try (WebhookClient webhook = WebhookClient.of(client)) {
                     load.warmUp(webhook, WARM_UP);

@@ -1,5 +1,6 @@
 package io.gpufleet.bench.allocation;
 
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -29,17 +31,26 @@ final class WebhookClient implements AutoCloseable {
         this.http = http;
     }
 
-    /** A client by the present configuration of the webhook. */
-    static WebhookClient of(KubernetesClient client) {
+    private static Optional<WebhookClientConfig> registered(KubernetesClient client) {
         var configuration = client.admissionRegistration()
                 .v1()
                 .validatingWebhookConfigurations()
                 .withName("gpufleet-quota")
                 .get();
-        if (configuration == null || configuration.getWebhooks().isEmpty()) {
-            throw new IllegalStateException("the webhook is not registered yet");
-        }
-        var webhook = configuration.getWebhooks().getFirst().getClientConfig();
+        return configuration == null || configuration.getWebhooks().isEmpty()
+                ? Optional.empty()
+                : Optional.of(configuration.getWebhooks().getFirst().getClientConfig());
+    }
+
+    /** True once the quota leader has registered the webhook, up to 2 s after it leads. */
+    static boolean isRegistered(KubernetesClient client) {
+        return registered(client).isPresent();
+    }
+
+    /** A client by the present configuration of the webhook. */
+    static WebhookClient of(KubernetesClient client) {
+        var webhook =
+                registered(client).orElseThrow(() -> new IllegalStateException("the webhook is not registered yet"));
         return new WebhookClient(
                 URI.create(webhook.getUrl()),
                 HttpClient.newBuilder()
