@@ -41,7 +41,9 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
 /** Certificates by Bouncy Castle, since the JDK reads them and cannot issue them. Keys and signatures are of the JDK. */
 final class X509 {
-    private static final Duration CLOCK_SKEW = Duration.ofHours(1);
+    /** By as much the clock of a replica may be ahead of that of the API server, as for its proofs. */
+    private static final Duration CLOCK_SKEW = Duration.ofDays(1);
+
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final X500Name CA = new X500Name("CN=gpufleet webhook CA");
     private static final X500Name SERVER = new X500Name("CN=gpufleet webhook");

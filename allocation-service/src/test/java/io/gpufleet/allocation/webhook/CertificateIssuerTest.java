@@ -79,7 +79,7 @@ class CertificateIssuerTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"243, false", "244, true"})
+    @CsvSource({"242, false", "243, true"})
     void certificateIsRenewedAfterTwoThirdsOfItsLife(int days, boolean renewed) throws Exception {
         ServingCertificate first = at(NOW, "a.svc");
         assertThat(!at(NOW.plus(Duration.ofDays(days)), "a.svc")
