@@ -6,6 +6,7 @@ import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.OperatorCommandHandler;
+import io.gpufleet.health.model.maintenance.OperatorText;
 import io.gpufleet.kit.web.Authorizer.AccessRequest;
 import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.ProblemDetails;
@@ -27,13 +28,10 @@ import java.util.function.Function;
 
 /** Commands of operators: {@code POST /v1/…}, authorized by the verb of the command and appended to the log. */
 final class CommandRoutes {
-    private static final int MAX_REASON = 512;
     /** Parts of words in some scripts. */
-    private static final int ZERO_WIDTH_NON_JOINER = 0x200C;
-
-    private static final int ZERO_WIDTH_JOINER = 0x200D;
     private static final Set<Command> NODE_COMMANDS = EnumSet.of(
             Command.QUARANTINE, Command.RELEASE, Command.FORGET, Command.BEGIN_MAINTENANCE, Command.END_MAINTENANCE);
+
     private static final Set<Command> DEVICE_COMMANDS =
             EnumSet.of(Command.QUARANTINE, Command.RELEASE, Command.RETIRE, Command.CLEAR);
 
@@ -118,7 +116,7 @@ final class CommandRoutes {
     private void issue(RoutingContext context, Command command, CommandTarget target) {
         String reason = reason(context);
         Optional<String> conflict = conflict(command, target);
-        if (reason.isBlank() || reason.length() > MAX_REASON || !isOneLine(reason)) {
+        if (!OperatorText.isPrintable(reason)) {
             ProblemDetails.respond(
                     context, 400, "send a reason as JSON: {\"reason\": \"one line of 1 to 512 characters\"}");
         } else if (conflict.isPresent()) {
@@ -130,16 +128,6 @@ final class CommandRoutes {
                     .onFailure(failed ->
                             ProblemDetails.respond(context, 503, "not appended to Kafka: " + failed.getMessage()));
         }
-    }
-
-    /** The reason is printed on terminals: no control characters, none that turn the direction of the text. */
-    private static boolean isOneLine(String reason) {
-        return reason.codePoints().allMatch(character -> switch (Character.getType(character)) {
-            case Character.CONTROL, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR, Character.SURROGATE ->
-                false;
-            case Character.FORMAT -> character == ZERO_WIDTH_NON_JOINER || character == ZERO_WIDTH_JOINER;
-            default -> true;
-        });
     }
 
     private static void accepted(RoutingContext context, Command command, CommandTarget target, String user) {

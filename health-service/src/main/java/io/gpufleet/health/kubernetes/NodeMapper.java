@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.NodeSystemInfo;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.maintenance.Maintenance;
+import io.gpufleet.health.model.maintenance.OperatorText;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
@@ -71,7 +72,7 @@ final class NodeMapper {
             return labels;
         }
         var all = new HashMap<>(labels);
-        all.put(Maintenance.KEY, text(annotations.get(Maintenance.KEY)));
+        all.put(Maintenance.KEY, OperatorText.printable(text(annotations.get(Maintenance.KEY))));
         return all;
     }
 

@@ -93,6 +93,14 @@ class NodeMapperTest {
                 .containsEntry("gpufleet.io/maintenance", "fan");
     }
 
+    @Test
+    void whatMustNotBePrintedIsABlankInTheReasonOfMaintenance() {
+        assertThat(node("annotations: {gpufleet.io/maintenance: \"fan\\e[2J\\nof \\u202E rack 7\"}", "")
+                        .facts()
+                        .labels())
+                .containsEntry("gpufleet.io/maintenance", "fan [2J of   rack 7");
+    }
+
     private static AppliedAnnotation applied(String json) {
         Node node = new NodeBuilder()
                 .withNewMetadata()
