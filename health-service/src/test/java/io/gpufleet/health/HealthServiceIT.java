@@ -369,24 +369,6 @@ class HealthServiceIT {
         }
     }
 
-    @Test
-    void aKubeconfigThatIsNotThereIsOneLine() {
-        try (var wrong = start(Map.of("KUBECONFIG", "/does/not/exist"))) {
-            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
-            assertThat(wrong.log()).contains("KUBECONFIG=/does/not/exist");
-            assertThat(wrong.log().lines().filter(line -> !line.contains("waiting for the broker")))
-                    .hasSize(1);
-        }
-    }
-
-    @Test
-    void topicsThatAreMissingAreOneLine() {
-        try (var wrong = start(Map.of("GPUFLEET_TOPIC_PREFIX", "other."))) {
-            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
-            assertThat(wrong.log()).contains("other.health", "gpufleet topics apply");
-        }
-    }
-
     private static ProgramProcess start(Map<String, String> settings) {
         return program(settings).start();
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program with records that no healthy daemon sends. */
+/** The program with records that no healthy daemon sends, and with settings that cannot work. */
 class HealthServiceRecordsIT {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final int REPETITIONS = 25;
@@ -43,12 +43,7 @@ class HealthServiceRecordsIT {
     @BeforeAll
     static void startTheService() {
         bed = TestBed.start(dir);
-        service = ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
-                .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
-                .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
-                .recordCache()
-                .start();
+        service = program(Map.of()).recordCache().start();
         producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", bed.broker().bootstrap()),
                 new StringSerializer(),
@@ -128,5 +123,31 @@ class HealthServiceRecordsIT {
     @Test
     void buildIsAMetric() {
         assertThat(service.get("/metrics").body()).contains("gpufleet_build_info{", "revision=", "version=");
+    }
+
+    @Test
+    void aKubeconfigThatIsNotThereIsOneLine() {
+        try (var wrong = program(Map.of("KUBECONFIG", "/does/not/exist")).start()) {
+            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
+            assertThat(wrong.log()).contains("KUBECONFIG=/does/not/exist");
+            assertThat(wrong.log().lines().filter(line -> !line.contains("waiting for the broker")))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    void topicsThatAreMissingAreOneLine() {
+        try (var wrong = program(Map.of("GPUFLEET_TOPIC_PREFIX", "other.")).start()) {
+            assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
+            assertThat(wrong.log()).contains("other.health", "gpufleet topics apply");
+        }
+    }
+
+    private static ProgramProcess.Builder program(Map<String, String> settings) {
+        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+                .environment(bed.settings())
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
+                .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .environment(settings);
     }
 }
