@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpecBuilder;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
+import io.fabric8.kubernetes.api.model.batch.v1.CronJobBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -114,7 +115,32 @@ class QuotaStormClusterIT {
                 .build();
     }
 
-    /** A thousand pods. */
+    private static HasMetadata cronJob(String namespace) {
+        return new CronJobBuilder()
+                .withNewMetadata()
+                .withName("every-minute")
+                .withNamespace(namespace)
+                .endMetadata()
+                .withNewSpec()
+                .withSchedule("* * * * *")
+                .withConcurrencyPolicy("Forbid")
+                .withNewJobTemplate()
+                .withNewSpec()
+                .withParallelism(OF_EACH)
+                .withCompletions(OF_EACH)
+                .withTemplate(pod(namespace, "Never"))
+                .endSpec()
+                .endJobTemplate()
+                .endSpec()
+                .build();
+    }
+
+    private static boolean everyMinuteHasBegun(String namespace) {
+        return environment.client().batch().v1().jobs().inNamespace(namespace).list().getItems().stream()
+                .anyMatch(job -> job.getMetadata().getName().startsWith("every-minute-"));
+    }
+
+    /** A thousand pods, and a hundred more within a minute. */
     private static List<HasMetadata> workloads(String namespace) {
         List<HasMetadata> workloads = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -123,6 +149,7 @@ class QuotaStormClusterIT {
         }
         workloads.add(statefulSet(namespace, "stateful-0"));
         workloads.add(statefulSet(namespace, "stateful-1"));
+        workloads.add(cronJob(namespace));
         return workloads;
     }
 
@@ -151,7 +178,7 @@ class QuotaStormClusterIT {
             String name = "filler-" + names.size();
             names.add(name);
             environment.create(environment.a100Pod(namespace, name, 1));
-            return environment.gpusIn(namespace) == LIMIT;
+            return environment.gpusIn(namespace) == LIMIT && everyMinuteHasBegun(namespace);
         });
         // And what went counts no longer
         workloads.forEach(workload ->
