@@ -121,7 +121,7 @@ class SecuredFleetIT {
         kubelet.release("team-a", "train");
 
         // And every right of the table is used, and nothing else was asked for
-        assertThat(allocation.get("/v1/usage").status()).isEqualTo(200);
+        await().atMost(TIMEOUT).until(() -> allocation.get("/v1/usage").status() == 200);
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(rights.unused(broker)).isEmpty());
         assertThat(rights.denied(broker)).isEmpty();
