@@ -15,18 +15,21 @@ import org.slf4j.LoggerFactory;
 /**
  * Elects the quota leader by a Lease at the API server, which admission needs anyway: pods are admitted while Kafka is
  * away. A Lease counts as held until its holder was seen not to renew it for its whole duration, by the own monotonic
- * clock, while the API server answered. The replica that Kafka made active takes a free Lease first, so that usually one
- * replica does both.
+ * clock, while the API server answered. The replica that Kafka made active takes a Lease that nobody ever held first, so
+ * that usually one replica does both; one that was given up is taken by whoever sees it, since pods wait.
  */
 public final class QuotaElection implements AutoCloseable {
     /** How long a renewal is valid. */
     static final Duration DURATION = Duration.ofSeconds(6);
 
-    /** How long a replica that is not active leaves a Lease that was given up, or never held, to the one that is. */
+    /** How long a replica that is not active leaves a Lease that nobody ever held to the one that is. */
     static final Duration PRECEDENCE = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(QuotaElection.class);
-    private static final long ROUND_MILLIS = 1_000;
+    /** A standby looks this often: after an orderly end nobody decides until it does. */
+    private static final long ROUND_MILLIS = 500;
+
+    private static final long RENEW_NANOS = Duration.ofSeconds(1).toNanos();
 
     /** After this time without an answer of the API server, its holder may have been unable to renew the Lease, too. */
     private static final long UNANSWERED = Duration.ofSeconds(2).toNanos();
@@ -77,13 +80,19 @@ public final class QuotaElection implements AutoCloseable {
     public static QuotaElection start(
             LeaseStore store, Candidate me, BooleanSupplier preferred, ActiveLease lease, TermListener listener) {
         var election = new QuotaElection(store, me, preferred, lease, listener, System::nanoTime);
-        var _ = election.timer.scheduleWithFixedDelay(election::round, 0, ROUND_MILLIS, TimeUnit.MILLISECONDS);
+        var _ = election.timer.scheduleWithFixedDelay(election::roundWhenDue, 0, ROUND_MILLIS, TimeUnit.MILLISECONDS);
         return election;
     }
 
     /** Address of the leader as read last; empty while nobody leads. */
     public String leaderAddress() {
         return seen.holder().isEmpty() ? "" : seen.address();
+    }
+
+    private synchronized void roundWhenDue() {
+        if (!leading || nanos.getAsLong() - renewedAt >= RENEW_NANOS) {
+            round();
+        }
     }
 
     /** Reads the Lease; renews it, or takes it where its holder's proof has run out. */
@@ -113,10 +122,10 @@ public final class QuotaElection implements AutoCloseable {
 
     private boolean mayTake(long now) {
         if (!seen.holder().isEmpty()) {
-            // Whoever sees first that the holder is gone: pods wait.
             return now - seenAt >= DURATION.toNanos();
         }
-        return preferred.getAsBoolean() || now - seenAt >= PRECEDENCE.toNanos();
+        boolean givenUp = !seen.version().isEmpty();
+        return givenUp || preferred.getAsBoolean() || now - seenAt >= PRECEDENCE.toNanos();
     }
 
     private void write(long start, String version) throws ApiServerException {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
@@ -52,22 +53,26 @@ class FleetClusterIT {
         broker = BrokerProcess.start(directory.resolve("kafka"));
         TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
         faults = new SimulatedFaults(directory.resolve("faults"));
+        // Free ports: another fleet on this machine may have the usual ones.
+        int webhookPort = FreePort.next();
         services = List.of(
-                service("inventory-service", "io.gpufleet.inventory.InventoryMain", 18080, Map.of()),
+                service("inventory-service", "io.gpufleet.inventory.InventoryMain", Map.of()),
                 service(
                         "health-service",
                         "io.gpufleet.health.HealthMain",
-                        18180,
                         Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited")),
                 service(
                         "allocation-service",
                         "io.gpufleet.allocation.AllocationMain",
-                        18280,
                         Map.of(
-                                "GPUFLEET_WEBHOOK_HOST", "127.0.0.1",
-                                "GPUFLEET_WEBHOOK_PORT", "18443",
-                                "GPUFLEET_WEBHOOK_URL", "https://127.0.0.1:18443",
-                                "GPUFLEET_NAMESPACE", "default")));
+                                "GPUFLEET_WEBHOOK_HOST",
+                                "127.0.0.1",
+                                "GPUFLEET_WEBHOOK_PORT",
+                                Integer.toString(webhookPort),
+                                "GPUFLEET_WEBHOOK_URL",
+                                "https://127.0.0.1:" + webhookPort,
+                                "GPUFLEET_NAMESPACE",
+                                "default")));
         daemon = ProgramProcess.of("node-daemon", "io.gpufleet.nodedaemon.NodeDaemonMain", directory)
                 .environment(daemonSettings())
                 .start();
@@ -219,13 +224,12 @@ class FleetClusterIT {
         assertThat(pods.withName("fits").get()).isNotNull();
     }
 
-    private static ProgramProcess service(String module, String main, int port, Map<String, String> more) {
+    private static ProgramProcess service(String module, String main, Map<String, String> more) {
         var environment = new TreeMap<>(Map.of(
                 "GPUFLEET_CLUSTER", "it",
                 "GPUFLEET_KAFKA", broker.bootstrap(),
                 "GPUFLEET_HTTP_HOST", "127.0.0.1",
-                "GPUFLEET_HTTP_PORT", Integer.toString(port),
-                "GPUFLEET_GRPC_PORT", Integer.toString(port + 1),
+                "GPUFLEET_GRPC_PORT", Integer.toString(FreePort.next()),
                 "KUBECONFIG", RealCluster.kubeconfig().toString()));
         environment.putAll(more);
         return ProgramProcess.of(module, main, directory)
