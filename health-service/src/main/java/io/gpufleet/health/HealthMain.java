@@ -230,7 +230,9 @@ public final class HealthMain {
 
     private static ReloadedFile<DisruptionBudgets> pools(HealthConfig config) {
         return new ReloadedFile<>(
-                "pools", PoolsFile.text(config.pools()), text -> PoolsFile.of(config.mode(), config.pools(), text));
+                "pools",
+                PoolsFile.text("GPUFLEET_POOLS", config.pools()),
+                text -> PoolsFile.of(config.mode(), config.pools(), text));
     }
 
     private static void reload(
@@ -242,7 +244,7 @@ public final class HealthMain {
                 RELOAD.toMillis(),
                 _ -> vertx.executeBlocking(() -> {
                     policy.reload(() -> PolicyFile.text(config.policy()));
-                    pools.reload(() -> PoolsFile.text(config.pools()));
+                    pools.reload(() -> PoolsFile.text("GPUFLEET_POOLS", config.pools()));
                     return true;
                 }));
     }

@@ -25,7 +25,8 @@ import java.util.stream.Collectors;
  */
 record PolicyArguments(List<String> words, Map<String, String> options) {
     private static final Pattern TIME = Pattern.compile("(\\d{1,4})([mhd])");
-    private static final Map<String, String> DEFAULTS = Map.of("--policy", "nvidia", "--from", "7d");
+    private static final Map<String, String> DEFAULTS =
+            Map.of("--policy", "nvidia", "--from", "7d", "--pools", "unlimited");
 
     static PolicyArguments of(String... arguments) {
         var words = new ArrayList<String>();
@@ -34,7 +35,8 @@ record PolicyArguments(List<String> words, Map<String, String> options) {
             if (!arguments[i].startsWith("--")) {
                 words.add(arguments[i]);
             } else if (!DEFAULTS.containsKey(arguments[i])) {
-                throw new ConfigurationException("'" + arguments[i] + "' is no option; there are --from and --policy");
+                throw new ConfigurationException(
+                        "'" + arguments[i] + "' is no option; there are --from, --policy and --pools");
             } else if (i + 1 == arguments.length) {
                 throw new ConfigurationException(arguments[i] + " takes a value");
             } else {

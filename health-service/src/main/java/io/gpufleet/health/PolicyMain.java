@@ -2,8 +2,12 @@ package io.gpufleet.health;
 
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.config.PolicyFile;
+import io.gpufleet.health.config.PoolsFile;
 import io.gpufleet.health.kafka.HistoryReader;
 import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
@@ -13,6 +17,7 @@ import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.replay.EventReplay;
 import io.gpufleet.health.model.replay.ExplainedEvent;
 import io.gpufleet.health.model.replay.PolicyComparison;
+import io.gpufleet.health.model.replay.ReplaySummary;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.runtime.bus.BusConfig;
@@ -32,8 +37,8 @@ import org.apache.kafka.common.KafkaException;
  */
 public final class PolicyMain {
     private static final String USAGE = "policy check FILE | policy explain xid N [--policy P]"
-            + " | policy explain event ID [--policy P] [--from 7d] | policy diff A B [--from 7d];"
-            + " a policy is nvidia, conservative, aggressive or a file";
+            + " | policy explain event ID [--policy P] [--from 7d] | policy diff A B [--from 7d] [--pools POOLS];"
+            + " a policy is nvidia, conservative, aggressive or a file, POOLS unlimited, standard or a file";
 
     private final PrintStream out;
     private final PrintStream err;
@@ -111,7 +116,10 @@ public final class PolicyMain {
         Instant since = Clock.systemUTC().instant().minus(from);
         var history = history();
         var replay = new EventReplay(history.machine(policy), event);
-        long signals = history.reader().read(since, replay::signal, this::progress);
+        Optional<String> node = HistoryReader.nodeOf(event);
+        long signals = node.isPresent()
+                ? history.reader().readAround(node.get(), since, replay::signal, this::progress)
+                : history.reader().read(since, replay::signal, this::progress);
         err.println();
         ExplainedEvent explained = replay.explained()
                 .orElseThrow(() -> new ConfigurationException("event '" + event + "' is not among the " + signals
@@ -119,7 +127,7 @@ public final class PolicyMain {
         out.println("policy     " + policy.name());
         explained.lines().forEach(out::println);
         history.reader()
-                .decisions(explained.event().at(), event)
+                .decisions(explained.node(), explained.event().at(), event)
                 .forEach(decision -> out.println("recorded   " + ExplainedEvent.line(decision)));
         return 0;
     }
@@ -142,14 +150,21 @@ public final class PolicyMain {
     private int diff(PolicyArguments arguments) {
         HealthPolicy first = policy(arguments.words().get(1));
         HealthPolicy second = policy(arguments.words().get(2));
+        String pools = arguments.option("--pools");
+        DisruptionBudgets budgets = PoolsFile.of(Mode.ENFORCE, pools, PoolsFile.text("--pools", pools));
         Instant now = Clock.systemUTC().instant();
         Instant since = now.minus(arguments.from());
         var history = history();
         var different = new AtomicLong();
-        var comparison = new PolicyComparison(history.machine(first), history.machine(second), difference -> {
-            different.incrementAndGet();
-            out.println(difference.line());
-        });
+        var comparison = new PolicyComparison(
+                history.machine(first),
+                history.machine(second),
+                budgets,
+                fleet(history.reader(), pools),
+                difference -> {
+                    different.incrementAndGet();
+                    out.println(difference.line());
+                });
         var nodes = new HashSet<String>();
         long signals = history.reader()
                 .read(
@@ -159,11 +174,18 @@ public final class PolicyMain {
                             comparison.signal(node, signal);
                         },
                         this::progress);
-        nodes.forEach(node -> comparison.passTime(node, now));
+        comparison.passTime(now);
         err.println();
+        out.println(ReplaySummary.HEAD);
+        comparison.summaries().forEach(summary -> out.println(summary.line()));
         out.println(signals + " signals of " + nodes.size() + " nodes since " + since + ": " + different
                 + " decisions differ between " + first.name() + " and " + second.name());
         return different.get() == 0 ? 0 : 1;
+    }
+
+    /** Without limits nothing depends on the size of the fleet. */
+    private static Map<String, BudgetUsage> fleet(HistoryReader reader, String pools) {
+        return pools.equals("unlimited") ? Map.of() : reader.fleet();
     }
 
     private void progress(int percent) {

@@ -45,9 +45,9 @@ public final class PoolsFile {
         this.mode = mode;
     }
 
-    /** Text of a file by path; {@code standard} and {@code unlimited} have none. */
-    public static String text(String nameOrPath) {
-        return nameOrPath.equals("standard") || nameOrPath.equals("unlimited") ? "" : read(nameOrPath);
+    /** Text of a file by path; {@code standard} and {@code unlimited} have none. The setting is named where it cannot be read. */
+    public static String text(String setting, String nameOrPath) {
+        return nameOrPath.equals("standard") || nameOrPath.equals("unlimited") ? "" : read(setting, nameOrPath);
     }
 
     /** The budgets of {@code standard}, {@code unlimited}, or the text of a file. */
@@ -65,11 +65,11 @@ public final class PoolsFile {
         };
     }
 
-    private static String read(String path) {
+    private static String read(String setting, String path) {
         try {
             return Files.readString(Path.of(path));
         } catch (IOException unreadable) {
-            throw new ConfigurationException("GPUFLEET_POOLS='" + path
+            throw new ConfigurationException(setting + "='" + path
                     + "' is neither standard nor unlimited nor a file that can be read; name one of them");
         }
     }

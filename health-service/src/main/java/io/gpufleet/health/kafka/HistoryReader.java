@@ -1,8 +1,11 @@
 package io.gpufleet.health.kafka;
 
+import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.proto.health.v1.DecisionTaken;
+import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -12,26 +15,24 @@ import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/**
- * Reads what the health-service was told since an instant: the signals of each node in the order of their append times. Keeps
- * one partition of all inputs in memory at a time; a node has the same one on each.
- */
+/** Reads what the health-service was told since an instant, what it recorded then, and which fleet it knows now. */
 public final class HistoryReader {
     private static final List<Topic> INPUTS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.SIGNALS);
     private static final Duration POLL = Duration.ofMillis(500);
@@ -64,16 +65,35 @@ public final class HistoryReader {
         return id.toString();
     }
 
+    /** The node whose daemon wrote an event, which is the key of all that it writes; empty for an event of a service. */
+    public static Optional<String> nodeOf(String eventId) {
+        EventId id = EventId.parse(eventId);
+        return Optional.of(id.writer()).filter(_ -> id.topic() != Topic.SIGNALS);
+    }
+
     /**
-     * Passes on every signal with its node.
+     * Passes on every signal with its node, those of all nodes in the order of their append times.
      *
      * @param percent told how much was read, from 0 to 100
      * @return number of signals
      */
     public long read(Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
+        return signals(everyPartition(INPUTS), since, signals, percent);
+    }
+
+    /** As {@link #read}, but of the partitions of one node alone, which are those of some other nodes as well. */
+    public long readAround(String node, Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
+        return signals(partitionsOf(node, INPUTS), since, signals, percent);
+    }
+
+    private long signals(
+            List<TopicPartition> partitions,
+            Instant since,
+            BiConsumer<String, HealthSignal> signals,
+            IntConsumer percent) {
         var count = new AtomicLong();
         events(
-                INPUTS,
+                partitions,
                 since,
                 percent,
                 event -> SignalMapper.toModel(event, event.appendedAt()).ifPresent(signal -> {
@@ -83,10 +103,10 @@ public final class HistoryReader {
         return count.get();
     }
 
-    /** The decisions that were recorded since an instant and name an event as evidence, in the order of each node. */
-    public List<Decision> decisions(Instant since, String eventId) {
+    /** The decisions about a node that were recorded since an instant and name an event as evidence, in their order. */
+    public List<Decision> decisions(String node, Instant since, String eventId) {
         var found = new ArrayList<Decision>();
-        events(List.of(Topic.DECISIONS), since, _ -> {}, event -> {
+        events(partitionsOf(node, List.of(Topic.DECISIONS)), since, _ -> {}, event -> {
             if (event.payload() instanceof DecisionTaken taken
                     && taken.getEvidenceList().contains(eventId)) {
                 DecisionFollower.toModel(taken).ifPresent(found::add);
@@ -95,53 +115,55 @@ public final class HistoryReader {
         return found;
     }
 
-    private void events(List<Topic> topics, Instant since, IntConsumer percent, Consumer<Inbound.Event> events) {
+    /** What each node with a Node object adds to the budgets now. */
+    public Map<String, BudgetUsage> fleet() {
+        var fleet = new TreeMap<String, BudgetUsage>();
+        List<TopicPartition> partitions = everyPartition(List.of(Topic.HEALTH_STATE));
+        try (var consumer = consumer()) {
+            consumer.assign(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            consumer.seekToBeginning(partitions);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                consumer.poll(POLL)
+                        .forEach(rec -> usage(rec)
+                                .ifPresentOrElse(usage -> fleet.put(rec.key(), usage), () -> fleet.remove(rec.key())));
+            }
+        }
+        return fleet;
+    }
+
+    private Optional<BudgetUsage> usage(ConsumerRecord<String, byte[]> rec) {
+        return codec.decodeState(rec) instanceof DecodedRecord.Event event
+                        && event.payload() instanceof NodeHealthState state
+                ? Optional.of(BudgetUsages.of(StateMapper.toModel(rec.key(), state)))
+                        .filter(usage -> usage.counted() > 0)
+                : Optional.empty();
+    }
+
+    private List<TopicPartition> everyPartition(List<Topic> topics) {
+        return topics.stream()
+                .flatMap(topic -> IntStream.range(0, topic.partitions())
+                        .mapToObj(number -> new TopicPartition(codec.topics().name(topic), number)))
+                .toList();
+    }
+
+    private List<TopicPartition> partitionsOf(String node, List<Topic> topics) {
+        return topics.stream()
+                .map(topic -> new TopicPartition(codec.topics().name(topic), topic.partitionOf(node)))
+                .toList();
+    }
+
+    private void events(
+            List<TopicPartition> partitions, Instant since, IntConsumer percent, Consumer<Inbound.Event> events) {
+        try (var consumer = consumer()) {
+            new HistoryMerge(consumer, codec).read(partitions, since, percent, events);
+        }
+    }
+
+    private KafkaConsumer<String, byte[]> consumer() {
         var settings = kafka.properties("policy-history");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
-        int partitions = topics.stream().mapToInt(Topic::partitions).max().orElseThrow();
-        try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
-            for (int number = 0; number < partitions; number++) {
-                percent.accept(100 * number / partitions);
-                partition(consumer, topics, number, since).forEach(events);
-            }
-        }
-        percent.accept(100);
-    }
-
-    private List<Inbound.Event> partition(
-            KafkaConsumer<String, byte[]> consumer, List<Topic> topics, int number, Instant since) {
-        List<TopicPartition> assigned = topics.stream()
-                .filter(topic -> number < topic.partitions())
-                .map(topic -> new TopicPartition(codec.topics().name(topic), number))
-                .toList();
-        consumer.assign(assigned);
-        Map<TopicPartition, Long> ends = consumer.endOffsets(assigned);
-        consumer.offsetsForTimes(assigned.stream().collect(Collectors.toMap(each -> each, _ -> since.toEpochMilli())))
-                .forEach((partition, found) ->
-                        consumer.seek(partition, found == null ? ends.getOrDefault(partition, 0L) : found.offset()));
-        var events = new HistoryOfPartition();
-        while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
-            consumer.poll(POLL).forEach(rec -> events.add(codec.decode(rec)));
-        }
-        return events.inOrder();
-    }
-
-    /** Events of one partition of all inputs, each once. */
-    private static final class HistoryOfPartition {
-        private final List<Inbound.Event> events = new ArrayList<>();
-        private final Set<EventId> ids = new HashSet<>();
-
-        void add(DecodedRecord rec) {
-            if (rec instanceof DecodedRecord.Event event
-                    && ids.add(event.envelope().id())) {
-                events.add(new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), false));
-            }
-        }
-
-        List<Inbound.Event> inOrder() {
-            events.sort(Comparator.comparing(Inbound.Event::appendedAt));
-            return events;
-        }
+        return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
     }
 }

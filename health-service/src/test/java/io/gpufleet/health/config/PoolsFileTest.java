@@ -72,7 +72,7 @@ class PoolsFileTest {
 
     @Test
     void missingFileIsNamed() {
-        assertThatThrownBy(() -> PoolsFile.text("/nowhere/pools.yaml"))
+        assertThatThrownBy(() -> PoolsFile.text("GPUFLEET_POOLS", "/nowhere/pools.yaml"))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("GPUFLEET_POOLS='/nowhere/pools.yaml'");
     }

@@ -143,6 +143,8 @@ public final class HealthBenchmark implements Benchmark {
             long tainted = load.taints().await(FleetEvents.node(0), true, FaultRates.TIMEOUT);
             measurements.add("health.restart-to-taint", TaintWatcher.millis(before, tainted) / 1000, "s");
         }
+        log.accept("writing what " + nodes + " nodes tell in 7 d, and replaying it with policy diff");
+        new PolicyReplay(launcher, replicas.getFirst()).measure(load.events(), measurements);
     }
 
     private static void rates(ServiceUnderLoad service, Load load, Measurements measurements, Consumer<String> log)

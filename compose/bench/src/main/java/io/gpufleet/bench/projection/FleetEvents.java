@@ -6,10 +6,12 @@ import com.google.protobuf.Message;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
 import io.gpufleet.proto.allocation.v1.Holder;
+import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NvlinkPeer;
@@ -48,6 +50,7 @@ public final class FleetEvents implements AutoCloseable {
     private static final List<String> FAULTS = IntStream.range(0, 8)
             .mapToObj(gpu -> new String(Codec.toJson(observed(fault(gpu, 31))), UTF_8))
             .toList();
+    private static final String NO_FAULTS = new String(Codec.toJson(offered()), UTF_8);
     private static final String FATAL = new String(Codec.toJson(observed(fault(0, 79))), UTF_8);
     private static final String REPAIRED = new String(
             Codec.toJson(FaultCleared.newBuilder()
@@ -93,6 +96,15 @@ public final class FleetEvents implements AutoCloseable {
     public void announceAll() {
         for (int node = 0; node < nodes; node++) {
             send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+        }
+        flush();
+    }
+
+    /** Every node is announced again and has no open fault, as daemons say every 6 h. */
+    public void snapshotAll() {
+        for (int node = 0; node < nodes; node++) {
+            send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+            send(EventType.FAULTS_OPEN, Topic.HEALTH, node, NO_FAULTS);
         }
         flush();
     }
@@ -179,6 +191,17 @@ public final class FleetEvents implements AutoCloseable {
                 .setXid(xid)
                 .setMessage("NVRM: Xid (PCI:0000:1b:00): " + xid + ", pid=1234, name=python")
                 .build();
+    }
+
+    private static Message offered() {
+        var open = OpenFaults.newBuilder().setBootId(BOOT);
+        for (int i = 0; i < 8; i++) {
+            open.addOffers(DeviceOffer.newBuilder()
+                    .setDeviceUuid("GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + i)
+                    .setOfferedHealthy(true)
+                    .setLocallyHealthy(true));
+        }
+        return open.build();
     }
 
     private static Message held() {

@@ -30,6 +30,14 @@ public record Difference(String node, Instant at, boolean first, Decision decisi
                         .orElse("")
                 + ": only " + decision.rule() + " decides: " + decision.action() + " ("
                 + decision.transition().from()
-                + " -> " + decision.transition().to() + ")";
+                + " -> " + decision.transition().to() + ")" + heldBack();
+    }
+
+    private String heldBack() {
+        return switch (decision.outcome().status()) {
+            case ACTED, RECORDED -> "";
+            case STALE, OVERRIDDEN, OVER_BUDGET, OBSERVED ->
+                ", " + decision.outcome().status() + ": " + decision.outcome().reason();
+        };
     }
 }

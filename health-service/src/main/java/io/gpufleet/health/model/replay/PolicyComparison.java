@@ -3,58 +3,84 @@ package io.gpufleet.health.model.replay;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
- * Runs the recorded signals of each node through two machines, and reports each decision that only one of them reaches. No
- * budget and no mode holds anything back: the policies are compared, not the fleets. Begins with unknown nodes.
+ * Runs the recorded signals of a fleet through two machines, and reports each decision that only one of them reaches, or only
+ * one of them may carry out. Begins with unknown nodes.
  */
 public final class PolicyComparison {
     private final ReplayedNodes first;
     private final ReplayedNodes second;
     private final Consumer<Difference> differences;
+    private final ReplayTimers timers = new ReplayTimers();
 
-    /** Compares two machines. */
-    public PolicyComparison(HealthMachine first, HealthMachine second, Consumer<Difference> differences) {
-        this.first = new ReplayedNodes(first);
-        this.second = new ReplayedNodes(second);
+    /**
+     * Compares two machines under the same budgets.
+     *
+     * @param fleet what each node of today adds to the budgets, by its name
+     */
+    public PolicyComparison(
+            HealthMachine first,
+            HealthMachine second,
+            DisruptionBudgets budgets,
+            Map<String, BudgetUsage> fleet,
+            Consumer<Difference> differences) {
+        this.first = new ReplayedNodes(first, new ReplayBudgets(budgets, fleet));
+        this.second = new ReplayedNodes(second, new ReplayBudgets(budgets, fleet));
         this.differences = differences;
     }
 
-    /** Replays the next signal of a node, in the order of their append times. */
+    /** Replays the next signal; those of all nodes come in the order of their append times. */
     public void signal(String node, HealthSignal signal) {
         Instant now = signal.metadata().at();
-        passTime(node, now);
+        passTime(now);
+        timers.signal(node);
         step(node, signal, now);
     }
 
-    /** Replays what time alone changes up to an instant. */
-    public void passTime(String node, Instant until) {
-        Instant before = Instant.MIN;
-        for (int ticks = 0; ticks < ReplayedNodes.MAX_TICKS; ticks++) {
-            Optional<Instant> next = earliest(first.changesAt(node, until), second.changesAt(node, until));
-            if (next.isEmpty() || !next.get().isAfter(before)) {
-                return;
-            }
-            before = next.get();
-            step(node, HealthSignal.TimePassed.at(before), before);
+    /** Replays what time alone changes on any node before an instant. */
+    public void passTime(Instant until) {
+        for (var due = timers.next(until); due.isPresent(); due = timers.next(until)) {
+            Instant at = due.get().at();
+            step(due.get().node(), HealthSignal.TimePassed.at(at), at);
         }
-    }
-
-    private static Optional<Instant> earliest(Optional<Instant> one, Optional<Instant> other) {
-        if (one.isPresent() && other.isPresent()) {
-            return one.get().isBefore(other.get()) ? one : other;
-        }
-        return one.or(() -> other);
     }
 
     private void step(String node, HealthSignal signal, Instant now) {
-        List<Decision> ofFirst = first.decide(node, signal, now).decisions();
-        List<Decision> ofSecond = second.decide(node, signal, now).decisions();
+        compare(
+                node,
+                now,
+                first.decide(node, signal, now).decisions(),
+                second.decide(node, signal, now).decisions());
+        schedule(node);
+        Map<String, List<Decision>> ofFirst = first.askAgain(now);
+        Map<String, List<Decision>> ofSecond = second.askAgain(now);
+        var asked = new LinkedHashSet<>(ofFirst.keySet());
+        asked.addAll(ofSecond.keySet());
+        for (String each : asked) {
+            compare(each, now, ofFirst.getOrDefault(each, List.of()), ofSecond.getOrDefault(each, List.of()));
+            schedule(each);
+        }
+    }
+
+    private void schedule(String node) {
+        Stream.of(first.changesAt(node, Instant.MAX), second.changesAt(node, Instant.MAX))
+                .flatMap(Optional::stream)
+                .min(Instant::compareTo)
+                .ifPresentOrElse(at -> timers.set(node, at), () -> timers.clear(node));
+    }
+
+    private void compare(String node, Instant now, List<Decision> ofFirst, List<Decision> ofSecond) {
         report(node, now, true, ofFirst, ofSecond);
         report(node, now, false, ofSecond, ofFirst);
     }
@@ -67,5 +93,10 @@ public final class PolicyComparison {
                 differences.accept(new Difference(node, now, isFirst, decision));
             }
         }
+    }
+
+    /** What each policy did, the first one first. */
+    public List<ReplaySummary> summaries() {
+        return List.of(first.summary(), second.summary());
     }
 }

@@ -1,14 +1,24 @@
 package io.gpufleet.health.model.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
+import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
@@ -17,6 +27,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The same facts under two policies. */
@@ -37,7 +50,30 @@ class PolicyComparisonTest {
     private final List<Difference> differences = new ArrayList<>();
 
     private PolicyComparison comparison(String first, String second) {
-        return new PolicyComparison(machine(first), machine(second), differences::add);
+        return new PolicyComparison(
+                machine(first), machine(second), DisruptionBudgets.NONE, Map.of(), differences::add);
+    }
+
+    /** One node of ten may be out. */
+    private PolicyComparison limited(String first, String second) {
+        var budgets = new DisruptionBudgets(
+                List.of(),
+                new Pool("default", Map.of(), Mode.ENFORCE, new Limits(new Limit(100, 1), Limit.NONE)),
+                Limits.NONE,
+                Limits.NONE,
+                StormBrake.NONE);
+        var fleet = IntStream.rangeClosed(1, 10)
+                .boxed()
+                .collect(Collectors.toMap(number -> "node-" + number, _ -> new BudgetUsage(Map.of(), 1, 0, 8, 0)));
+        return new PolicyComparison(machine(first), machine(second), budgets, fleet, differences::add);
+    }
+
+    private static HealthSignal announced(int boot, Instant at) {
+        return new HealthSignal.DevicesAnnounced(
+                new EventMetadata("announced-" + boot, at, Duration.ZERO),
+                new DaemonIncarnation("boot-" + boot, boot * 1_000L, false),
+                List.of(new AnnouncedDevice("gpu-0", NodeScenario.H100, false)),
+                NodeScenario.KNOWN);
     }
 
     private static HealthMachine machine(String policy) {
@@ -85,12 +121,86 @@ class PolicyComparisonTest {
         comparison.signal("node-1", fault(FaultCode.of(FaultKind.NVLINK), NodeScenario.START));
         differences.clear();
 
-        comparison.passTime("node-1", NodeScenario.START.plus(Duration.ofHours(1)));
+        comparison.passTime(NodeScenario.START.plus(Duration.ofHours(1)));
 
         assertThat(differences).anySatisfy(each -> {
             assertThat(each.decision().rule()).startsWith("patient/nvlink");
             assertThat(each.decision().action()).isEqualTo(Decision.WITHDRAW);
             assertThat(each.at()).isEqualTo(NodeScenario.START.plus(Duration.ofMinutes(10)));
         });
+    }
+
+    @Test
+    void budgetHoldsBackTheSameUnderTheSamePolicy() {
+        PolicyComparison comparison = limited("nvidia", "nvidia");
+
+        comparison.signal("node-1", fault(FaultCode.xid(79), NodeScenario.START));
+        comparison.signal("node-2", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(1)));
+
+        assertThat(differences).isEmpty();
+        assertThat(comparison.summaries()).allSatisfy(summary -> {
+            assertThat(summary.taints()).isEqualTo(1);
+            assertThat(summary.withdrawals()).isEqualTo(2);
+            assertThat(summary.heldBack()).isEqualTo(1);
+            assertThat(summary.mostTainted()).isEqualTo(1);
+            assertThat(summary.mostAt()).isEqualTo(NodeScenario.START);
+        });
+    }
+
+    @Test
+    void stricterPolicyThatUsesUpTheBudgetHoldsBackWhatTheOtherTaints() {
+        String taintsAtOnce = """
+                policy: strict
+                extends: nvidia
+                xids:
+                  13: {class: taint-reboot, recommendedAction: reboot}
+                """;
+        PolicyComparison comparison = limited("nvidia", taintsAtOnce);
+
+        comparison.signal("node-1", fault(FaultCode.xid(13), NodeScenario.START));
+        differences.clear();
+        comparison.signal("node-2", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(1)));
+
+        assertThat(differences)
+                .extracting(Difference::line)
+                .anyMatch(line -> line.contains("node-2: only nvidia/xid-79 decides: taint node"))
+                .anyMatch(line ->
+                        line.contains("node-2: only strict/xid-79 decides: none, would taint node: nodes of pool"
+                                        + " default")
+                                && line.contains("OVER_BUDGET"));
+        assertThat(comparison.summaries())
+                .extracting(ReplaySummary::line)
+                .containsExactly(
+                        "nvidia                      1          1          0  1 at 2026-03-01T10:00:01Z",
+                        "strict                      1          2          1  1 at 2026-03-01T10:00:00Z");
+    }
+
+    @Test
+    void heldBackTaintIsCarriedOutWhenAnotherNodeReturns() {
+        PolicyComparison comparison = limited("nvidia", "nvidia");
+        comparison.signal("node-1", announced(1, NodeScenario.START));
+        comparison.signal("node-1", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(1)));
+        comparison.signal("node-2", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(2)));
+
+        comparison.signal("node-1", announced(2, NodeScenario.START.plusSeconds(600)));
+        comparison.passTime(NodeScenario.START.plus(Duration.ofHours(2)));
+
+        assertThat(comparison.summaries()).allSatisfy(summary -> {
+            assertThat(summary.taints()).isEqualTo(2);
+            assertThat(summary.mostTainted()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void timeOfOneNodePassesBeforeALaterSignalOfAnother() {
+        PolicyComparison comparison = comparison("nvidia", PATIENT);
+        comparison.signal("node-1", fault(FaultCode.of(FaultKind.NVLINK), NodeScenario.START));
+        differences.clear();
+
+        comparison.signal("node-2", fault(FaultCode.xid(13), NodeScenario.START.plus(Duration.ofHours(1))));
+
+        assertThat(differences)
+                .extracting(Difference::node, Difference::at)
+                .contains(tuple("node-1", NodeScenario.START.plus(Duration.ofMinutes(10))));
     }
 }
