@@ -53,6 +53,7 @@ import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.kubernetes.RetryAfter;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
@@ -105,13 +106,13 @@ public final class HealthMain {
         ReloadedFile<DisruptionBudgets> pools = pools(config);
         TopicCheck.run(bus);
 
-        KubernetesClient client = shutdown.add(
-                "Kubernetes client",
-                KubernetesClients.connect(System.getenv(), "gpufleet-health", "get, list, watch and patch nodes"));
+        var retryAfter = new RetryAfter(System::nanoTime);
+        KubernetesClient client = shutdown.add("Kubernetes client", connect(retryAfter));
         var lease = new CurrentLease();
         var backlog = new CatchUpStatus();
         NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
-        KubernetesNodeClient nodes = shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock));
+        KubernetesNodeClient nodes =
+                shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock, retryAfter::remaining));
 
         var incarnation = new CompletableFuture<Long>();
         EventSender sender = shutdown.add(
@@ -156,6 +157,11 @@ public final class HealthMain {
         new HealthRoutes(sources, signals, access, clock).mount(router);
         reload(vertx, policy, pools, config);
         listen(vertx, router, config.http(), shutdown);
+    }
+
+    private static KubernetesClient connect(RetryAfter retryAfter) {
+        return KubernetesClients.connect(
+                System.getenv(), "gpufleet-health", "get, list, watch and patch nodes", retryAfter);
     }
 
     private static NodePatchStep.Settings patchSettings(Supplier<DisruptionBudgets> pools) {

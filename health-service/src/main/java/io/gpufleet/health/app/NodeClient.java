@@ -3,6 +3,7 @@ package io.gpufleet.health.app;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
+import java.time.Duration;
 import java.util.Optional;
 
 /** Port: the Node objects of Kubernetes. {@link #read} and the patches block; none throws. */
@@ -48,7 +49,17 @@ public interface NodeClient {
         /** The call was not made, since the lease is not held. */
         record LeaseEnded() implements NodeResponse {}
 
-        /** The API server did not answer; one line. */
-        record Unavailable(String reason) implements NodeResponse {}
+        /**
+         * The API server did not answer, or not now.
+         *
+         * @param reason one line
+         * @param retryAfter how long it asked to wait; zero when it did not
+         */
+        record Unavailable(String reason, Duration retryAfter) implements NodeResponse {
+            /** Without an answer that says when to come again. */
+            public Unavailable(String reason) {
+                this(reason, Duration.ZERO);
+            }
+        }
     }
 }

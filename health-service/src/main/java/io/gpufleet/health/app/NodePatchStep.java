@@ -228,9 +228,9 @@ public final class NodePatchStep {
                 reportPatch(observed, desired, reason);
                 yield new ReconcileResult.RetryAfter(MAX_BACKOFF);
             }
-            case NodeResponse.Unavailable(String reason) -> {
+            case NodeResponse.Unavailable(String reason, Duration retryAfter) -> {
                 failed(observed, "no answer: " + reason);
-                yield new ReconcileResult.RetryAfter(backoff);
+                yield new ReconcileResult.RetryAfter(retryAfter.compareTo(backoff) > 0 ? retryAfter : backoff);
             }
             case NodeResponse.LeaseEnded() -> {
                 outcomes.put(observed.name(), new NodeOutcome.LeaseEnded());

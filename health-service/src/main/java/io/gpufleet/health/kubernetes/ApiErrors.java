@@ -3,6 +3,8 @@ package io.gpufleet.health.kubernetes;
 import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
+import java.time.Duration;
+import java.util.function.Supplier;
 
 /** Maps exceptions of the client to responses and to one line of text. */
 final class ApiErrors {
@@ -10,13 +12,14 @@ final class ApiErrors {
 
     private ApiErrors() {}
 
-    static NodeResponse toResponse(KubernetesClientException failed) {
+    /** The response; {@code retryAfter} is asked for one that is to be repeated later. */
+    static NodeResponse toResponse(KubernetesClientException failed, Supplier<Duration> retryAfter) {
         return switch (failed.getCode()) {
             case 404 -> new NodeResponse.NotFound();
             case 409 -> new NodeResponse.Conflict();
             case 422 -> new NodeResponse.Mismatch(oneLine(failed));
             case 400, 401, 403, 405, 406, 413, 415 -> new NodeResponse.Rejected(oneLine(failed));
-            default -> new NodeResponse.Unavailable(oneLine(failed));
+            default -> new NodeResponse.Unavailable(oneLine(failed), retryAfter.get());
         };
     }
 

@@ -18,6 +18,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -54,10 +55,17 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private final Clock clock;
     private final SharedIndexInformer<Node> informer;
     private final WatchStatus watch;
+    private final Supplier<Duration> retryAfter;
 
-    /** Watches nothing before {@link #watch}. The caller closes the client. */
-    public KubernetesNodeClient(KubernetesClient client, NodeEventRecorder events, Clock clock) {
+    /**
+     * Watches nothing before {@link #watch}. The caller closes the client.
+     *
+     * @param retryAfter how long the API server asked to wait, as of now
+     */
+    public KubernetesNodeClient(
+            KubernetesClient client, NodeEventRecorder events, Clock clock, Supplier<Duration> retryAfter) {
         this.client = client;
+        this.retryAfter = retryAfter;
         this.events = events;
         this.clock = clock;
         this.watch = new WatchStatus(client.getMasterUrl().toString());
@@ -202,12 +210,12 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
                 .build();
     }
 
-    private static NodeResponse call(Supplier<@Nullable Node> call) {
+    private NodeResponse call(Supplier<@Nullable Node> call) {
         try {
             Node node = call.get();
             return node == null ? new NodeResponse.NotFound() : new NodeResponse.Succeeded(NodeMapper.toModel(node));
         } catch (KubernetesClientException failed) {
-            return ApiErrors.toResponse(failed);
+            return ApiErrors.toResponse(failed, retryAfter);
         }
     }
 

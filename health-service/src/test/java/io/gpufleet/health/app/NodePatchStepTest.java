@@ -128,6 +128,17 @@ class NodePatchStepTest {
     }
 
     @Test
+    void apiServerThatAsksToWaitLongerThanTheBackoffIsLeftAloneSoLong() {
+        nodes.responses.add(new NodeResponse.Unavailable("429 too many requests", Duration.ofSeconds(7)));
+        assertThat(step.reconcile(scenario.verdict(), 0))
+                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(7)));
+
+        nodes.responses.add(new NodeResponse.Unavailable("429 too many requests", Duration.ofSeconds(7)));
+        assertThat(step.reconcile(scenario.verdict(), 3))
+                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(8)));
+    }
+
+    @Test
     void rejectionIsReportedWithItsReason() {
         nodes.responses.add(new NodeResponse.Rejected("403 nodes is forbidden"));
 

@@ -17,6 +17,7 @@ import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.NodeFacts;
 import io.gpufleet.health.model.nodepatch.PatchBase;
+import io.gpufleet.runtime.kubernetes.RetryAfter;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -52,6 +53,7 @@ class ApiFailuresIT {
             "unavailable", NodeResponse.Unavailable.class);
 
     private final AtomicInteger requests = new AtomicInteger();
+    private final RetryAfter retryAfter = new RetryAfter(() -> 1);
     private HttpServer server;
     private KubernetesClient client;
     private KubernetesNodeClient nodes;
@@ -67,9 +69,13 @@ class ApiFailuresIT {
                         .withRequestRetryBackoffLimit(0)
                         .withRequestTimeout(500)
                         .build())
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter))
                 .build();
         nodes = new KubernetesNodeClient(
-                client, new NodeEventRecorder(client, TestedNode.heldLease(), Clock.systemUTC()), Clock.systemUTC());
+                client,
+                new NodeEventRecorder(client, TestedNode.heldLease(), Clock.systemUTC()),
+                Clock.systemUTC(),
+                retryAfter::remaining);
     }
 
     @AfterEach
@@ -80,9 +86,13 @@ class ApiFailuresIT {
     }
 
     private static void send(HttpExchange exchange, int status, String body) throws IOException {
+        send(exchange, status, body, "1");
+    }
+
+    private static void send(HttpExchange exchange, int status, String body, String retryAfter) throws IOException {
         byte[] bytes = body.getBytes(UTF_8);
         exchange.getResponseHeaders().add("content-type", "application/json");
-        exchange.getResponseHeaders().add("retry-after", "1");
+        exchange.getResponseHeaders().add("retry-after", retryAfter);
         exchange.sendResponseHeaders(status, bytes.length);
         exchange.getResponseBody().write(bytes);
         exchange.close();
@@ -117,6 +127,19 @@ class ApiFailuresIT {
         assertThat(response.toString()).doesNotContain("\n");
         assertThat(requests).hasValue(1);
         assertThat(nodes.patchCondition(NODE, TestedNode.PROBLEM)).isInstanceOf(MEANING.get(meaning));
+    }
+
+    @ParameterizedTest(name = "{0} with Retry-After: {1} is repeated after {2} s")
+    @CsvSource({"429, 7, 7", "503, 7, 7", "429, 86400, 60", "429, soon, 0", "500, 7, 0"})
+    void timeThatTheServerAsksForIsKept(int status, String header, int seconds) {
+        server.createContext("/", exchange -> send(exchange, status, "{}", header));
+
+        NodeResponse response = nodes.patchNode(NODE, patch());
+
+        assertThat(response)
+                .isInstanceOfSatisfying(
+                        NodeResponse.Unavailable.class,
+                        unavailable -> assertThat(unavailable.retryAfter()).isEqualTo(Duration.ofSeconds(seconds)));
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -58,7 +59,10 @@ class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract
             return false;
         });
         ObservedNode observed = ((NodeResponse.Succeeded) new KubernetesNodeClient(
-                                client, new NodeEventRecorder(client, lease, Clock.systemUTC()), Clock.systemUTC())
+                                client,
+                                new NodeEventRecorder(client, lease, Clock.systemUTC()),
+                                Clock.systemUTC(),
+                                () -> Duration.ZERO)
                         .read(NODE))
                 .node();
 

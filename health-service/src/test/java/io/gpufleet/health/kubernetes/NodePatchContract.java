@@ -20,6 +20,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -202,7 +203,7 @@ interface NodePatchContract extends TestedNode {
                         }))
                 .build()) {
             var nodes = new KubernetesNodeClient(
-                    counting, new NodeEventRecorder(counting, new CurrentLease(), clock), clock);
+                    counting, new NodeEventRecorder(counting, new CurrentLease(), clock), clock, () -> Duration.ZERO);
             // A real control plane changes a new Node, too.
             await().atMost(TIMEOUT).untilAsserted(() -> {
                 ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));

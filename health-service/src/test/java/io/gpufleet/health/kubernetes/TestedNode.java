@@ -91,7 +91,8 @@ interface TestedNode {
     /** The adapter with a fixed clock. */
     default KubernetesNodeClient nodes() {
         Clock clock = Clock.fixed(Instant.parse("2026-03-01T10:00:00Z"), ZoneOffset.UTC);
-        return new KubernetesNodeClient(service(), new NodeEventRecorder(service(), heldLease(), clock), clock);
+        return new KubernetesNodeClient(
+                service(), new NodeEventRecorder(service(), heldLease(), clock), clock, () -> Duration.ZERO);
     }
 
     /** The Node of a response that has one. */

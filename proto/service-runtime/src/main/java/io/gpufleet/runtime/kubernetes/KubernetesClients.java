@@ -27,6 +27,12 @@ public final class KubernetesClients {
      * @param rights what credentials must allow, for the line that says so, for example {@code list and watch nodes}
      */
     public static KubernetesClient connect(Map<String, String> environment, String userAgent, String rights) {
+        return connect(environment, userAgent, rights, new RetryAfter(System::nanoTime));
+    }
+
+    /** As the other one; {@code retryAfter} hears every answer. */
+    public static KubernetesClient connect(
+            Map<String, String> environment, String userAgent, String rights, RetryAfter retryAfter) {
         String file = environment.getOrDefault("KUBECONFIG", "");
         Config config = new ConfigBuilder(
                         Kubeconfig.read(file, Config::fromKubeconfig, () -> Config.autoConfigure(null)))
@@ -36,8 +42,10 @@ public final class KubernetesClients {
                 .withUserAgent(userAgent)
                 .build();
         config.setClientKeyAlgo(PrivateKeyAlgorithm.of(config.getClientKeyData(), config.getClientKeyFile()));
-        KubernetesClient client =
-                new KubernetesClientBuilder().withConfig(config).build();
+        KubernetesClient client = new KubernetesClientBuilder()
+                .withConfig(config)
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter))
+                .build();
         try {
             client.nodes().list(new ListOptionsBuilder().withLimit(1L).build());
             LOG.atInfo().addKeyValue("server", config.getMasterUrl()).log("Kubernetes answers");
