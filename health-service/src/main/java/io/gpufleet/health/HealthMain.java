@@ -9,6 +9,8 @@ import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.ReloadedFile;
+import io.gpufleet.health.app.ShadowPolicy;
+import io.gpufleet.health.app.ShadowView;
 import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.app.VerdictToNodeLatency;
 import io.gpufleet.health.app.drain.DrainStep;
@@ -16,21 +18,22 @@ import io.gpufleet.health.app.drain.Drainer;
 import io.gpufleet.health.app.remediation.RemediationStep;
 import io.gpufleet.health.app.remediation.Remediator;
 import io.gpufleet.health.config.HealthConfig;
-import io.gpufleet.health.config.PolicyFile;
-import io.gpufleet.health.config.PoolsFile;
 import io.gpufleet.health.http.HealthMetrics;
 import io.gpufleet.health.http.HealthRoutes;
 import io.gpufleet.health.http.ReadinessChecks;
 import io.gpufleet.health.kafka.CommittedStates;
 import io.gpufleet.health.kafka.DecisionFollower;
 import io.gpufleet.health.kafka.HealthProjection;
+import io.gpufleet.health.kafka.HistoryReader;
 import io.gpufleet.health.kafka.ReconcilerActor;
+import io.gpufleet.health.kafka.ShadowFollower;
 import io.gpufleet.health.kafka.SignalSender;
 import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.KubernetesPodClient;
 import io.gpufleet.health.kubernetes.KubernetesRemediationClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
 import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
@@ -102,8 +105,8 @@ public final class HealthMain {
         HealthConfig config = HealthConfig.of(environment);
         BusConfig bus = BusConfig.from(environment);
         Clock clock = Clock.systemUTC();
-        ReloadedFile<HealthMachine> policy = policy(config);
-        ReloadedFile<DisruptionBudgets> pools = pools(config);
+        HealthFiles files = HealthFiles.of(config);
+        ReloadedFile<HealthMachine> policy = files.policy();
         TopicCheck.run(bus);
 
         var retryAfter = new RetryAfter(System::nanoTime);
@@ -126,7 +129,7 @@ public final class HealthMain {
         var timings = new VerdictToNodeLatency(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
-        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(pools));
+        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(files.pools()));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
@@ -138,7 +141,7 @@ public final class HealthMain {
                 "projection",
                 ProjectionEngine.start(
                         bus.engine(NAME, "", clock),
-                        new HealthProjection(policy, pools, backlog),
+                        new HealthProjection(policy, files.pools(), backlog),
                         new ReconcilerActor(reconciler, drainer, remediator),
                         new CommittedStates(store),
                         line -> Program.fail(NAME, line)));
@@ -147,15 +150,15 @@ public final class HealthMain {
 
         Vertx vertx = vertx(shutdown);
         Router router = Router.router(vertx);
-        var readiness = ReadinessChecks.allOf(
-                engine::readinessFailures, nodes::readinessFailures, policy::problems, pools::problems);
+        var readiness = ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, files::problems);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), readiness, metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
         var incidents = new IncidentStore();
         shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
-        var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale);
+        ShadowView shadow = shadow(config, bus, files, new Seen(store, metrics, engine), shutdown);
+        var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale, shadow);
         new HealthRoutes(sources, signals, access, clock).mount(router);
-        reload(vertx, policy, pools, config);
+        vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
         listen(vertx, router, config.http(), shutdown);
     }
 
@@ -227,32 +230,28 @@ public final class HealthMain {
                 shutdown.add("requests", RequestWorkers.open(vertx, "requests", REQUEST_THREADS, WAITING_REQUESTS)));
     }
 
-    private static ReloadedFile<HealthMachine> policy(HealthConfig config) {
-        return new ReloadedFile<>(
-                "policy",
-                PolicyFile.text(config.policy()),
-                text -> new HealthMachine(PolicyFile.parse(config.policy(), text), config.maxActionAge()));
-    }
+    /** What a shadow policy needs of the service. */
+    private record Seen(NodeStateStore store, HealthMetrics metrics, ProjectionEngine<NodeState> engine) {}
 
-    private static ReloadedFile<DisruptionBudgets> pools(HealthConfig config) {
-        return new ReloadedFile<>(
-                "pools",
-                PoolsFile.text("GPUFLEET_POOLS", config.pools()),
-                text -> PoolsFile.of(config.mode(), config.pools(), text));
-    }
-
-    private static void reload(
-            Vertx vertx,
-            ReloadedFile<HealthMachine> policy,
-            ReloadedFile<DisruptionBudgets> pools,
-            HealthConfig config) {
-        vertx.setPeriodic(
-                RELOAD.toMillis(),
-                _ -> vertx.executeBlocking(() -> {
-                    policy.reload(() -> PolicyFile.text(config.policy()));
-                    pools.reload(() -> PoolsFile.text("GPUFLEET_POOLS", config.pools()));
-                    return true;
-                }));
+    private static ShadowView shadow(
+            HealthConfig config, BusConfig bus, HealthFiles files, Seen seen, Shutdown shutdown) {
+        if (config.shadowPolicy().isEmpty()) {
+            return ShadowView.OFF;
+        }
+        var shadow = new ShadowPolicy(new ShadowPolicy.Sources(
+                files.policy(),
+                files.shadowPolicy(),
+                files.pools(),
+                () -> BudgetUsages.of(seen.store().nodes())));
+        seen.metrics().shadow(shadow);
+        shutdown.add(
+                "shadow policy",
+                ShadowFollower.start(
+                        new HistoryReader(bus.kafka(), bus.codec()),
+                        shadow,
+                        Clock.systemUTC(),
+                        () -> seen.engine().readinessFailures().isEmpty()));
+        return shadow;
     }
 
     private static void listen(Vertx vertx, Router router, HealthConfig.Http http, Shutdown shutdown) {

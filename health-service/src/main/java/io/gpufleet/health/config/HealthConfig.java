@@ -18,6 +18,7 @@ import java.util.List;
  * @param policy name of a bundled policy pack, or path of a policy file
  * @param mode of the nodes that no pool selects
  * @param pools {@code standard}, {@code unlimited}, or path of a file with pools and limits
+ * @param shadowPolicy pack or path of a policy that only shows what it would decide; empty for none
  */
 public record HealthConfig(
         Http http,
@@ -26,7 +27,8 @@ public record HealthConfig(
         Duration reconcileInterval,
         String policy,
         Mode mode,
-        String pools) {
+        String pools,
+        String shadowPolicy) {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
 
     /** Host and port; port 0 takes a free one. */
@@ -67,6 +69,10 @@ public record HealthConfig(
                         "GPUFLEET_POOLS",
                         "standard",
                         "budgets: standard (10 % of nodes and devices), unlimited, or the path of a YAML file"),
+                Setting.optional(
+                        "GPUFLEET_SHADOW_POLICY",
+                        "",
+                        "policy pack or path of a second policy, of which is only shown what it would decide otherwise"),
                 Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
                 Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"));
     }
@@ -80,7 +86,8 @@ public record HealthConfig(
                 environment.duration("GPUFLEET_RECONCILE_INTERVAL"),
                 environment.text("GPUFLEET_POLICY"),
                 mode(environment.text("GPUFLEET_MODE")),
-                environment.text("GPUFLEET_POOLS"));
+                environment.text("GPUFLEET_POOLS"),
+                environment.text("GPUFLEET_SHADOW_POLICY"));
     }
 
     private static Mode mode(String name) {

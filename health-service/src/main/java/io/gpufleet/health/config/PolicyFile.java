@@ -87,12 +87,17 @@ public final class PolicyFile {
 
     /** Loads a bundled pack by name, or a file by path. */
     public static HealthPolicy load(String nameOrPath) {
-        return parse(nameOrPath, PolicySource.read(nameOrPath));
+        return parse(nameOrPath, text(nameOrPath));
     }
 
     /** Text of a bundled pack by name, or of a file by path. */
     public static String text(String nameOrPath) {
-        return PolicySource.read(nameOrPath);
+        return text("GPUFLEET_POLICY", nameOrPath);
+    }
+
+    /** As the other one, with the setting that is named where the text cannot be read. */
+    public static String text(String setting, String nameOrPath) {
+        return PolicySource.read(setting, nameOrPath);
     }
 
     /** Parses a policy; mistakes are reported with the name of the source. */

@@ -21,15 +21,15 @@ final class PolicySource {
 
     private PolicySource() {}
 
-    /** Text of a bundled pack, or of a file. */
-    static String read(String nameOrPath) {
+    /** Text of a bundled pack, or of a file; {@code setting} is named where there is none. */
+    static String read(String setting, String nameOrPath) {
         try {
             if (PACKS.contains(nameOrPath)) {
                 return bundled(nameOrPath);
             }
             Path file = Path.of(nameOrPath);
             if (!Files.isRegularFile(file)) {
-                throw new ConfigurationException("GPUFLEET_POLICY='" + nameOrPath + "' is neither a pack ("
+                throw new ConfigurationException(setting + "='" + nameOrPath + "' is neither a pack ("
                         + String.join(", ", PACKS) + ") nor a file; name one of them");
             }
             if (Files.size(file) > MAX_BYTES) {
@@ -38,7 +38,7 @@ final class PolicySource {
             return Files.readString(file);
         } catch (IOException unreadable) {
             throw new ConfigurationException(
-                    "GPUFLEET_POLICY='" + nameOrPath + "' cannot be read: " + unreadable.getMessage());
+                    setting + "='" + nameOrPath + "' cannot be read: " + unreadable.getMessage());
         }
     }
 

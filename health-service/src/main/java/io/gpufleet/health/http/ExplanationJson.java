@@ -39,6 +39,7 @@ import java.util.Optional;
  * frozen?       who froze the fleet, and why
  * brakeReset?   {target, by, since} by which an operator opened the storm brake of the fleet
  * eventsRefused? why, and what to do about it
+ * shadow?       the newest decisions that only the policy in force or only the shadow policy reached, see {@link ShadowRoutes}
  * </pre>
  */
 final class ExplanationJson {

@@ -2,6 +2,7 @@ package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
+import io.gpufleet.health.app.ShadowPolicy;
 import io.gpufleet.health.app.VerdictToNodeLatency;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.device.HealthState;
@@ -22,6 +23,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /** Metrics of the service in Prometheus' text format. */
@@ -106,6 +108,20 @@ public final class HealthMetrics {
             timer.record(time);
             return timer;
         });
+    }
+
+    /** Counts what only one of the policy in force and a shadow policy decides. */
+    public void shadow(ShadowPolicy shadow) {
+        onlyOne("policy", shadow, ShadowPolicy::onlyPolicy);
+        onlyOne("shadow", shadow, ShadowPolicy::onlyShadow);
+    }
+
+    private void onlyOne(String which, ShadowPolicy shadow, ToDoubleFunction<ShadowPolicy> count) {
+        FunctionCounter.builder("gpufleet_shadow_differences", shadow, count)
+                .description(
+                        "decisions since the start that only the policy in force, or only the shadow policy, reached")
+                .tag("only", which)
+                .register(registry);
     }
 
     /** The registry, for figures of other parts. */

@@ -3,9 +3,11 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.ShadowView;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.incident.Incident;
+import io.gpufleet.health.model.replay.Difference;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BearerAuthorization;
 import io.gpufleet.kit.web.OpenApiDocument;
@@ -43,15 +45,19 @@ public final class HealthRoutes {
      * @param states committed states of the nodes
      * @param outcome outcome of the last reconcile of a node, one line
      * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
+     * @param shadow what a shadow policy decides otherwise
      */
     public record Sources(
             NodeStateStore states,
             IncidentStore incidents,
             UnaryOperator<String> outcome,
-            Predicate<String> refusedAsStale) {}
+            Predicate<String> refusedAsStale,
+            ShadowView shadow) {}
 
     /** Incidents in the explanation of a node. */
     private static final int EXPLAINED_INCIDENTS = 5;
+
+    private static final int EXPLAINED_DIFFERENCES = 5;
 
     private final Sources sources;
     private final Access access;
@@ -81,6 +87,7 @@ public final class HealthRoutes {
         });
         router.get("/v1/nodes/:node/why").handler(this::why);
         new IncidentRoutes(sources.states(), sources.incidents(), responses).mount(router);
+        new ShadowRoutes(sources.shadow(), responses).mount(router);
         commands.mount(router);
     }
 
@@ -100,12 +107,14 @@ public final class HealthRoutes {
     private JsonObject explain(NodeState state, IncidentJson json) {
         String node = state.node().name();
         List<Incident> newest = sources.incidents().ofNode(node);
-        return ExplanationJson.of(
+        JsonObject explanation = ExplanationJson.of(
                         state,
                         sources.outcome().apply(node),
                         sources.refusedAsStale().test(node),
                         sources.states().node(BrakeReset.FLEET))
                 .put("incidents", json.of(newest.subList(0, Math.min(EXPLAINED_INCIDENTS, newest.size()))));
+        List<Difference> differences = sources.shadow().ofNode(node, EXPLAINED_DIFFERENCES);
+        return differences.isEmpty() ? explanation : explanation.put("shadow", ShadowRoutes.json(differences));
     }
 
     static void notFound(RoutingContext context, String what) {

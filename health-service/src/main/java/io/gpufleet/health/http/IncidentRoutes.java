@@ -22,8 +22,6 @@ import java.util.function.Predicate;
 /** What happened: {@code GET /v1/incidents} and {@code GET /v1/devices/{device}/timeline}. */
 final class IncidentRoutes {
     private static final Set<String> PARAMETERS = Set.of("node", "device", "open", "limit");
-    private static final int MAX_LIMIT = 500;
-    private static final int DEFAULT_LIMIT = 100;
 
     private final NodeStateStore states;
     private final IncidentStore incidents;
@@ -45,10 +43,10 @@ final class IncidentRoutes {
         if (!QueryParameters.accept(context, PARAMETERS)) {
             return;
         }
-        OptionalInt limit = limit(QueryParameters.get(context, "limit"));
+        OptionalInt limit = ResponseLimit.of(context);
         String open = QueryParameters.get(context, "open");
         if (limit.isEmpty()) {
-            ProblemDetails.respond(context, 400, "limit takes a number from 1 to " + MAX_LIMIT);
+            ProblemDetails.respond(context, 400, ResponseLimit.EXPECTED);
         } else if (!Set.of("", "true", "false").contains(open)) {
             ProblemDetails.respond(context, 400, "open takes true or false");
         } else {
@@ -61,14 +59,6 @@ final class IncidentRoutes {
                             .put("complete", incidents.isLoaded())
                             .put("items", json.of(incidents.newest(wanted, limit.getAsInt())))));
         }
-    }
-
-    private static OptionalInt limit(String text) {
-        if (text.isEmpty()) {
-            return OptionalInt.of(DEFAULT_LIMIT);
-        }
-        int limit = text.matches("\\d{1,3}") ? Integer.parseInt(text) : 0;
-        return limit >= 1 && limit <= MAX_LIMIT ? OptionalInt.of(limit) : OptionalInt.empty();
     }
 
     private static Predicate<Incident> wanted(String node, String device, String open) {
@@ -110,7 +100,9 @@ final class IncidentRoutes {
                 .put(
                         "incidents",
                         new JsonArray(
-                                incidents.newest(incident -> incident.devices().contains(uuid), MAX_LIMIT).stream()
+                                incidents
+                                        .newest(incident -> incident.devices().contains(uuid), ResponseLimit.MAX)
+                                        .stream()
                                         .map(Incident::id)
                                         .toList()));
         location.ifPresent(found -> response.put("node", found.node().node().name())

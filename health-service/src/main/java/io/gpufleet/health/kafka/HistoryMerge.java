@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
@@ -95,6 +96,21 @@ final class HistoryMerge {
             }
         }
         percent.accept(100);
+    }
+
+    /** Passes on what is appended after {@link #read}, as it comes, until {@code goOn}, asked after each poll, is false. */
+    void follow(Consumer<Inbound.Event> events, BooleanSupplier goOn) {
+        consumer.resume(consumer.paused());
+        sources.values().forEach(source -> consumer.seek(source.partition, source.end));
+        do {
+            for (ConsumerRecord<String, byte[]> rec : consumer.poll(POLL)) {
+                Source source = sources.get(new TopicPartition(rec.topic(), rec.partition()));
+                if (source != null) {
+                    source.waiting.addLast(rec);
+                    pass(source, events);
+                }
+            }
+        } while (goOn.getAsBoolean());
     }
 
     private void open(List<TopicPartition> partitions, Instant since) {

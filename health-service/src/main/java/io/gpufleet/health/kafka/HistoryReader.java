@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
@@ -84,6 +85,24 @@ public final class HistoryReader {
     /** As {@link #read}, but of the partitions of one node alone, which are those of some other nodes as well. */
     public long readAround(String node, Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
         return signals(partitionsOf(node, INPUTS), since, signals, percent);
+    }
+
+    /**
+     * Passes on every signal since an instant as {@link #read} does, and then, until {@code goOn} is false, what is appended, in
+     * the order of each node; {@code goOn} is asked after each poll, twice a second at least.
+     *
+     * @param caughtUp run once, between both
+     */
+    public void follow(
+            Instant since, BiConsumer<String, HealthSignal> signals, Runnable caughtUp, BooleanSupplier goOn) {
+        Consumer<Inbound.Event> events = event -> SignalMapper.toModel(event, event.appendedAt())
+                .ifPresent(signal -> signals.accept(event.key(), signal));
+        try (var consumer = consumer()) {
+            var merge = new HistoryMerge(consumer, codec);
+            merge.read(everyPartition(INPUTS), since, _ -> {}, events);
+            caughtUp.run();
+            merge.follow(events, goOn);
+        }
     }
 
     private long signals(

@@ -2,10 +2,25 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.device.Device;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 
 /** What a node contributes to the budgets. */
 public final class BudgetUsages {
     private BudgetUsages() {}
+
+    /** What each of these nodes that has a Node object adds to the budgets, by its name. */
+    public static Map<String, BudgetUsage> of(Collection<NodeState> states) {
+        var usages = new HashMap<String, BudgetUsage>();
+        for (NodeState state : states) {
+            BudgetUsage usage = of(state);
+            if (usage.counted() > 0) {
+                usages.put(state.node().name(), usage);
+            }
+        }
+        return usages;
+    }
 
     /**
      * What a state adds to the budgets. A node whose Node object was deleted has none; one whose Node object was not observed yet is in no

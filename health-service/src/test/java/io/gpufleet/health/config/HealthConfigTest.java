@@ -26,7 +26,8 @@ class HealthConfigTest {
                         Duration.ofMinutes(5),
                         "nvidia",
                         Mode.OBSERVE,
-                        "standard"));
+                        "standard",
+                        ""));
     }
 
     @Test
@@ -38,7 +39,8 @@ class HealthConfigTest {
                         "GPUFLEET_RECONCILE_INTERVAL", "30s",
                         "GPUFLEET_POLICY", "/etc/policy.yaml",
                         "GPUFLEET_MODE", "enforce",
-                        "GPUFLEET_POOLS", "/etc/pools.yaml")))
+                        "GPUFLEET_POOLS", "/etc/pools.yaml",
+                        "GPUFLEET_SHADOW_POLICY", "aggressive")))
                 .isEqualTo(new HealthConfig(
                         new HealthConfig.Http("127.0.0.1", 0),
                         ReadsMode.OFF,
@@ -46,7 +48,8 @@ class HealthConfigTest {
                         Duration.ofSeconds(30),
                         "/etc/policy.yaml",
                         Mode.ENFORCE,
-                        "/etc/pools.yaml"));
+                        "/etc/pools.yaml",
+                        "aggressive"));
     }
 
     @Test

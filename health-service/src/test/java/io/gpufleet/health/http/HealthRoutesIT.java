@@ -4,8 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.ShadowPolicy;
+import io.gpufleet.health.config.PolicyFile;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.FaultReport;
+import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.incident.RecordedDecision;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.kit.web.Authorizer;
@@ -15,6 +23,7 @@ import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.testbed.testkit.OpenApiContract;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,6 +31,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -69,7 +79,8 @@ class HealthRoutesIT {
         workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
-        var sources = new HealthRoutes.Sources(store, incidents(scenario), _ -> "as desired", "node-1"::equals);
+        var sources =
+                new HealthRoutes.Sources(store, incidents(scenario), _ -> "as desired", "node-1"::equals, shadow());
         new HealthRoutes(
                         sources,
                         (node, device, command, user, reason) -> user.equals("ada")
@@ -89,6 +100,38 @@ class HealthRoutesIT {
                 .forEach(decision -> incidents.add(new RecordedDecision(
                         "decision-" + decision.hashCode(), "node-1", NodeScenario.START, decision)));
         return incidents;
+    }
+
+    private static ShadowPolicy shadow() {
+        var strict = new HealthMachine(PolicyFile.load("aggressive"), Duration.ofMinutes(10));
+        var lax = new HealthMachine(PolicyFile.load("conservative"), Duration.ofMinutes(10));
+        var shadow = new ShadowPolicy(
+                new ShadowPolicy.Sources(() -> lax, () -> strict, () -> DisruptionBudgets.NONE, Map::of));
+        shadow.begin(NodeScenario.START);
+        shadow.loaded();
+        for (int xid : List.of(31, 48, 63, 74, 79, 94, 95)) {
+            shadow.signal(
+                    "node-1",
+                    new HealthSignal.FaultObserved(
+                            new HealthSignal.EventMetadata("fault-" + xid, NodeScenario.START, Duration.ZERO),
+                            NodeScenario.INCARNATION,
+                            new HealthSignal.ReportedFault(
+                                    "gpu-0", "H100", FaultCode.xid(xid), FaultReport.of(RecoveryAction.NONE)),
+                            "",
+                            List.of()));
+        }
+        return shadow;
+    }
+
+    @Test
+    void differencesOfTheShadowPolicyAreInTheExplanationOfTheNode() throws Exception {
+        JsonObject why =
+                new JsonObject(send("GET", "/v1/nodes/node-1/why", "ada", "").body());
+        JsonObject all = new JsonObject(send("GET", "/v1/shadow", "ada", "").body());
+
+        assertThat(why.getJsonArray("shadow")).isNotEmpty().hasSizeLessThanOrEqualTo(5);
+        assertThat(all.getJsonArray("differences").getJsonObject(0))
+                .isEqualTo(why.getJsonArray("shadow").getJsonObject(0));
     }
 
     @AfterAll
@@ -112,7 +155,7 @@ class HealthRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(19);
+                .hasSize(20);
     }
 
     @ParameterizedTest
@@ -134,6 +177,12 @@ class HealthRoutesIT {
                 "GET    | /v1/incidents?open=maybe       | ada            |                   | 400",
                 "GET    | /v1/incidents?from=7d          | ada            |                   | 400",
                 "GET    | /v1/incidents                  |                |                   | 401",
+                "GET    | /v1/shadow                     | ada            |                   | 200",
+                "GET    | /v1/shadow?limit=1             | ada            |                   | 200",
+                "GET    | /v1/shadow?limit=501           | ada            |                   | 400",
+                "GET    | /v1/shadow?node=node-1         | ada            |                   | 400",
+                "GET    | /v1/shadow                     |                |                   | 401",
+                "GET    | /v1/shadow                     | bob            |                   | 403",
                 "GET    | /v1/incidents                  | bob            |                   | 403",
                 "GET    | /v1/devices/gpu-0/timeline     | ada            |                   | 200",
                 "GET    | /v1/devices/gpu-2/timeline     | ada            |                   | 200",

@@ -25,6 +25,7 @@ public final class WhyReport {
         append(text, "refused: ", text(why, "eventsRefused"), "\n");
         append(text, "Node object: ", text(why.path("desired"), "outcome"), "\n");
         devices(text, why.path("devices"));
+        why.path("shadow").forEach(difference -> shadow(text, difference));
         why.path("incidents").forEach(incident -> incident(text, incident));
         return text.toString();
     }
@@ -49,6 +50,14 @@ public final class WhyReport {
         if (healthy < devices.size()) {
             text.append(table.render());
         }
+    }
+
+    private static void shadow(StringBuilder text, JsonNode difference) {
+        boolean onlyShadow = text(difference, "only").equals("shadow");
+        text.append(onlyShadow ? "only the shadow policy: " : "not the shadow policy: ");
+        append(text, "", text(difference, "device"), ": ");
+        text.append(text(difference, "action")).append(" (").append(text(difference, "rule"));
+        text.append(", ").append(text(difference, "at")).append(")\n");
     }
 
     private static void incident(StringBuilder text, JsonNode incident) {

@@ -15,6 +15,10 @@ class WhyReportTest {
              "devices": [{"uuid": "GPU-0", "state": "UNHEALTHY", "trusted": false, "reason": "Xid79",
                           "recommendedAction": "reboot", "heldBack": ""},
                          {"uuid": "GPU-1", "state": "HEALTHY", "trusted": true}],
+             "shadow": [{"device": "GPU-1", "at": "2026-03-01T10:00:00Z", "only": "shadow", "rule": "strict/xid-13",
+                         "action": "withdraw device"},
+                        {"device": "", "at": "2026-03-01T10:00:00Z", "only": "policy", "rule": "nvidia/xid-79",
+                         "action": "taint node"}],
              "incidents": [{"open": true, "begin": "2026-03-01T10:00:00Z", "firstFact": "node-1/1/health/5",
                             "reason": "Xid79", "rule": "nvidia/xid-79", "budget": "nodes of default: 0 of 10",
                             "gpuSecondsLost": 60, "pods": [{"namespace": "ml", "pod": "trainer-0"}, {"masked": true}],
@@ -32,6 +36,8 @@ class WhyReportTest {
                 1 of 2 GPUs are healthy
                 GPU    STATE      IN SERVICE  REASON  RECOMMENDED  HELD BACK
                 GPU-0  UNHEALTHY  no          Xid79   reboot
+                only the shadow policy: GPU-1: withdraw device (strict/xid-13, 2026-03-01T10:00:00Z)
+                not the shadow policy: taint node (nvidia/xid-79, 2026-03-01T10:00:00Z)
 
                 open incident since 2026-03-01T10:00:00Z
                   first fact  node-1/1/health/5
