@@ -45,6 +45,7 @@ class HealthServiceIT {
     private static Path dir;
 
     private static TestBed bed;
+    private static Path lenient;
     private static KubernetesClient client;
     private static NodeFields fields;
     private static ProgramProcess service;
@@ -53,11 +54,13 @@ class HealthServiceIT {
     private DaemonEventProducer daemon;
 
     @BeforeAll
-    static void startTheFleet() {
+    static void startTheFleet() throws Exception {
         bed = TestBed.start(dir);
+        lenient = Files.writeString(
+                dir.resolve("lenient.yaml"), "policy: lenient\nextends: nvidia\nxids:\n  79: {class: suspect}\n");
         client = bed.client();
         fields = new NodeFields(client);
-        service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0"))
+        service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0", "GPUFLEET_SHADOW_POLICY", lenient.toString()))
                 .recordCache()
                 .start()
                 .awaitReady(TIMEOUT);
@@ -129,8 +132,6 @@ class HealthServiceIT {
     @Test
     void historyIsReplayedUnderTwoPolicies() throws Exception {
         // Given
-        Path lenient = Files.writeString(
-                dir.resolve("lenient.yaml"), "policy: lenient\nextends: nvidia\nxids:\n  79: {class: suspect}\n");
         daemon.observeXid(0, 79);
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(fields.condition(node)).isEqualTo("True Xid79"));
@@ -154,6 +155,19 @@ class HealthServiceIT {
                         "0 decisions differ between nvidia and nvidia",
                         node + " " + daemon.gpu(0) + ": only nvidia/xid-79 decides: withdraw device",
                         node + ": only nvidia/xid-79 decides: taint node");
+    }
+
+    @Test
+    void whyShowsWhatTheShadowPolicyWouldNotDo() {
+        // When
+        daemon.observeXid(0, 79);
+
+        // Then
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(
+                                service.get("/v1/nodes/" + node + "/why").body())
+                        .contains("\"only\":\"policy\",\"rule\":\"nvidia/xid-79\",\"action\":\"taint node\""));
+        assertThat(service.get("/metrics").body()).contains("gpufleet_shadow_differences_total{only=\"policy\"");
     }
 
     @Test
