@@ -190,8 +190,16 @@ class InstallClusterIT {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
 
-        // When a setting changes: its ConfigMap has another name, so the pods are replaced, on the tainted node
-        installation.changeSetting("GPUFLEET_LOG_LEVEL=DEBUG");
+        // When the policy becomes one of a file: the ConfigMap of the settings has another name, so the pods are
+        // replaced, on the tainted node
+        Kubectl.run(
+                "-n",
+                SERVICES,
+                "create",
+                "configmap",
+                "health-service-files",
+                "--from-literal=policy.yaml=policy: site\nextends: nvidia\n");
+        installation.changeSetting("GPUFLEET_POLICY=/etc/gpufleet/policy.yaml, GPUFLEET_SHADOW_POLICY=aggressive");
         Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/health-service", "--timeout=150s");
         faults.clear(3);
 
