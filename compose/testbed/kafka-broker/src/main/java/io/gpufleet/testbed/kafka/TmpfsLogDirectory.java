@@ -1,8 +1,10 @@
 package io.gpufleet.testbed.kafka;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,10 +56,21 @@ record TmpfsLogDirectory(Path link) {
         try (Stream<Path> all = Files.list(MEMORY)) {
             for (Path each : all.filter(path -> path.getFileName().toString().startsWith(PREFIX))
                     .toList()) {
-                if (Files.exists(each, LinkOption.NOFOLLOW_LINKS)
-                        && Files.getLastModifiedTime(each).toInstant().isBefore(before)) {
-                    deleteAll(each);
-                }
+                removeIfOlder(each, before);
+            }
+        }
+    }
+
+    private static void removeIfOlder(Path directory, Instant before) throws IOException {
+        try {
+            if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS)
+                    && Files.getLastModifiedTime(directory).toInstant().isBefore(before)) {
+                deleteAll(directory);
+            }
+        } catch (NoSuchFileException | UncheckedIOException failed) {
+            // Another process that starts a broker removes it now.
+            if (!(failed instanceof NoSuchFileException) && !(failed.getCause() instanceof NoSuchFileException)) {
+                throw failed;
             }
         }
     }
