@@ -36,6 +36,7 @@ import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.mps.MpsDirectories;
+import io.gpufleet.nodedaemon.nvml.binding.LowThreadPriority;
 import io.gpufleet.nodedaemon.pluginconfig.NvidiaPluginEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import io.gpufleet.nodedaemon.podresources.PodResourcesClient;
@@ -120,6 +121,7 @@ final class DaemonMain implements AutoCloseable {
         devicePlugins = devicePlugins(vertx(1), config, epoch, allocationHandler, inbox);
         companionWatch = companionWatch(config, allocationHandler, inbox);
         Vertx reporting = vertx(2);
+        lowerPriorities(source.name(), reporting);
         podResources = podResources(reporting, config);
         loop = new NodeLoop(
                 new NodeLoop.Dependencies(
@@ -149,6 +151,15 @@ final class DaemonMain implements AutoCloseable {
                 .setEventLoopPoolSize(1)
                 .setWorkerPoolSize(workers)
                 .setBlockedThreadCheckInterval(BLOCKED_THREAD_CHECK.toMillis()));
+    }
+
+    /** Not for simulated and recorded GPUs, which load no native code; their nodes run on one machine by the thousand. */
+    private void lowerPriorities(String sourceName, Vertx reporting) {
+        if (sourceName.equals("nvml")) {
+            var priority = LowThreadPriority.load();
+            publisher.runOnThread(priority::lowerThisThread);
+            reporting.runOnContext(_ -> priority.lowerThisThread());
+        }
     }
 
     private DeviceWatch deviceWatch(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,8 +73,40 @@ class DaemonNvmlIT {
         }
     }
 
+    @Test
+    void threadsThatReportGiveWayToThoseThatAnswerTheKubelet() throws IOException, InterruptedException {
+        try (var nvml = FakeNvml.install(root.resolve("driver"), 4);
+                var daemon = new DaemonProcess(root, settings(nvml))) {
+            // Given, When: the daemon starts
+            // Then
+            await().untilAsserted(() -> assertThat(niceByThread(daemon.pid()))
+                    .containsEntry("event-publisher", 10)
+                    .containsEntry("kafka-producer-", 10)
+                    .containsEntry("verdicts", 10)
+                    .containsEntry("node-loop", 0)
+                    .containsEntry("nvml-events", 0));
+        }
+    }
+
     private static FakeNvml partitioned(FakeNvml nvml) {
         return nvml.gpu(1, "migMode", 1).mig(1, 0, "3g.40gb", 1).mig(1, 1, "3g.40gb", 2);
+    }
+
+    /** Nice value by the first 15 characters of a thread's name, as proc(5) has them. */
+    private static Map<String, Integer> niceByThread(long pid) throws IOException {
+        Map<String, Integer> nices = new TreeMap<>();
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            for (Path thread : threads.toList()) {
+                String stat = Files.readString(thread.resolve("stat"));
+                String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+                // The 19th field; the third follows the name.
+                nices.put(
+                        name,
+                        Integer.parseInt(
+                                stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]));
+            }
+        }
+        return nices;
     }
 
     private Map<String, String> settings(FakeNvml nvml) {

@@ -21,8 +21,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.InvalidTimestampException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -158,6 +156,11 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), pending.observed());
     }
 
+    /** Runs something on the publisher's thread, whose priority the threads of its Kafka clients take over. */
+    public void runOnThread(Runnable task) {
+        inbox.add(task);
+    }
+
     /** Delays the first connection; call right after the constructor. */
     public void connectAfter(Duration delay) {
         long then = now.get().nanos() + delay.toNanos();
@@ -210,10 +213,12 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     }
 
     private void runOnce() throws InterruptedException {
-        Runnable first = inbox.poll(RETRY_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
-        if (first != null) {
-            first.run();
+        Runnable next = inbox.poll(RETRY_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        for (int waiting = inbox.size(); next != null; waiting--) {
+            next.run();
+            next = waiting > 0 ? inbox.poll() : null;
         }
+        recordAcknowledged();
         Moment moment = now.get();
         connectIfDue(moment);
         send();
@@ -308,13 +313,13 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         Moment moment = now.get();
         InFlight.InFlightEvent flight = inFlight.add(outgoing, moment.nanos());
         if (outgoing.entry().isEmpty()) {
-            skipRejected(outgoing.queue(), flight, "written by another version of the daemon");
+            skipRejected(flight, "written by another version of the daemon");
             return;
         }
         int sentIn = generation;
         Consumer<Optional<Exception>> completed = failure -> {
             if (sentIn == generation) {
-                completed(outgoing.queue(), flight, failure);
+                completed(flight, failure);
             }
         };
         try {
@@ -331,29 +336,28 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         }
     }
 
-    private void completed(Outbox.QueueName queue, InFlight.InFlightEvent flight, Optional<Exception> failure) {
+    private void completed(InFlight.InFlightEvent flight, Optional<Exception> failure) {
         if (failure.isEmpty()) {
             sent++;
-            acknowledged(queue, flight);
-        } else if (isRejected(failure.get())) {
-            skipRejected(queue, flight, failure.get().toString());
+            flight.completed();
+        } else if (ProducerConnection.isRejected(failure.get())) {
+            skipRejected(flight, failure.get().toString());
         } else {
             disconnect(failure.get());
         }
     }
 
-    private static boolean isRejected(Throwable cause) {
-        return cause instanceof RecordTooLargeException || cause instanceof InvalidTimestampException;
-    }
-
-    private void skipRejected(Outbox.QueueName queue, InFlight.InFlightEvent flight, String why) {
+    private void skipRejected(InFlight.InFlightEvent flight, String why) {
         rejected++;
         LOG.atWarn().addKeyValue("error", why).log("event rejected permanently, skipped");
-        acknowledged(queue, flight);
+        flight.completed();
     }
 
-    private void acknowledged(Outbox.QueueName queue, InFlight.InFlightEvent flight) {
-        inFlight.completed(queue, flight).ifPresent(position -> outbox.acknowledge(queue, position));
+    /** Once a turn, since the outbox writes the position to the disk. */
+    private void recordAcknowledged() {
+        for (Outbox.QueueName queue : Outbox.QueueName.values()) {
+            inFlight.takeAcknowledged(queue).ifPresent(position -> outbox.acknowledge(queue, position));
+        }
     }
 
     private void endIfStalled(Moment moment) {
@@ -368,6 +372,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         if (open == null) {
             return;
         }
+        recordAcknowledged();
         logUnavailable(why);
         connection = null;
         generation++;

@@ -32,6 +32,11 @@ final class InFlight {
             this.sinceNanos = sinceNanos;
             this.bytes = bytes;
         }
+
+        /** The broker has it, or refused it for ever. */
+        void completed() {
+            done = true;
+        }
     }
 
     InFlight() {
@@ -53,9 +58,8 @@ final class InFlight {
         return bytes > MAX_BYTES || count() >= MAX_EVENTS;
     }
 
-    /** The position up to which the queue is acknowledged now; empty while an earlier event is in flight. */
-    Optional<QueuePosition> completed(Outbox.QueueName name, InFlightEvent flight) {
-        flight.done = true;
+    /** The position up to which the queue was acknowledged since the last call; empty where nothing came. */
+    Optional<QueuePosition> takeAcknowledged(Outbox.QueueName name) {
         ArrayDeque<InFlightEvent> events = queue(name);
         Optional<QueuePosition> acknowledged = Optional.empty();
         while (!events.isEmpty() && events.element().done) {

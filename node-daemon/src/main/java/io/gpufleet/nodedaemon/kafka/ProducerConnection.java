@@ -10,6 +10,8 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.InvalidTimestampException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -60,6 +62,11 @@ final class ProducerConnection {
      */
     void send(ProducerRecord<String, byte[]> event, Callback acknowledged) {
         var _ = producer.send(event, acknowledged);
+    }
+
+    /** Whether the broker would refuse the record again, however often it is sent. */
+    static boolean isRejected(Throwable failure) {
+        return failure instanceof RecordTooLargeException || failure instanceof InvalidTimestampException;
     }
 
     /**

@@ -71,7 +71,7 @@ public final class VerdictConsumer implements AutoCloseable {
         return VerdictMessageMapper.overlay(latest);
     }
 
-    /** Starts consuming. */
+    /** Starts consuming on a thread that takes over the priority of the caller's. */
     public void start() {
         thread.start();
     }

@@ -9,4 +9,7 @@ public interface LibC {
 
     /** Makes a file of a kind: here a device node. */
     int mknod(String path, int mode, @u_int64_t long device);
+
+    /** Sets the nice value; with {@code which} 0 and {@code who} 0 that of the calling thread alone (Linux). */
+    int setpriority(int which, int who, int nice);
 }
