@@ -15,9 +15,9 @@ import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRetry;
-import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
 import io.gpufleet.allocation.app.quota.ClusterEventRouter;
 import io.gpufleet.allocation.app.quota.DeciderHealth;
+import io.gpufleet.allocation.app.quota.ForwardingReviewHandler;
 import io.gpufleet.allocation.app.quota.ModelsGate;
 import io.gpufleet.allocation.app.quota.QuotaDecider;
 import io.gpufleet.allocation.app.quota.QuotaElection;
@@ -164,7 +164,8 @@ public final class AllocationMain {
         // Closed before the election: it lowers the escrow while the lease is held.
         shutdown.add("quota decider", decider);
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, proof));
-        var reviews = new AdmissionReviewRouter(handler, decider::isLeader, election::leaderAddress, forward::forward);
+        var reviews =
+                new ForwardingReviewHandler(handler, decider::isLeader, election::leaderAddress, forward::forward);
         var retried = new AdmissionReviewRetry(
                 reviews,
                 CompletableFuture.delayedExecutor(AdmissionReviewRetry.PAUSE.toMillis(), TimeUnit.MILLISECONDS),

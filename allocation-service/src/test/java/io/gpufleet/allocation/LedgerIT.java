@@ -8,7 +8,7 @@ import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.ObservationProducer;
+import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -162,7 +162,7 @@ class LedgerIT {
     void sumsAreExactUnderDuplicatesKillsAndReplay() {
         Instant start = Instant.now().minusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS);
         try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "n1");
-                var signals = new ObservationProducer(bed.broker().bootstrap(), bed.codec())) {
+                var signals = new KubernetesObservationProducer(bed.broker().bootstrap(), bed.codec())) {
             ProgramProcess service = startReady();
             // Given three pods: 100 s on one GPU, 200 s on two, 50 s on one after the first
             daemon.announce(TestGpus.a100(4));

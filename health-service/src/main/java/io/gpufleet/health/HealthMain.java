@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.IncidentStore;
-import io.gpufleet.health.app.NodePatchStep;
+import io.gpufleet.health.app.NodeReconciler;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
@@ -15,7 +15,7 @@ import io.gpufleet.health.app.TimedNodeClient;
 import io.gpufleet.health.app.VerdictToNodeLatency;
 import io.gpufleet.health.app.drain.DrainStep;
 import io.gpufleet.health.app.drain.Drainer;
-import io.gpufleet.health.app.remediation.RemediationStep;
+import io.gpufleet.health.app.remediation.RemediationReconciler;
 import io.gpufleet.health.app.remediation.Remediator;
 import io.gpufleet.health.config.HealthConfig;
 import io.gpufleet.health.http.HealthMetrics;
@@ -129,7 +129,7 @@ public final class HealthMain {
         var timings = new VerdictToNodeLatency(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
-        var step = new NodePatchStep(timed, signals, lease, counters, clock, patchSettings(files.pools()));
+        var step = new NodeReconciler(timed, signals, lease, counters, clock, patchSettings(files.pools()));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
@@ -167,8 +167,8 @@ public final class HealthMain {
                 System.getenv(), "gpufleet-health", "get, list, watch and patch nodes", retryAfter);
     }
 
-    private static NodePatchStep.Settings patchSettings(Supplier<DisruptionBudgets> pools) {
-        return new NodePatchStep.Settings(
+    private static NodeReconciler.Settings patchSettings(Supplier<DisruptionBudgets> pools) {
+        return new NodeReconciler.Settings(
                 OVERRIDE_CONFIRMATION,
                 () -> Stream.concat(pools.get().labelKeys().stream(), Stream.of(Maintenance.KEY, NodeReference.MANAGED))
                         .collect(Collectors.toUnmodifiableSet()));
@@ -201,7 +201,7 @@ public final class HealthMain {
             CatchUpStatus backlog,
             Supplier<Optional<String>> freeze) {
         var admission = new RemediationAdmission();
-        var step = new RemediationStep(
+        var step = new RemediationReconciler(
                 new KubernetesRemediationClient(client),
                 signals,
                 admission,

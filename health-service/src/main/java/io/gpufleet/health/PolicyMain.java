@@ -5,9 +5,9 @@ import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.config.PoolsFile;
 import io.gpufleet.health.kafka.HistoryReader;
 import io.gpufleet.health.model.HealthMachine;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
@@ -184,7 +184,7 @@ public final class PolicyMain {
     }
 
     /** Without limits nothing depends on the size of the fleet. */
-    private static Map<String, BudgetUsage> fleet(HistoryReader reader, String pools) {
+    private static Map<String, NodeBudgetShare> fleet(HistoryReader reader, String pools) {
         return pools.equals("unlimited") ? Map.of() : reader.fleet();
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
-import io.gpufleet.allocation.app.quota.AdmissionReviewRouter;
+import io.gpufleet.allocation.app.quota.ForwardingReviewHandler;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.time.Duration;
@@ -26,7 +26,7 @@ class AdmissionGrpcClientIT {
     private Vertx vertx;
     private AdmissionGrpcServer server;
     private AdmissionGrpcClient client;
-    private AdmissionReviewRouter standby;
+    private ForwardingReviewHandler standby;
 
     @BeforeEach
     void open() {
@@ -41,7 +41,7 @@ class AdmissionGrpcClientIT {
         client = new AdmissionGrpcClient(vertx, proof("key"));
         AdmissionReviewHandler never = (review, receivedNanos) ->
                 CompletableFuture.failedStage(new AssertionError("a standby does not decide"));
-        standby = new AdmissionReviewRouter(never, () -> false, () -> "127.0.0.1:" + server.port(), client::forward);
+        standby = new ForwardingReviewHandler(never, () -> false, () -> "127.0.0.1:" + server.port(), client::forward);
     }
 
     private static AdmissionProof proof(String key) {
@@ -98,7 +98,7 @@ class AdmissionGrpcClientIT {
 
     @Test
     void reviewFailsWithoutLeader() {
-        var lonely = new AdmissionReviewRouter(
+        var lonely = new ForwardingReviewHandler(
                 (review, receivedNanos) -> CompletableFuture.failedStage(new AssertionError()),
                 () -> false,
                 () -> "",

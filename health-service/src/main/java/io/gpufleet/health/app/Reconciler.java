@@ -28,7 +28,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Reconciler.class);
     private static final int MAX_CONCURRENT = 32;
 
-    private final NodePatchStep step;
+    private final NodeReconciler step;
     private final SignalSink signals;
     private final Map<String, Verdict> verdicts = new ConcurrentHashMap<>();
     private final Map<String, WorkItem> workItems = new ConcurrentHashMap<>();
@@ -50,7 +50,7 @@ public final class Reconciler implements NodeListener, AutoCloseable {
 
     /** Does nothing before {@link #begin}, and nothing to a node before its backlog is read. */
     public Reconciler(
-            NodePatchStep step,
+            NodeReconciler step,
             SignalSink signals,
             CurrentLease lease,
             VerdictToNodeLatency timings,
@@ -177,26 +177,26 @@ public final class Reconciler implements NodeListener, AutoCloseable {
         return verdicts.containsKey(node) || workItems.containsKey(node);
     }
 
-    private NodePatchStep.ReconcileResult reconcileOnce(String node, WorkItem item) {
+    private NodeReconciler.ReconcileResult reconcileOnce(String node, WorkItem item) {
         try {
             Verdict verdict = verdicts.get(node);
             return active && verdict != null && backlog.isRead(node)
                     ? step.reconcile(verdict, item.failures)
-                    : new NodePatchStep.ReconcileResult.Reconciled();
+                    : new NodeReconciler.ReconcileResult.Reconciled();
         } catch (RuntimeException broken) {
             LOG.atError().setCause(broken).addKeyValue("node", node).log("node could not be reconciled");
-            return new NodePatchStep.ReconcileResult.RetryAfter(Duration.ofSeconds(30));
+            return new NodeReconciler.ReconcileResult.RetryAfter(Duration.ofSeconds(30));
         }
     }
 
-    private void requeue(String node, WorkItem item, NodePatchStep.ReconcileResult next) {
+    private void requeue(String node, WorkItem item, NodeReconciler.ReconcileResult next) {
         Optional<Duration> delay = switch (next) {
-            case NodePatchStep.ReconcileResult.Reconciled() -> {
+            case NodeReconciler.ReconcileResult.Reconciled() -> {
                 item.failures = 0;
                 yield Optional.empty();
             }
-            case NodePatchStep.ReconcileResult.RequeueAfter(Duration after) -> Optional.of(after);
-            case NodePatchStep.ReconcileResult.RetryAfter(Duration after) -> {
+            case NodeReconciler.ReconcileResult.RequeueAfter(Duration after) -> Optional.of(after);
+            case NodeReconciler.ReconcileResult.RetryAfter(Duration after) -> {
                 item.failures++;
                 yield Optional.of(after);
             }

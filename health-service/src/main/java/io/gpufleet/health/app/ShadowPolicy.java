@@ -2,8 +2,8 @@ package io.gpufleet.health.app;
 
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.replay.Difference;
 import io.gpufleet.health.model.replay.PolicyComparison;
 import java.time.Instant;
@@ -34,7 +34,7 @@ public final class ShadowPolicy implements ShadowView {
             Supplier<HealthMachine> policy,
             Supplier<HealthMachine> shadow,
             Supplier<DisruptionBudgets> budgets,
-            Supplier<Map<String, BudgetUsage>> fleet) {}
+            Supplier<Map<String, NodeBudgetShare>> fleet) {}
 
     /** The sources at the begin of a comparison. */
     private record Compared(HealthMachine policy, HealthMachine shadow, DisruptionBudgets budgets) {}

@@ -1,6 +1,6 @@
 package io.gpufleet.health.http;
 
-import io.gpufleet.kit.web.PodAccess;
+import io.gpufleet.kit.web.PodListPermissions;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
@@ -20,7 +20,7 @@ final class ReadResponses {
 
     /** Responds with what {@code body} makes, or with 404 where {@code what} is unknown. */
     void respond(RoutingContext context, String what, Function<IncidentJson, Optional<JsonObject>> body) {
-        PodAccess pods = PodAccess.of(context, access.reads());
+        PodListPermissions pods = PodListPermissions.of(context, access.reads());
         access.workers()
                 .run(() -> body.apply(new IncidentJson(clock.instant(), pods::sees))
                         .map(JsonObject::encode))

@@ -2,12 +2,12 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.ProtocolMessageEnum;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.WithdrawalRule;
 import java.util.Locale;
@@ -38,15 +38,15 @@ final class EnumMapping {
     static FaultReport report(Fault fault) {
         return new FaultReport(
                 action(fault.getRecoveryAction()),
-                new Withdrawal(fault.getWithdraws(), rule(fault.getWithdrawalRule())),
+                new DaemonWithdrawal(fault.getWithdraws(), rule(fault.getWithdrawalRule())),
                 TextLimits.name(fault.getSubcode()));
     }
 
-    static Withdrawal.Rule rule(WithdrawalRule wire) {
-        return byName(Withdrawal.Rule.class, wire, "WITHDRAWAL_RULE_", Withdrawal.Rule.UNSPECIFIED);
+    static DaemonWithdrawal.Rule rule(WithdrawalRule wire) {
+        return byName(DaemonWithdrawal.Rule.class, wire, "WITHDRAWAL_RULE_", DaemonWithdrawal.Rule.UNSPECIFIED);
     }
 
-    static WithdrawalRule toWire(Withdrawal.Rule rule) {
+    static WithdrawalRule toWire(DaemonWithdrawal.Rule rule) {
         return WithdrawalRule.valueOf("WITHDRAWAL_RULE_" + rule.name());
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.health.kafka;
 
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
@@ -9,7 +10,6 @@ import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.fault.SuspectReason;
-import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.proto.health.v1.Attempts;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.EpisodeState;
@@ -131,7 +131,7 @@ final class FaultsMapper {
                             code,
                             new FaultReport(
                                     action,
-                                    new Withdrawal(
+                                    new DaemonWithdrawal(
                                             open.getWithdraws(),
                                             EnumMapping.rule(EnumMapping.recognized(open.getWithdrawalRule()))),
                                     open.getSubcode()),

@@ -10,10 +10,10 @@ import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.presence.Presence;
@@ -254,7 +254,8 @@ public final class HealthProjection implements Projection<NodeState> {
             States<NodeState> states, HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
         String budget = "";
         if (command.command() == HealthSignal.Command.RESET_BRAKE) {
-            budget = usage.allowance(BrakeReset.FLEET, BudgetUsage.NONE, now).nodeBudget();
+            budget =
+                    usage.allowance(BrakeReset.FLEET, NodeBudgetShare.NONE, now).nodeBudget();
             usage.openBrake();
         }
         DecisionResult result = BrakeReset.decide(states.get(BrakeReset.FLEET), command, budget);

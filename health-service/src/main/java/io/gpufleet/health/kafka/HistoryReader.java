@@ -3,7 +3,7 @@ package io.gpufleet.health.kafka;
 import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal;
-import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Inbound;
@@ -135,8 +135,8 @@ public final class HistoryReader {
     }
 
     /** What each node with a Node object adds to the budgets now. */
-    public Map<String, BudgetUsage> fleet() {
-        var fleet = new TreeMap<String, BudgetUsage>();
+    public Map<String, NodeBudgetShare> fleet() {
+        var fleet = new TreeMap<String, NodeBudgetShare>();
         List<TopicPartition> partitions = everyPartition(List.of(Topic.HEALTH_STATE));
         try (var consumer = consumer()) {
             consumer.assign(partitions);
@@ -151,7 +151,7 @@ public final class HistoryReader {
         return fleet;
     }
 
-    private Optional<BudgetUsage> usage(ConsumerRecord<String, byte[]> rec) {
+    private Optional<NodeBudgetShare> usage(ConsumerRecord<String, byte[]> rec) {
         return codec.decodeState(rec) instanceof DecodedRecord.Event event
                         && event.payload() instanceof NodeHealthState state
                 ? Optional.of(BudgetUsages.of(StateMapper.toModel(rec.key(), state)))

@@ -4,7 +4,7 @@ import com.google.protobuf.Message;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.app.drain.DrainSink;
-import io.gpufleet.health.app.remediation.RemediationSink;
+import io.gpufleet.health.app.remediation.RemediationProgressSink;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.remediation.Remediation;
@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Appends to {@code gpu.signals}. */
-public final class SignalSender implements SignalSink, CommandSink, DrainSink, RemediationSink {
+public final class SignalSender implements SignalSink, CommandSink, DrainSink, RemediationProgressSink {
     private static final Logger LOG = LoggerFactory.getLogger(SignalSender.class);
 
     private final EventSender sender;

@@ -46,7 +46,7 @@ final class AnnouncementHandler {
                 Math.max(before.count(), present), since, !complete && (forgot || before.daemonForgot()));
         if (!after.equals(before)) {
             evaluation.emit(
-                    new HealthEvent.BootChanged(evaluation.state().boot().with(after)));
+                    new NodeStateChange.BootChanged(evaluation.state().boot().with(after)));
         }
     }
 
@@ -59,7 +59,7 @@ final class AnnouncementHandler {
                         || !known.identity().equals(device.identity()))
                 .orElse(true);
         if (changed && evaluation.withinDeviceLimit(device.uuid())) {
-            evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.identity(), true, device.lost()));
+            evaluation.emit(new NodeStateChange.DeviceUpdated(device.uuid(), device.identity(), true, device.lost()));
         }
     }
 
@@ -75,7 +75,8 @@ final class AnnouncementHandler {
                 continue;
             }
             if (device.listed()) {
-                evaluation.emit(new HealthEvent.DeviceUpdated(device.uuid(), device.identity(), false, device.lost()));
+                evaluation.emit(
+                        new NodeStateChange.DeviceUpdated(device.uuid(), device.identity(), false, device.lost()));
             }
             boolean replaced = complete || slots.contains(device.identity().slot());
             evaluation

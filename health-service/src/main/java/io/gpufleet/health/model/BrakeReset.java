@@ -33,11 +33,11 @@ public final class BrakeReset {
     public static DecisionResult decide(Optional<NodeState> fleet, CommandIssued command, String budget) {
         Instant at = command.metadata().at();
         String by = command.user() + ": " + command.reason();
-        HealthEvent event = switch (command.command()) {
-            case FREEZE -> new HealthEvent.MaintenanceChanged(new Maintenance(at, by));
-            case UNFREEZE -> new HealthEvent.MaintenanceChanged(null);
+        NodeStateChange event = switch (command.command()) {
+            case FREEZE -> new NodeStateChange.MaintenanceChanged(new Maintenance(at, by));
+            case UNFREEZE -> new NodeStateChange.MaintenanceChanged(null);
             case RESET_BRAKE, QUARANTINE, RELEASE, RETIRE, CLEAR, FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE ->
-                new HealthEvent.OverrideChanged(new ManualOverride(at, by, TARGET));
+                new NodeStateChange.OverrideChanged(new ManualOverride(at, by, TARGET));
         };
         String action = switch (command.command()) {
             case FREEZE -> "freeze";
@@ -79,7 +79,7 @@ public final class BrakeReset {
     public static Optional<NodeState> withoutBrake(NodeState fleet) {
         return fleet.manual().maintenance() == null
                 ? Optional.empty()
-                : Optional.of(StateReducer.apply(fleet, new HealthEvent.OverrideChanged(null)));
+                : Optional.of(StateReducer.apply(fleet, new NodeStateChange.OverrideChanged(null)));
     }
 
     /** Who opened the brake last, within the time for which that is remembered. */

@@ -1,6 +1,6 @@
 package io.gpufleet.health.model;
 
-import io.gpufleet.health.model.budget.BudgetUsage;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.device.Device;
 import java.util.Collection;
 import java.util.HashMap;
@@ -11,10 +11,10 @@ public final class BudgetUsages {
     private BudgetUsages() {}
 
     /** What each of these nodes that has a Node object adds to the budgets, by its name. */
-    public static Map<String, BudgetUsage> of(Collection<NodeState> states) {
-        var usages = new HashMap<String, BudgetUsage>();
+    public static Map<String, NodeBudgetShare> of(Collection<NodeState> states) {
+        var usages = new HashMap<String, NodeBudgetShare>();
         for (NodeState state : states) {
-            BudgetUsage usage = of(state);
+            NodeBudgetShare usage = of(state);
             if (usage.counted() > 0) {
                 usages.put(state.node().name(), usage);
             }
@@ -26,9 +26,9 @@ public final class BudgetUsages {
      * What a state adds to the budgets. A node whose Node object was deleted has none; one whose Node object was not observed yet is in no
      * denominator, and what is out of it counts.
      */
-    public static BudgetUsage of(NodeState state) {
+    public static NodeBudgetShare of(NodeState state) {
         if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {
-            return BudgetUsage.NONE;
+            return NodeBudgetShare.NONE;
         }
         // A plain loop: this runs twice for every event.
         int devices = 0;
@@ -40,9 +40,9 @@ public final class BudgetUsages {
             }
         }
         if (state.node().uid().isEmpty()) {
-            return new BudgetUsage(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);
+            return new NodeBudgetShare(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);
         }
         boolean usable = state.node().placement().usable() && !state.tainted();
-        return new BudgetUsage(state.node().placement().labels(), 1, usable ? 0 : 1, devices, out);
+        return new NodeBudgetShare(state.node().placement().labels(), 1, usable ? 0 : 1, devices, out);
     }
 }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param effects what is to be published
  * @param state the state after the events
  */
-public record DecisionResult(List<HealthEvent> events, List<Effect> effects, NodeState state) {
+public record DecisionResult(List<NodeStateChange> events, List<Effect> effects, NodeState state) {
     /** Copies the lists. */
     public DecisionResult {
         events = List.copyOf(events);

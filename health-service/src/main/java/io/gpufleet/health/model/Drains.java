@@ -30,7 +30,7 @@ final class Drains {
         if (!report.uid().equals(state.node().uid()) || next.saysAs(before)) {
             return otherwise;
         }
-        evaluation.emit(new HealthEvent.DrainChanged(next));
+        evaluation.emit(new NodeStateChange.DrainChanged(next));
         boolean acts = report.phase() == DrainProgress.Phase.ACTIVE;
         evaluation.recordUnchanged(
                 DecisionContext.of(report.message(), RULE),

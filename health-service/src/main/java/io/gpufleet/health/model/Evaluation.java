@@ -5,10 +5,10 @@ import io.gpufleet.health.model.Decision.StateTransition;
 import io.gpufleet.health.model.Decision.Status;
 import io.gpufleet.health.model.DecisionResult.Effect;
 import io.gpufleet.health.model.budget.PermittedActions;
+import io.gpufleet.health.model.device.DesiredDeviceHealth;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
-import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.device.Transitions;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -27,7 +27,7 @@ final class Evaluation {
     private final NodeState before;
     private final PolicyEvaluator evaluator;
     private final HealthSignal.EventMetadata metadata;
-    private final List<HealthEvent> events = new ArrayList<>();
+    private final List<NodeStateChange> events = new ArrayList<>();
     private final List<Decision> decisions = new ArrayList<>();
     private NodeState state;
 
@@ -52,7 +52,7 @@ final class Evaluation {
         return metadata.at();
     }
 
-    void emit(HealthEvent event) {
+    void emit(NodeStateChange event) {
         events.add(event);
         state = StateReducer.apply(state, event);
     }
@@ -75,7 +75,7 @@ final class Evaluation {
     private void endGraces(String uuid, Collection<Episode> open, Instant now) {
         open.stream()
                 .filter(episode -> episode.inGrace() && !now.isBefore(evaluator.graceEnd(state, episode)))
-                .forEach(episode -> emit(new HealthEvent.EpisodeUpdated(
+                .forEach(episode -> emit(new NodeStateChange.EpisodeUpdated(
                         uuid,
                         episode.with(
                                 new SuspectReason(false, episode.restraint().threshold())))));
@@ -85,10 +85,10 @@ final class Evaluation {
     void countAttempt(List<String> devices, RecommendedAction action, Duration within) {
         devices.stream()
                 .filter(uuid -> state.device(uuid).isPresent())
-                .forEach(uuid -> emit(new HealthEvent.HistoryChanged(
+                .forEach(uuid -> emit(new NodeStateChange.HistoryChanged(
                         uuid, state.device(uuid).orElseThrow().history().attempted(action, within, at()))));
         if (devices.isEmpty()) {
-            emit(new HealthEvent.HistoryChanged("", state.faults().history().attempted(action, within, at())));
+            emit(new NodeStateChange.HistoryChanged("", state.faults().history().attempted(action, within, at())));
         }
     }
 
@@ -115,10 +115,10 @@ final class Evaluation {
         List.copyOf(state.devices().sequencedValues()).stream()
                 .filter(Device::forgettable)
                 .filter(device -> device.history().expired(policy.escalation().within(), at()))
-                .forEach(device -> emit(new HealthEvent.DeviceForgotten(device.uuid())));
+                .forEach(device -> emit(new NodeStateChange.DeviceForgotten(device.uuid())));
         NodeHealth health = evaluator.nodeHealth(state, at());
         if (!health.equalsIgnoringSince(state.health())) {
-            emit(new HealthEvent.NodeHealthChanged(health));
+            emit(new NodeStateChange.NodeHealthChanged(health));
         }
     }
 
@@ -148,7 +148,7 @@ final class Evaluation {
         clearOverride(now);
         var heldBack = HeldBackDecisions.of(before, state, allowance, at());
         if (!heldBack.equals(state.heldBack())) {
-            emit(new HealthEvent.HeldBackChanged(heldBack));
+            emit(new NodeStateChange.HeldBackChanged(heldBack));
         }
         if (state != before) {
             decideDevices(context, allowance);
@@ -159,7 +159,7 @@ final class Evaluation {
         if (!same || nodeFirstObserved()) {
             long revision = Math.max(state.revision() + 1, now.toEpochMilli());
             boolean newCause = hasNewCause() || (state.tainted() && !before.tainted());
-            emit(new HealthEvent.VerdictReached(new NodeState.Revisions(
+            emit(new NodeStateChange.VerdictReached(new NodeState.Revisions(
                     revision, newCause && !same ? revision : state.revisions().cause())));
         }
         return same
@@ -186,18 +186,18 @@ final class Evaluation {
     }
 
     private void transition(Device device, HealthPolicy policy) {
-        TargetHealth target = evaluator.targetHealth(state, device);
+        DesiredDeviceHealth target = evaluator.targetHealth(state, device);
         DeviceHealth health = device.health();
         Duration dwell = policy.recoveryDwell(health.reason());
         DeviceHealth next = Transitions.next(health, target, dwell, at());
         while (!next.equals(health)
                 && !(next instanceof DeviceHealth.Healthy && awaitsValidation(device.uuid(), policy))) {
             if (health instanceof DeviceHealth.Recovering && next instanceof DeviceHealth.Healthy) {
-                emit(new HealthEvent.HistoryChanged(
+                emit(new NodeStateChange.HistoryChanged(
                         device.uuid(), device.history().trustedAgain(at())));
             }
             health = next;
-            emit(new HealthEvent.DeviceHealthChanged(device.uuid(), health));
+            emit(new NodeStateChange.DeviceHealthChanged(device.uuid(), health));
             next = Transitions.next(health, target, dwell, at());
         }
     }
@@ -256,7 +256,7 @@ final class Evaluation {
                 .orElse(true);
         boolean newCause = before.override() != null && hasNewCause();
         if (expired || newerCause || newCause || !state.health().outOfService()) {
-            emit(new HealthEvent.OverrideChanged(null));
+            emit(new NodeStateChange.OverrideChanged(null));
         }
     }
 

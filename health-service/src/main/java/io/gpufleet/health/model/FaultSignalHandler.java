@@ -48,7 +48,7 @@ final class FaultSignalHandler {
         Optional<Episode> before = episode(fault.device(), fault.code());
         if (rule.faultClass() == FaultClass.IGNORE) {
             if (before.isPresent()) {
-                evaluation.emit(new HealthEvent.EpisodeEnded(fault.device(), fault.code()));
+                evaluation.emit(new NodeStateChange.EpisodeEnded(fault.device(), fault.code()));
             }
             evaluation.recordUnchanged(context, fault.device(), Status.RECORDED, actionText(rule));
             return context;
@@ -79,7 +79,7 @@ final class FaultSignalHandler {
         } else if (open.filter(
                         episode -> episode.bootId().equals(cleared.incarnation().id()))
                 .isPresent()) {
-            evaluation.emit(new HealthEvent.EpisodeEnded(cleared.device(), cleared.code()));
+            evaluation.emit(new NodeStateChange.EpisodeEnded(cleared.device(), cleared.code()));
         }
         return DecisionContext.recovery("cleared: " + cleared.proof());
     }
@@ -103,7 +103,7 @@ final class FaultSignalHandler {
         boolean known =
                 evaluation.state().device(uuid).map(Device::locallyHealthy).orElse(true);
         if (known != healthy && evaluation.withinDeviceLimit(uuid)) {
-            evaluation.emit(new HealthEvent.HealthReported(uuid, healthy));
+            evaluation.emit(new NodeStateChange.HealthReported(uuid, healthy));
         }
     }
 
@@ -187,21 +187,21 @@ final class FaultSignalHandler {
         device.episodes().values().stream()
                 .filter(episode ->
                         !episode.bootId().equals(evaluation.state().boot().id()))
-                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
-        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
+                .forEach(episode -> evaluation.emit(new NodeStateChange.EpisodeEnded(device.uuid(), episode.code())));
+        evaluation.emit(new NodeStateChange.DeviceUnlearned(device.uuid()));
     }
 
     /** Ends every fault of a device and what is remembered of it: an operator says that it is repaired. */
     void forgetDevice(Device device) {
         device.episodes()
                 .values()
-                .forEach(episode -> evaluation.emit(new HealthEvent.EpisodeEnded(device.uuid(), episode.code())));
+                .forEach(episode -> evaluation.emit(new NodeStateChange.EpisodeEnded(device.uuid(), episode.code())));
         forgetHistory(device);
     }
 
     private void forgetHistory(Device device) {
-        evaluation.emit(new HealthEvent.DeviceUnlearned(device.uuid()));
-        evaluation.emit(new HealthEvent.FaultsForgotten(device.uuid()));
+        evaluation.emit(new NodeStateChange.DeviceUnlearned(device.uuid()));
+        evaluation.emit(new NodeStateChange.FaultsForgotten(device.uuid()));
     }
 
     /** A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. */
@@ -218,7 +218,7 @@ final class FaultSignalHandler {
     }
 
     private void attempted(Device device, RecommendedAction action) {
-        evaluation.emit(new HealthEvent.HistoryChanged(
+        evaluation.emit(new NodeStateChange.HistoryChanged(
                 device.uuid(),
                 device.history().attempted(action, policy.escalation().within(), evaluation.at())));
     }
@@ -238,7 +238,7 @@ final class FaultSignalHandler {
     }
 
     private void end(String uuid, Episode episode) {
-        evaluation.emit(new HealthEvent.EpisodeEnded(uuid, episode.code()));
+        evaluation.emit(new NodeStateChange.EpisodeEnded(uuid, episode.code()));
     }
 
     /** True for a report that says nothing new within the time in which the rule counts one. */
@@ -258,7 +258,7 @@ final class FaultSignalHandler {
             List<Instant> before = evaluation.state().seen(fault.device(), fault.code());
             List<Instant> after = policy.timing(fault.code()).threshold().with(before, evaluation.at());
             if (!after.equals(before)) {
-                evaluation.emit(new HealthEvent.FaultSeen(fault.device(), fault.code(), after));
+                evaluation.emit(new NodeStateChange.FaultSeen(fault.device(), fault.code(), after));
             }
         }
     }
@@ -343,7 +343,7 @@ final class FaultSignalHandler {
                 acts(before) || acts,
                 restraint(fault.device(), fault.code(), before));
         if (!before.equals(Optional.of(after))) {
-            evaluation.emit(new HealthEvent.EpisodeUpdated(fault.device(), after));
+            evaluation.emit(new NodeStateChange.EpisodeUpdated(fault.device(), after));
         }
         updateModel(fault.device(), fault.fault().model());
     }
@@ -353,7 +353,7 @@ final class FaultSignalHandler {
                 .state()
                 .device(uuid)
                 .filter(device -> !model.isEmpty() && !device.model().equals(model))
-                .ifPresent(device -> evaluation.emit(new HealthEvent.DeviceUpdated(
+                .ifPresent(device -> evaluation.emit(new NodeStateChange.DeviceUpdated(
                         device.uuid(), new Device.Identity(model, "", ""), device.listed(), device.lost())));
     }
 
@@ -371,7 +371,7 @@ final class FaultSignalHandler {
                                 .flatMap(device -> device.episodes().values().stream()
                                         .map(episode -> openEpisode(device.uuid(), episode))))
                 .filter(ended)
-                .forEach(open -> evaluation.emit(new HealthEvent.EpisodeEnded(
+                .forEach(open -> evaluation.emit(new NodeStateChange.EpisodeEnded(
                         open.key().device(), open.key().code())));
     }
 

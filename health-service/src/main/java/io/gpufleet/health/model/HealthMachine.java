@@ -143,7 +143,7 @@ public final class HealthMachine {
         boolean news =
                 known == null ? node.uid().isEmpty() : known.plus(SIGN_INTERVAL).isBefore(at);
         if (news) {
-            evaluation.emit(new HealthEvent.NodeGone(at));
+            evaluation.emit(new NodeStateChange.NodeGone(at));
         }
         // What was read late tells nothing about now.
         if (signal.metadata().age().compareTo(SilenceDetector.SILENT_AFTER) < 0) {
@@ -154,7 +154,7 @@ public final class HealthMachine {
 
     private static void presence(Evaluation evaluation, Presence next) {
         if (!next.equals(evaluation.state().node().presence())) {
-            evaluation.emit(new HealthEvent.PresenceChanged(next));
+            evaluation.emit(new NodeStateChange.PresenceChanged(next));
         }
     }
 
@@ -221,7 +221,7 @@ public final class HealthMachine {
     }
 
     private void changeRemediation(Evaluation evaluation, RemediationProgress next) {
-        evaluation.emit(new HealthEvent.RemediationChanged(next));
+        evaluation.emit(new NodeStateChange.RemediationChanged(next));
         List<String> devices = next.remediation().target().devices().stream()
                 .map(RemediatedDevice::uuid)
                 .toList();
@@ -241,7 +241,7 @@ public final class HealthMachine {
     private static void updateEpoch(Evaluation evaluation, long epoch) {
         NodeState.Boot known = evaluation.state().boot();
         if (epoch > known.epoch()) {
-            evaluation.emit(new HealthEvent.BootChanged(known.withEpoch(epoch)));
+            evaluation.emit(new NodeStateChange.BootChanged(known.withEpoch(epoch)));
         }
     }
 
@@ -252,7 +252,7 @@ public final class HealthMachine {
         if (!reporting.newMachine()) {
             faults(evaluation).countBoot();
         }
-        evaluation.emit(new HealthEvent.BootChanged(
+        evaluation.emit(new NodeStateChange.BootChanged(
                 new NodeState.Boot(reporting.id(), reporting.epoch(), evaluation.at(), gpus)));
         if (reporting.newMachine()) {
             faults(evaluation).beginMachine();
@@ -283,7 +283,7 @@ public final class HealthMachine {
             }
             case DevicesHeld held -> {
                 if (!held.holdings().equals(evaluation.state().acting().holdings())) {
-                    evaluation.emit(new HealthEvent.HoldingsChanged(held.holdings()));
+                    evaluation.emit(new NodeStateChange.HoldingsChanged(held.holdings()));
                 }
                 yield otherwise;
             }
@@ -311,16 +311,16 @@ public final class HealthMachine {
             if (node.placement().ready() && !observed.placement().ready()) {
                 presence(evaluation, node.presence().lost(evaluation.at()));
             }
-            evaluation.emit(new HealthEvent.PlacementChanged(observed.placement()));
+            evaluation.emit(new NodeStateChange.PlacementChanged(observed.placement()));
         }
         String known = node.uid();
         if (known.equals(observed.uid())) {
             if (node.goneSince() != null) {
-                evaluation.emit(new HealthEvent.NodeUidChanged(known));
+                evaluation.emit(new NodeStateChange.NodeUidChanged(known));
             }
             return otherwise;
         }
-        evaluation.emit(new HealthEvent.NodeUidChanged(observed.uid()));
+        evaluation.emit(new NodeStateChange.NodeUidChanged(observed.uid()));
         if (!known.isEmpty()) {
             // An override belongs to the Node object, a quarantine to the machine: the same one may register again.
             endOverride(evaluation);
@@ -334,7 +334,7 @@ public final class HealthMachine {
         if (deleted.uid().isEmpty() || !deleted.uid().equals(node.uid()) || node.goneSince() != null) {
             return otherwise;
         }
-        evaluation.emit(new HealthEvent.NodeGone(evaluation.at()));
+        evaluation.emit(new NodeStateChange.NodeGone(evaluation.at()));
         if (evaluation.state().override() == null) {
             return otherwise;
         }
@@ -345,29 +345,29 @@ public final class HealthMachine {
     private static DecisionContext arrived(Evaluation evaluation, DeviceArrived arrived) {
         Device device = arrived.device();
         if (evaluation.withinDeviceLimit(device.uuid())) {
-            evaluation.emit(new HealthEvent.HistoryChanged(device.uuid(), device.history()));
+            evaluation.emit(new NodeStateChange.HistoryChanged(device.uuid(), device.history()));
             if (device.health() instanceof DeviceHealth.Quarantined
                     || device.health() instanceof DeviceHealth.Retired) {
-                evaluation.emit(new HealthEvent.DeviceHealthChanged(device.uuid(), device.health()));
+                evaluation.emit(new NodeStateChange.DeviceHealthChanged(device.uuid(), device.health()));
             }
         }
         return DecisionContext.of("what is remembered of it follows the device from another node", "operator");
     }
 
     private static DecisionContext left(Evaluation evaluation, DeviceLeft left) {
-        evaluation.emit(new HealthEvent.DeviceForgotten(left.device()));
+        evaluation.emit(new NodeStateChange.DeviceForgotten(left.device()));
         return DecisionContext.of("the device is on another node", "operator");
     }
 
     private static void endOverride(Evaluation evaluation) {
         if (evaluation.state().override() != null) {
-            evaluation.emit(new HealthEvent.OverrideChanged(null));
+            evaluation.emit(new NodeStateChange.OverrideChanged(null));
         }
     }
 
     private static void endQuarantine(Evaluation evaluation) {
         if (evaluation.state().quarantine() != null) {
-            evaluation.emit(new HealthEvent.QuarantineChanged(null));
+            evaluation.emit(new NodeStateChange.QuarantineChanged(null));
         }
     }
 
@@ -381,7 +381,7 @@ public final class HealthMachine {
             return otherwise;
         }
         var override = new ManualOverride(evaluation.at(), removed.by(), removed.target());
-        evaluation.emit(new HealthEvent.OverrideChanged(override));
+        evaluation.emit(new NodeStateChange.OverrideChanged(override));
         return DecisionContext.of(removed.target() + " removed by " + removed.by(), "override");
     }
 }

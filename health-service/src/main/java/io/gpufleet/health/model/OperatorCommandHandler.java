@@ -91,16 +91,16 @@ public final class OperatorCommandHandler {
     private void node(CommandIssued command, DecisionContext context, String note) {
         switch (command.command()) {
             case QUARANTINE ->
-                evaluation.emit(new HealthEvent.QuarantineChanged(
+                evaluation.emit(new NodeStateChange.QuarantineChanged(
                         new Quarantine(evaluation.at(), note, command.metadata().eventId())));
-            case RELEASE -> evaluation.emit(new HealthEvent.QuarantineChanged(null));
+            case RELEASE -> evaluation.emit(new NodeStateChange.QuarantineChanged(null));
             case FORGET -> evaluation.recordUnchanged(context, "", Status.ACTED, "forget node");
             case BEGIN_MAINTENANCE -> {
-                evaluation.emit(new HealthEvent.MaintenanceChanged(new Maintenance(evaluation.at(), note)));
+                evaluation.emit(new NodeStateChange.MaintenanceChanged(new Maintenance(evaluation.at(), note)));
                 evaluation.recordUnchanged(context, "", Status.ACTED, "begin maintenance");
             }
             case END_MAINTENANCE -> {
-                evaluation.emit(new HealthEvent.MaintenanceChanged(null));
+                evaluation.emit(new NodeStateChange.MaintenanceChanged(null));
                 evaluation.recordUnchanged(context, "", Status.ACTED, "end maintenance");
             }
             case RETIRE, CLEAR, RESET_BRAKE, FREEZE, UNFREEZE -> {}
@@ -134,11 +134,11 @@ public final class OperatorCommandHandler {
                     boot.gpus().count() - 1,
                     boot.gpus().knownSince(),
                     boot.gpus().daemonForgot());
-            evaluation.emit(new HealthEvent.BootChanged(boot.with(gpus)));
+            evaluation.emit(new NodeStateChange.BootChanged(boot.with(gpus)));
         }
     }
 
     private void move(CommandIssued command, DeviceHealth after) {
-        evaluation.emit(new HealthEvent.DeviceHealthChanged(command.device(), after));
+        evaluation.emit(new NodeStateChange.DeviceHealthChanged(command.device(), after));
     }
 }

@@ -1,10 +1,10 @@
 package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Cause;
+import io.gpufleet.health.model.device.DesiredDeviceHealth;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
-import io.gpufleet.health.model.device.TargetHealth;
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.Episode;
@@ -40,9 +40,9 @@ final class PolicyEvaluator {
     }
 
     /** Target health of a device by its open faults, and by what its daemon offers. */
-    TargetHealth targetHealth(NodeState state, Device device) {
+    DesiredDeviceHealth targetHealth(NodeState state, Device device) {
         if (device.lost()) {
-            return new TargetHealth.Lost();
+            return new DesiredDeviceHealth.Lost();
         }
         Collection<Episode> open = device.episodes().values();
         List<Episode> withdrawing = open.stream()
@@ -50,19 +50,19 @@ final class PolicyEvaluator {
                 .filter(episode -> policy.rule(episode).faultClass().withdraws())
                 .toList();
         if (!withdrawing.isEmpty()) {
-            return new TargetHealth.Unhealthy(worst(withdrawing, device.history()));
+            return new DesiredDeviceHealth.Unhealthy(worst(withdrawing, device.history()));
         }
         if (state.missing(device)) {
-            return new TargetHealth.Lost();
+            return new DesiredDeviceHealth.Lost();
         }
         if (!open.isEmpty()) {
-            return new TargetHealth.Suspect(worst(open, device.history()));
+            return new DesiredDeviceHealth.Suspect(worst(open, device.history()));
         }
         if (state.offered(device)) {
-            return new TargetHealth.Healthy();
+            return new DesiredDeviceHealth.Healthy();
         }
         String reason = state.driverAway() ? FaultCode.of(FaultKind.DRIVER).reason() : WITHDRAWN_BY_NODE;
-        return new TargetHealth.Suspect(new Cause(reason, RecommendedAction.NONE));
+        return new DesiredDeviceHealth.Suspect(new Cause(reason, RecommendedAction.NONE));
     }
 
     /** True for a fault that no boot ends: of the hardware, or one that came back after every attempt. */

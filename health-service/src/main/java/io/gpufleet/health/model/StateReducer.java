@@ -23,47 +23,48 @@ public final class StateReducer {
     private StateReducer() {}
 
     /** The state after the event. */
-    public static NodeState apply(NodeState state, HealthEvent event) {
+    public static NodeState apply(NodeState state, NodeStateChange event) {
         return switch (event) {
-            case HealthEvent.BootChanged(NodeState.Boot boot) -> state.withBoot(boot);
-            case HealthEvent.NodeUidChanged(String uid) ->
+            case NodeStateChange.BootChanged(NodeState.Boot boot) -> state.withBoot(boot);
+            case NodeStateChange.NodeUidChanged(String uid) ->
                 state.withNode(state.node().withUid(uid));
-            case HealthEvent.NodeGone(Instant since) ->
+            case NodeStateChange.NodeGone(Instant since) ->
                 state.withNode(state.node().gone(since));
-            case HealthEvent.PlacementChanged(NodeReference.Placement placement) ->
+            case NodeStateChange.PlacementChanged(NodeReference.Placement placement) ->
                 state.withNode(state.node().with(placement));
-            case HealthEvent.PresenceChanged(Presence presence) ->
+            case NodeStateChange.PresenceChanged(Presence presence) ->
                 state.withNode(state.node().with(presence));
-            case HealthEvent.DrainChanged(DrainProgress progress) -> state.with(progress);
-            case HealthEvent.RemediationChanged(RemediationProgress progress) -> state.with(progress);
-            case HealthEvent.HoldingsChanged(Holdings holdings) -> state.with(holdings);
-            case HealthEvent.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) -> state.withHeldBack(heldBack);
-            case HealthEvent.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
+            case NodeStateChange.DrainChanged(DrainProgress progress) -> state.with(progress);
+            case NodeStateChange.RemediationChanged(RemediationProgress progress) -> state.with(progress);
+            case NodeStateChange.HoldingsChanged(Holdings holdings) -> state.with(holdings);
+            case NodeStateChange.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) ->
+                state.withHeldBack(heldBack);
+            case NodeStateChange.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(identity, listed, lost));
-            case HealthEvent.DeviceUnlearned(String uuid) -> updateDevice(state, uuid, Device::withoutLearning);
-            case HealthEvent.HealthReported(String uuid, boolean healthy) ->
+            case NodeStateChange.DeviceUnlearned(String uuid) -> updateDevice(state, uuid, Device::withoutLearning);
+            case NodeStateChange.HealthReported(String uuid, boolean healthy) ->
                 updateDevice(state, uuid, device -> device.withLocalHealth(healthy));
-            case HealthEvent.EpisodeUpdated(String uuid, Episode episode) ->
+            case NodeStateChange.EpisodeUpdated(String uuid, Episode episode) ->
                 updateEpisodes(state, uuid, open -> open.put(episode.code(), episode));
-            case HealthEvent.EpisodeEnded(String uuid, FaultCode code) ->
+            case NodeStateChange.EpisodeEnded(String uuid, FaultCode code) ->
                 updateEpisodes(state, uuid, open -> open.remove(code));
-            case HealthEvent.FaultSeen(String uuid, FaultCode code, List<Instant> times) ->
+            case NodeStateChange.FaultSeen(String uuid, FaultCode code, List<Instant> times) ->
                 updateFaults(state, uuid, faults -> faults.withSeen(code, times));
-            case HealthEvent.HistoryChanged(String uuid, RepairHistory history) ->
+            case NodeStateChange.HistoryChanged(String uuid, RepairHistory history) ->
                 updateFaults(state, uuid, faults -> faults.with(history));
-            case HealthEvent.FaultsForgotten(String uuid) -> updateFaults(state, uuid, Faults::forgotten);
-            case HealthEvent.DeviceHealthChanged(String uuid, DeviceHealth health) ->
+            case NodeStateChange.FaultsForgotten(String uuid) -> updateFaults(state, uuid, Faults::forgotten);
+            case NodeStateChange.DeviceHealthChanged(String uuid, DeviceHealth health) ->
                 updateDevice(state, uuid, device -> device.with(health));
-            case HealthEvent.DeviceForgotten(String uuid) -> {
+            case NodeStateChange.DeviceForgotten(String uuid) -> {
                 var devices = new TreeMap<>(state.devices());
                 devices.remove(uuid);
                 yield state.withDevices(devices);
             }
-            case HealthEvent.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
-            case HealthEvent.MaintenanceChanged(Maintenance maintenance) -> state.withMaintenance(maintenance);
-            case HealthEvent.OverrideChanged(ManualOverride override) -> state.withOverride(override);
-            case HealthEvent.NodeHealthChanged(NodeHealth health) -> state.withHealth(health);
-            case HealthEvent.VerdictReached(NodeState.Revisions revisions) -> state.with(revisions);
+            case NodeStateChange.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
+            case NodeStateChange.MaintenanceChanged(Maintenance maintenance) -> state.withMaintenance(maintenance);
+            case NodeStateChange.OverrideChanged(ManualOverride override) -> state.withOverride(override);
+            case NodeStateChange.NodeHealthChanged(NodeHealth health) -> state.withHealth(health);
+            case NodeStateChange.VerdictReached(NodeState.Revisions revisions) -> state.with(revisions);
         };
     }
 

@@ -21,7 +21,7 @@ class ReconcilerTest {
     private final CurrentLease lease = new CurrentLease();
     private final CatchUpStatus backlog = new CatchUpStatus();
     private final Reconciler reconciler = new Reconciler(
-            new NodePatchStep(
+            new NodeReconciler(
                     nodes, signals, lease, new ReconcileCounters(), Clock.systemUTC(), Duration.ofSeconds(10)),
             signals,
             lease,

@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.NullMarked;
 
-/** Runs {@link NodePatchStep} for one node after the other, where {@link Reconciler} runs it on threads and timers. */
+/** Runs {@link NodeReconciler} for one node after the other, where {@link Reconciler} runs it on threads and timers. */
 @NullMarked
 abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private static final int STEPS_AT_ONCE = 32;
@@ -26,7 +26,7 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private final SimulatedTime time;
     private final SimulatedApiServer.Client nodes;
     private final CurrentLease lease = new CurrentLease();
-    private final NodePatchStep step;
+    private final NodeReconciler step;
     private final Map<String, Verdict> verdicts = new TreeMap<>();
     private final java.util.SequencedSet<String> dirty = new LinkedHashSet<>();
     private final Map<String, Long> requeued = new TreeMap<>();
@@ -36,7 +36,7 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     SimulatedReconciler(SimulatedTime time, SimulatedApiServer.Client nodes, SignalSink signals, Clock clock) {
         this.time = time;
         this.nodes = nodes;
-        this.step = new NodePatchStep(nodes, signals, lease, new ReconcileCounters(), clock, OVERRIDE_CONFIRMATION);
+        this.step = new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), clock, OVERRIDE_CONFIRMATION);
     }
 
     @Override
@@ -100,12 +100,12 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
         }
     }
 
-    private void handle(String node, NodePatchStep.ReconcileResult result) {
+    private void handle(String node, NodeReconciler.ReconcileResult result) {
         switch (result) {
-            case NodePatchStep.ReconcileResult.Reconciled() -> failures.remove(node);
-            case NodePatchStep.ReconcileResult.RequeueAfter(Duration after) ->
+            case NodeReconciler.ReconcileResult.Reconciled() -> failures.remove(node);
+            case NodeReconciler.ReconcileResult.RequeueAfter(Duration after) ->
                 requeued.put(node, time.nanos() + after.toNanos());
-            case NodePatchStep.ReconcileResult.RetryAfter(Duration after) -> {
+            case NodeReconciler.ReconcileResult.RetryAfter(Duration after) -> {
                 failures.merge(node, 1, Integer::sum);
                 requeued.put(node, time.nanos() + after.toNanos());
             }

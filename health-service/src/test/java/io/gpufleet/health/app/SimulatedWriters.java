@@ -15,7 +15,7 @@ import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.proto.signal.v1.OverrideObserved;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.wire.Codec;
@@ -134,7 +134,7 @@ final class SimulatedWriters {
     private void write(Writer writer, String key, Topic topic, EventType type, Message payload) {
         var id = new EventId(writer.source.name(), writer.epoch, topic, writer.sequences.merge(topic, 1L, Long::sum));
         Instant now = broker.time().now();
-        ProducerRecord<byte[], byte[]> rec = RecordConverter.withByteKey(
+        ProducerRecord<byte[], byte[]> rec = RecordKeyConverter.withByteKey(
                 codec.encode(new Envelope(id, writer.source, type, "", key, new EventTime(now, now, 0), ""), payload));
         writer.sent.add(rec);
         append(rec);

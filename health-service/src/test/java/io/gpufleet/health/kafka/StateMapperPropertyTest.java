@@ -3,11 +3,11 @@ package io.gpufleet.health.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.gpufleet.health.model.HealthEvent;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.NodeStateChange;
 import io.gpufleet.health.model.RandomSignals;
 import io.gpufleet.health.model.StateReducer;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -71,7 +71,7 @@ class StateMapperPropertyTest {
                 List.of("event-1"));
         NodeState state = StateReducer.apply(
                 NodeState.unknown("node-1", NodeScenario.START),
-                new HealthEvent.RemediationChanged(new RemediationProgress(remediation, phase, at, "why")));
+                new NodeStateChange.RemediationChanged(new RemediationProgress(remediation, phase, at, "why")));
 
         assertThat(StateMapper.toModel("node-1", StateMapper.toWire(state))).isEqualTo(state);
     }

@@ -174,7 +174,7 @@ class FleetSimulationTest {
         PermittedActions allowance = usage.allowance(node.name, BudgetUsages.of(before), now);
         DecisionResult result = machine.decide(before, signal, now, allowance);
         NodeState replayed = before;
-        for (HealthEvent event : result.events()) {
+        for (NodeStateChange event : result.events()) {
             replayed = StateReducer.apply(replayed, event);
         }
         assertThat(replayed).as("a restart, after %s", signal).isEqualTo(result.state());

@@ -26,7 +26,7 @@ class HealthMachinePropertyTest {
         for (HealthSignal signal : RandomSignals.interleaved(RandomSignals.of(tale), order)) {
             DecisionResult conclusion = machine.decide(state, signal, NOW);
             NodeState replayed = state;
-            for (HealthEvent event : conclusion.events()) {
+            for (NodeStateChange event : conclusion.events()) {
                 replayed = StateReducer.apply(replayed, event);
             }
             assertThat(replayed).isEqualTo(conclusion.state());

@@ -10,10 +10,10 @@ import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import java.time.Duration;
 import java.time.Instant;
@@ -172,7 +172,7 @@ public final class NodeScenario {
     }
 
     /** A fault is observed, about which the daemon decided so. */
-    public NodeScenario fault(String uuid, FaultCode code, Withdrawal withdrawal) {
+    public NodeScenario fault(String uuid, FaultCode code, DaemonWithdrawal withdrawal) {
         var report = new FaultReport(RecoveryAction.NONE, withdrawal, "");
         return handle(new HealthSignal.FaultObserved(
                 nextMetadata(),

@@ -3,9 +3,9 @@ package io.gpufleet.health.model;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
+import io.gpufleet.health.model.fault.DaemonWithdrawal.Rule;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.Withdrawal;
-import io.gpufleet.health.model.fault.Withdrawal.Rule;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ class OneJudgementTest {
 
     @Test
     void benignXidThatTheNodeSettingsEnforceWithdraws() {
-        scenario.fault("gpu-0", FaultCode.xid(13), new Withdrawal(true, Rule.NODE_SETTINGS));
+        scenario.fault("gpu-0", FaultCode.xid(13), new DaemonWithdrawal(true, Rule.NODE_SETTINGS));
 
         assertThat(scenario.verdict().withdrawn()).hasSize(1);
         assertThat(scenario.lastDecisions().getFirst().rule()).isEqualTo("test/xid-13/node-settings");
@@ -24,7 +24,7 @@ class OneJudgementTest {
 
     @Test
     void severeXidThatTheNodeSettingsIgnoreWithdrawsNothing() {
-        scenario.fault("gpu-0", FaultCode.xid(79), new Withdrawal(false, Rule.NODE_SETTINGS));
+        scenario.fault("gpu-0", FaultCode.xid(79), new DaemonWithdrawal(false, Rule.NODE_SETTINGS));
 
         assertThat(scenario.verdict().withdrawn()).isEmpty();
         assertThat(scenario.verdict().trusted()).isTrue();
@@ -33,8 +33,8 @@ class OneJudgementTest {
 
     @Test
     void subcodeDecidesInBothDirections() {
-        scenario.fault("gpu-0", FaultCode.xid(48), new Withdrawal(false, Rule.SUBCODE))
-                .fault("gpu-1", FaultCode.xid(63), new Withdrawal(true, Rule.SUBCODE));
+        scenario.fault("gpu-0", FaultCode.xid(48), new DaemonWithdrawal(false, Rule.SUBCODE))
+                .fault("gpu-1", FaultCode.xid(63), new DaemonWithdrawal(true, Rule.SUBCODE));
 
         assertThat(scenario.verdict().withdrawn())
                 .extracting(Verdict.DeviceVerdict::uuid)
@@ -43,15 +43,15 @@ class OneJudgementTest {
 
     @Test
     void policyMayBeStricterThanTheKindOfTheFault() {
-        scenario.fault("gpu-0", FaultCode.xid(74), new Withdrawal(false, Rule.KIND));
+        scenario.fault("gpu-0", FaultCode.xid(74), new DaemonWithdrawal(false, Rule.KIND));
 
         assertThat(scenario.verdict().trusted()).isFalse();
     }
 
     @Test
     void settingsThatChangeWhileTheFaultIsOpenAreFollowed() {
-        scenario.fault("gpu-0", FaultCode.xid(48), new Withdrawal(true, Rule.KIND))
-                .fault("gpu-0", FaultCode.xid(48), new Withdrawal(false, Rule.NODE_SETTINGS));
+        scenario.fault("gpu-0", FaultCode.xid(48), new DaemonWithdrawal(true, Rule.KIND))
+                .fault("gpu-0", FaultCode.xid(48), new DaemonWithdrawal(false, Rule.NODE_SETTINGS));
 
         assertThat(scenario.verdict().withdrawn()).isEmpty();
     }

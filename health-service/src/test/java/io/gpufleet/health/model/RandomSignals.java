@@ -5,11 +5,11 @@ import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.OpenFault;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
-import io.gpufleet.health.model.fault.Withdrawal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -130,8 +130,8 @@ public final class RandomSignals {
     }
 
     private HealthSignal.ReportedFault reported(String gpu, FaultCode code) {
-        var rules = Withdrawal.Rule.values();
-        var withdrawal = new Withdrawal(random.nextInt(3) == 0, rules[random.nextInt(rules.length)]);
+        var rules = DaemonWithdrawal.Rule.values();
+        var withdrawal = new DaemonWithdrawal(random.nextInt(3) == 0, rules[random.nextInt(rules.length)]);
         RecoveryAction action = code.kind() == FaultKind.RECOVERY_ACTION
                 ? RecoveryAction.values()[code.number()]
                 : ACTIONS[random.nextInt(ACTIONS.length)];

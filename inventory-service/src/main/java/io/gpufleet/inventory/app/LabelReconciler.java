@@ -205,7 +205,7 @@ public final class LabelReconciler implements NodeListener {
     private void applied(NodeState view, NodeObject before, NodeObject updated, ReconcileState state) {
         state.failures = 0;
         replace(updated);
-        NodeEvent.ofInstaller(before, updated).ifPresent(event -> writer.recordEvent(updated, event));
+        KubernetesNodeEvent.ofInstaller(before, updated).ifPresent(event -> writer.recordEvent(updated, event));
         LOG.atInfo()
                 .addKeyValue("node", updated.name())
                 .addKeyValue("conflicts", state.conflicts.keySet())

@@ -35,7 +35,7 @@ final class LeasedNodeWriter implements NodeWriter {
     }
 
     @Override
-    public void recordEvent(NodeObject node, NodeEvent event) {
+    public void recordEvent(NodeObject node, KubernetesNodeEvent event) {
         var _ = whileLeading(
                 () -> {
                     writer.recordEvent(node, event);

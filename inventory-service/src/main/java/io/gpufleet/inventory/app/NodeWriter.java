@@ -13,7 +13,7 @@ public interface NodeWriter {
     PatchResult patchTaints(NodeObject observed, TaintPlan plan);
 
     /** Records a Kubernetes Event about the Node; one that cannot be written is dropped. */
-    void recordEvent(NodeObject node, NodeEvent event);
+    void recordEvent(NodeObject node, KubernetesNodeEvent event);
 
     /** Result of a patch of taints. */
     sealed interface PatchResult {

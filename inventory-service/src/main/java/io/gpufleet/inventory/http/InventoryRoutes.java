@@ -5,7 +5,7 @@ import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.OpenApiDocument;
-import io.gpufleet.kit.web.PodAccess;
+import io.gpufleet.kit.web.PodListPermissions;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
 import io.gpufleet.kit.web.ReadAccess;
@@ -82,21 +82,21 @@ public final class InventoryRoutes {
         return Optional.of(new JsonObject().put("items", inventoryJson.models(view.summary())));
     }
 
-    private Optional<JsonObject> node(String name, PodAccess reader) {
+    private Optional<JsonObject> node(String name, PodListPermissions reader) {
         return view.fleet()
                 .node(name)
                 .filter(node -> node.announcement() != null)
                 .map(node -> inventoryJson.node(node, holder -> reader.sees(holder.namespace())));
     }
 
-    private Optional<JsonObject> device(String uuid, PodAccess reader) {
+    private Optional<JsonObject> device(String uuid, PodListPermissions reader) {
         return view.fleet()
                 .device(uuid)
                 .map(location -> inventoryJson.device(location, holder -> reader.sees(holder.namespace())));
     }
 
     private void nodes(RoutingContext context) {
-        PodAccess reader = reader(context);
+        PodListPermissions reader = reader(context);
         PageParameters.ofNodes(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
                     var page = parameters
@@ -111,7 +111,7 @@ public final class InventoryRoutes {
     }
 
     private void devices(RoutingContext context) {
-        PodAccess reader = reader(context);
+        PodListPermissions reader = reader(context);
         PageParameters.ofDevices(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
                     var page = parameters.query().devices(view.indexed(), parameters.after(), parameters.size());
@@ -124,7 +124,8 @@ public final class InventoryRoutes {
     }
 
     /** A filter by a namespace that the user may not see would tell where its pods run. */
-    private void page(RoutingContext context, PodAccess reader, PageParameters parameters, Supplier<String> json) {
+    private void page(
+            RoutingContext context, PodListPermissions reader, PageParameters parameters, Supplier<String> json) {
         String namespace = parameters.query().namespace();
         respond(
                 context,
@@ -132,8 +133,8 @@ public final class InventoryRoutes {
                 () -> namespace.isEmpty() || reader.sees(namespace) ? Optional.of(json.get()) : Optional.empty());
     }
 
-    private PodAccess reader(RoutingContext context) {
-        return PodAccess.of(context, authorizer);
+    private PodListPermissions reader(RoutingContext context) {
+        return PodListPermissions.of(context, authorizer);
     }
 
     private static String parameter(RoutingContext context, String name) {

@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpufleet.inventory.app.NodeEvent;
+import io.gpufleet.inventory.app.KubernetesNodeEvent;
 import io.gpufleet.inventory.app.NodeObject;
 import io.gpufleet.inventory.app.NodeWriter;
 import io.gpufleet.inventory.model.label.LabelSet;
@@ -75,7 +75,7 @@ public final class KubernetesNodeWriter implements NodeWriter {
     }
 
     @Override
-    public void recordEvent(NodeObject node, NodeEvent event) {
+    public void recordEvent(NodeObject node, KubernetesNodeEvent event) {
         try {
             client.resource(NodeEventMapper.toKubernetes(node, event, clock.instant()))
                     .create();

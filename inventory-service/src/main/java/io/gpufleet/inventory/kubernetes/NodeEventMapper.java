@@ -2,7 +2,7 @@ package io.gpufleet.inventory.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.gpufleet.inventory.app.NodeEvent;
+import io.gpufleet.inventory.app.KubernetesNodeEvent;
 import io.gpufleet.inventory.app.NodeObject;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -14,7 +14,7 @@ final class NodeEventMapper {
 
     private NodeEventMapper() {}
 
-    static Event toKubernetes(NodeObject node, NodeEvent event, Instant now) {
+    static Event toKubernetes(NodeObject node, KubernetesNodeEvent event, Instant now) {
         String time = now.truncatedTo(ChronoUnit.SECONDS).toString();
         return new EventBuilder()
                 .withNewMetadata()

@@ -88,7 +88,7 @@ class KubernetesActorTest {
         }
 
         @Override
-        public void recordEvent(NodeObject node, NodeEvent event) {
+        public void recordEvent(NodeObject node, KubernetesNodeEvent event) {
             throw new AssertionError("no driver is installed");
         }
     }

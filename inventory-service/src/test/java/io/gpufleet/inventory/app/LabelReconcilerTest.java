@@ -47,7 +47,7 @@ class LabelReconcilerTest {
         private Map<String, String> own = Map.of();
         private Map<String, String> annotations = Map.of();
         private NodeTaints taints = NodeTaints.NONE;
-        private final List<NodeEvent> events = new ArrayList<>();
+        private final List<KubernetesNodeEvent> events = new ArrayList<>();
         private final List<String> patched = new ArrayList<>();
         private final Deque<String> patchFailures = new ArrayDeque<>();
 
@@ -82,7 +82,7 @@ class LabelReconcilerTest {
         }
 
         @Override
-        public synchronized void recordEvent(NodeObject node, NodeEvent event) {
+        public synchronized void recordEvent(NodeObject node, KubernetesNodeEvent event) {
             events.add(event);
         }
 
@@ -188,8 +188,8 @@ class LabelReconcilerTest {
         assertThat(api.object().owned().annotations()).containsValue("failed: no headers; next attempt in 60 s");
         assertThat(api.events)
                 .containsExactly(
-                        new NodeEvent(false, "DriverDownloading", "downloading driver 580"),
-                        new NodeEvent(true, "DriverFailed", "failed: no headers; next attempt in 30 s"));
+                        new KubernetesNodeEvent(false, "DriverDownloading", "downloading driver 580"),
+                        new KubernetesNodeEvent(true, "DriverFailed", "failed: no headers; next attempt in 30 s"));
 
         setNode(installing("n1", ""));
         assertThat(api.object().labels()).isEmpty();
@@ -347,7 +347,7 @@ class LabelReconcilerTest {
             }
 
             @Override
-            public void recordEvent(NodeObject node, NodeEvent event) {
+            public void recordEvent(NodeObject node, KubernetesNodeEvent event) {
                 api.recordEvent(node, event);
             }
         };

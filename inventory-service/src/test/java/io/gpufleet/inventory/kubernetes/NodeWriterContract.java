@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.gpufleet.inventory.app.NodeEvent;
+import io.gpufleet.inventory.app.KubernetesNodeEvent;
 import io.gpufleet.inventory.app.NodeListener;
 import io.gpufleet.inventory.app.NodeObject;
 import io.gpufleet.inventory.app.NodeWriter.ApplyResult;
@@ -105,7 +105,7 @@ abstract class NodeWriterContract {
 
     @Test
     void recordedEventIsAboutTheNode() {
-        writer().recordEvent(currentNode(), new NodeEvent(true, "DriverFailed", "failed: no headers"));
+        writer().recordEvent(currentNode(), new KubernetesNodeEvent(true, "DriverFailed", "failed: no headers"));
 
         assertThat(client().v1().events().inNamespace("default").list().getItems())
                 .filteredOn(event -> event.getInvolvedObject().getName().equals(name))

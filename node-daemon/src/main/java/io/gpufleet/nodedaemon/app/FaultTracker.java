@@ -18,8 +18,8 @@ import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import io.gpufleet.nodedaemon.model.fault.OpenFaults;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
+import io.gpufleet.nodedaemon.model.fault.rules.FaultRuleResult;
 import io.gpufleet.nodedaemon.model.fault.rules.PollHistory;
-import io.gpufleet.nodedaemon.model.fault.rules.RuleResult;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.util.ArrayList;
@@ -126,7 +126,7 @@ final class FaultTracker {
                 boolean firstScan = energy.putIfAbsent(uuid, new Reading.Unavailable<>("not polled")) == null;
                 yield firstScan
                                 && PollHistory.memory(known.gpu().memoryBytes())
-                                        instanceof RuleResult.Firing(String message)
+                                        instanceof FaultRuleResult.Firing(String message)
                         ? observeUnlessActive(new FaultKey(uuid, MEMORY), message, context)
                         : List.of();
             }
@@ -275,10 +275,10 @@ final class FaultTracker {
         judged.results().forEach((kind, result) -> {
             var key = new FaultKey(sample.gpuUuid(), new FaultCode.WithoutCode(kind));
             switch (result) {
-                case RuleResult.Occurred(String message) -> seen.addAll(observe(polled(key, message), context));
-                case RuleResult.Firing(String message) -> seen.addAll(observeUnlessActive(key, message, context));
-                case RuleResult.Inactive(String proof) -> health = health.causeResolved(key, proof, context.now());
-                case RuleResult.Inconclusive _, RuleResult.NoData _ -> {}
+                case FaultRuleResult.Occurred(String message) -> seen.addAll(observe(polled(key, message), context));
+                case FaultRuleResult.Firing(String message) -> seen.addAll(observeUnlessActive(key, message, context));
+                case FaultRuleResult.Inactive(String proof) -> health = health.causeResolved(key, proof, context.now());
+                case FaultRuleResult.Inconclusive _, FaultRuleResult.NoData _ -> {}
             }
         });
         return seen;

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * @param options values by name; empty text for options without a value
  */
 public record CommandLine(
-        Command command, boolean commandGiven, boolean help, String operand, Map<String, String> options) {
+        DaemonCommand command, boolean commandGiven, boolean help, String operand, Map<String, String> options) {
     private static final List<String> HELP = List.of("--help", "-h", "help");
 
     public CommandLine {
@@ -33,7 +33,7 @@ public record CommandLine(
         var remaining = new ArrayDeque<>(Arrays.asList(arguments));
         boolean help = remaining.removeIf(HELP::contains);
         boolean given = !remaining.isEmpty() && !remaining.element().startsWith("-");
-        Command command = given ? command(remaining.remove()) : Command.RUN;
+        DaemonCommand command = given ? command(remaining.remove()) : DaemonCommand.RUN;
         var options = new TreeMap<String, String>();
         var operands = new ArrayDeque<String>();
         while (!remaining.isEmpty()) {
@@ -50,18 +50,20 @@ public record CommandLine(
         return new CommandLine(command, given, help, operands.isEmpty() ? "" : operands.element(), options);
     }
 
-    private static Command command(String name) {
-        return Command.of(name).orElseThrow(() -> {
-            List<String> names =
-                    Arrays.stream(Command.values()).map(Command::commandName).toList();
+    private static DaemonCommand command(String name) {
+        return DaemonCommand.of(name).orElseThrow(() -> {
+            List<String> names = Arrays.stream(DaemonCommand.values())
+                    .map(DaemonCommand::commandName)
+                    .toList();
             return new ConfigurationException("'" + name + "' is not a command; did you mean "
                     + ClosestMatch.of(name, names) + "? 'node-daemon --help' lists all");
         });
     }
 
-    private static void option(Command command, String argument, Deque<String> rest, Map<String, String> options) {
+    private static void option(
+            DaemonCommand command, String argument, Deque<String> rest, Map<String, String> options) {
         String[] parts = argument.split("=", 2);
-        Command.CommandOption option = command.options().stream()
+        DaemonCommand.CommandOption option = command.options().stream()
                 .filter(each -> each.name().equals(parts[0]))
                 .findFirst()
                 .orElseThrow(() -> unknownOption(command, parts[0]));
@@ -79,15 +81,15 @@ public record CommandLine(
                         new ConfigurationException(option.name() + " requires a value: " + option.description())));
     }
 
-    private static ConfigurationException unknownOption(Command command, String name) {
+    private static ConfigurationException unknownOption(DaemonCommand command, String name) {
         List<String> names = Stream.concat(
-                        command.options().stream().map(Command.CommandOption::name), Stream.of("--help"))
+                        command.options().stream().map(DaemonCommand.CommandOption::name), Stream.of("--help"))
                 .toList();
         return new ConfigurationException(name + " is not an option of " + command.commandName() + "; did you mean "
                 + ClosestMatch.of(name, names) + "? 'node-daemon " + command.commandName() + " --help' lists all");
     }
 
-    private static void checkOperands(Command command, Deque<String> operands) {
+    private static void checkOperands(DaemonCommand command, Deque<String> operands) {
         int expected = command.operand().isEmpty() ? 0 : 1;
         if (operands.size() > expected) {
             throw new ConfigurationException("'" + operands.getLast() + "' is an unexpected argument of "

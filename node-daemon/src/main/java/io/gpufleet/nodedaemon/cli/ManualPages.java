@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The texts of the manual pages. Options of commands are in {@link Command}, settings in {@link DaemonConfig}. */
+/** The texts of the manual pages. Options of commands are in {@link DaemonCommand}, settings in {@link DaemonConfig}. */
 final class ManualPages {
     private static final Set<String> DEVICE_SETTINGS = Set.of(
             "GPUFLEET_DEVICES",
@@ -50,7 +50,7 @@ final class ManualPages {
 
     private ManualPages() {}
 
-    static ManualPage of(Command command) {
+    static ManualPage of(DaemonCommand command) {
         return switch (command) {
             case RUN -> run();
             case PROBE -> probe();
@@ -67,7 +67,7 @@ final class ManualPages {
                 List.of(
                         "Device plugin, health monitor, metrics exporter and event source of one Kubernetes node with GPUs. It"
                                 + " is configured by its environment. The default command is run."),
-                Arrays.stream(Command.values())
+                Arrays.stream(DaemonCommand.values())
                         .map(command -> new ManualItem(
                                 command.commandName(), of(command).summary()))
                         .toList(),
@@ -136,7 +136,7 @@ final class ManualPages {
                 List.of("Needs neither Kafka nor a kubelet. A dash is an unavailable reading; the reasons are below the"
                         + " tables. JSON has every reading, an unavailable one with its reason."),
                 List.of(),
-                options(Command.PROBE),
+                options(DaemonCommand.PROBE),
                 deviceSettings(),
                 List.of(new ManualSection(
                         "EXIT STATUS",
@@ -158,7 +158,7 @@ final class ManualPages {
                         "WARN is a problem that limits the daemon now or soon. FAIL prevents GPUs from being offered or events"
                                 + " from being sent. Every WARN and FAIL has a remedy."),
                 List.of(),
-                options(Command.DOCTOR),
+                options(DaemonCommand.DOCTOR),
                 DaemonConfig.SETTINGS,
                 List.of(new ManualSection(
                         "EXIT STATUS",
@@ -178,7 +178,7 @@ final class ManualPages {
                                 + " that ends in .gz is compressed. GPUFLEET_DEVICES=recording:FILE replays it and stays in its"
                                 + " last state, recording:FILE:loop restarts at its end."),
                 List.of(),
-                options(Command.RECORD),
+                options(DaemonCommand.RECORD),
                 deviceSettings(),
                 List.of(
                         new ManualSection(
@@ -194,7 +194,7 @@ final class ManualPages {
                                         "a recording to attach to a bug report")))));
     }
 
-    private static List<ManualItem> options(Command command) {
+    private static List<ManualItem> options(DaemonCommand command) {
         return Stream.concat(
                         command.options().stream()
                                 .map(option -> new ManualItem(

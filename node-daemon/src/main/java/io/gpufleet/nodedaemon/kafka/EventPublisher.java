@@ -5,7 +5,7 @@ import io.gpufleet.nodedaemon.app.NodeFact;
 import io.gpufleet.nodedaemon.kafka.outbox.Outbox;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxDisk;
 import io.gpufleet.nodedaemon.kafka.outbox.OutboxEntry;
-import io.gpufleet.nodedaemon.kafka.outbox.OutboxFlusher;
+import io.gpufleet.nodedaemon.kafka.outbox.PeriodicOutboxSync;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
@@ -55,7 +55,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private final BrokerResolution resolution;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
-    private final OutboxFlusher flusher;
+    private final PeriodicOutboxSync flusher;
     private @Nullable ProducerConnection connection;
     private int generation;
     private boolean connecting;
@@ -99,7 +99,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         this.backlog = outbox.hasUnread();
         this.retryNanos = now.get().nanos();
         this.thread = Thread.ofPlatform().name("event-publisher").daemon(true).start(this::run);
-        this.flusher = new OutboxFlusher(outbox);
+        this.flusher = new PeriodicOutboxSync(outbox);
     }
 
     @Override

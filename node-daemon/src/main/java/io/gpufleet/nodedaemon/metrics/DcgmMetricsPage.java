@@ -1,8 +1,8 @@
 package io.gpufleet.nodedaemon.metrics;
 
 import io.gpufleet.nodedaemon.app.NodeSnapshot;
-import io.gpufleet.nodedaemon.app.counters.FaultCounters;
-import io.gpufleet.nodedaemon.app.counters.FaultCounters.GpuFaultCounts;
+import io.gpufleet.nodedaemon.app.counters.GpuFaultCounters;
+import io.gpufleet.nodedaemon.app.counters.GpuFaultCounters.GpuFaultCounts;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
@@ -39,7 +39,7 @@ public final class DcgmMetricsPage {
     private final List<OpenFault> openFaults;
     private final PrometheusTextWriter writer;
 
-    private DcgmMetricsPage(NodeSnapshot snapshot, FaultCounters faultCounts, String hostname, long nanos) {
+    private DcgmMetricsPage(NodeSnapshot snapshot, GpuFaultCounters faultCounts, String hostname, long nanos) {
         var vitals = new HashMap<String, GpuSample>();
         if (!isStale(snapshot, nanos)) {
             snapshot.samples().forEach(its -> vitals.put(its.gpuUuid(), its));
@@ -66,7 +66,7 @@ public final class DcgmMetricsPage {
     }
 
     /** Renders the page; does not block. */
-    public static String render(NodeSnapshot snapshot, FaultCounters faultCounts, String hostname, long nanos) {
+    public static String render(NodeSnapshot snapshot, GpuFaultCounters faultCounts, String hostname, long nanos) {
         return new DcgmMetricsPage(snapshot, faultCounts, hostname, nanos).text();
     }
 
@@ -137,7 +137,7 @@ public final class DcgmMetricsPage {
     }
 
     private static String window() {
-        return ",window_size_in_ms=\"" + FaultCounters.WINDOW.toMillis() + '"';
+        return ",window_size_in_ms=\"" + GpuFaultCounters.WINDOW.toMillis() + '"';
     }
 
     private void clockEvents() {

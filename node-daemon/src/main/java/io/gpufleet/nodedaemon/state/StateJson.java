@@ -10,7 +10,7 @@ import io.gpufleet.nodedaemon.model.fault.FaultNames;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
-import io.gpufleet.nodedaemon.model.fault.Withdrawal;
+import io.gpufleet.nodedaemon.model.fault.WithdrawalDecision;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -102,9 +102,9 @@ final class StateJson {
                         json.getString("message"),
                         origins),
                 new Reading.Unavailable<>("not polled since"),
-                new Withdrawal(
+                new WithdrawalDecision(
                         json.getBoolean("withdraws"),
-                        Withdrawal.Rule.valueOf(json.getString("rule", Withdrawal.Rule.KIND.name()))),
+                        WithdrawalDecision.Rule.valueOf(json.getString("rule", WithdrawalDecision.Rule.KIND.name()))),
                 gone.isEmpty() ? new FaultCauseState.Unmonitored() : new FaultCauseState.Resolved(0, gone));
     }
 

@@ -17,7 +17,7 @@ class CommandLineTest {
     void noCommandMeansRun() {
         CommandLine line = CommandLine.parse();
 
-        assertThat(line.command()).isEqualTo(Command.RUN);
+        assertThat(line.command()).isEqualTo(DaemonCommand.RUN);
         assertThat(line.help()).isFalse();
     }
 
@@ -25,7 +25,7 @@ class CommandLineTest {
     void optionsMayFollowTheCommandAnywhereAndTakeTheirValueBothWays() {
         CommandLine line = CommandLine.parse("record", "--for", "30s", "gpus.jsonl", "--every=1s", "--anonymous");
 
-        assertThat(line.command()).isEqualTo(Command.RECORD);
+        assertThat(line.command()).isEqualTo(DaemonCommand.RECORD);
         assertThat(line.operand()).isEqualTo("gpus.jsonl");
         assertThat(line.value("--for", "10m")).isEqualTo("30s");
         assertThat(line.value("--every", "5s")).isEqualTo("1s");
@@ -53,8 +53,8 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Command.class)
-    void eachCommandHasAPageWithItsOptionsAndExitStatus(Command command) {
+    @EnumSource(DaemonCommand.class)
+    void eachCommandHasAPageWithItsOptionsAndExitStatus(DaemonCommand command) {
         String page = ManualRenderer.page(CommandLine.parse(command.commandName(), "--help"));
 
         assertThat(page)
@@ -71,7 +71,7 @@ class CommandLineTest {
 
         assertThat(page)
                 .containsSubsequence("\nCOMMANDS\n", "\nENVIRONMENT\n", "\nFILES\n", "\nEXIT STATUS\n", "\nEXAMPLES\n");
-        for (Command command : Command.values()) {
+        for (DaemonCommand command : DaemonCommand.values()) {
             assertThat(page).contains("\n    " + command.commandName() + " ");
         }
         for (Setting setting : DaemonConfig.SETTINGS) {

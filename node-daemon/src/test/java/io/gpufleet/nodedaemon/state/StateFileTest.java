@@ -18,7 +18,7 @@ import io.gpufleet.nodedaemon.model.fault.FaultNames;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import io.gpufleet.nodedaemon.model.fault.Observations;
 import io.gpufleet.nodedaemon.model.fault.OpenFault;
-import io.gpufleet.nodedaemon.model.fault.Withdrawal;
+import io.gpufleet.nodedaemon.model.fault.WithdrawalDecision;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.vertx.core.json.JsonObject;
@@ -53,7 +53,7 @@ class StateFileTest {
                 Observations.restored(
                         second(1).wall(), 3, "line \"with\" quotes", Set.of(FaultOrigin.NVML_EVENT, FaultOrigin.POLL)),
                 new Reading.Unavailable<>("not polled since"),
-                new Withdrawal(true, Withdrawal.Rule.SUBCODE),
+                new WithdrawalDecision(true, WithdrawalDecision.Rule.SUBCODE),
                 new FaultCauseState.Unmonitored());
     }
 

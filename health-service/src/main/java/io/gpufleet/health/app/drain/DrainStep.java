@@ -9,8 +9,8 @@ import io.gpufleet.health.model.drain.DrainPlan;
 import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.DrainProgress.Phase;
 import io.gpufleet.health.model.drain.DrainSettings;
+import io.gpufleet.health.model.drain.PodDrainAction;
 import io.gpufleet.health.model.drain.PodOnNode;
-import io.gpufleet.health.model.drain.PodStep;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -115,7 +115,7 @@ public final class DrainStep {
             }
             return Optional.of(MAX_BACKOFF);
         }
-        boolean asks = plan.steps().stream().anyMatch(PodStep.AskForJob.class::isInstance);
+        boolean asks = plan.steps().stream().anyMatch(PodDrainAction.AskForJob.class::isInstance);
         if (asks && !begin(state, plan.jobsToAskFor(), current, now)) {
             return Optional.of(AGAIN);
         }
@@ -123,7 +123,7 @@ public final class DrainStep {
             return Optional.of(AGAIN);
         }
         Duration next = AGAIN;
-        for (PodStep step : plan.steps()) {
+        for (PodDrainAction step : plan.steps()) {
             next = shorter(next, perform(step, now));
         }
         if (!asks) {
@@ -154,16 +154,16 @@ public final class DrainStep {
                 "begins: " + state.drainOrder().text());
     }
 
-    private Duration perform(PodStep step, Instant now) {
+    private Duration perform(PodDrainAction step, Instant now) {
         return switch (step) {
-            case PodStep.Leave _, PodStep.AskForJob _ -> AGAIN;
-            case PodStep.Wait(PodOnNode _, Instant until) -> until(until, now);
-            case PodStep.Notify(PodOnNode pod, Instant at) -> {
+            case PodDrainAction.Leave _, PodDrainAction.AskForJob _ -> AGAIN;
+            case PodDrainAction.Wait(PodOnNode _, Instant until) -> until(until, now);
+            case PodDrainAction.Notify(PodOnNode pod, Instant at) -> {
                 log(pod, pods.giveNotice(pod, at, "evicted at " + at + ": the GPU or its node is out of service"));
                 yield until(at, now);
             }
-            case PodStep.Evict(PodOnNode pod) -> evict(pod, now);
-            case PodStep.Delete(PodOnNode pod) -> {
+            case PodDrainAction.Evict(PodOnNode pod) -> evict(pod, now);
+            case PodDrainAction.Delete(PodOnNode pod) -> {
                 log(pod, pods.delete(pod));
                 yield AGAIN;
             }

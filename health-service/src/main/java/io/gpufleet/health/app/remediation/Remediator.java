@@ -12,12 +12,12 @@ import java.util.Collection;
 
 /** Asks executors for what committed states recommend, beside the writer. */
 public final class Remediator implements AutoCloseable {
-    private final RemediationStep step;
+    private final RemediationReconciler step;
     private final RemediationAdmission admission;
     private final NodeStepRunner runner;
 
     /** Does nothing before {@link #begin}, and nothing about a node before its backlog is read. */
-    public Remediator(RemediationStep step, RemediationAdmission admission, CatchUpStatus backlog) {
+    public Remediator(RemediationReconciler step, RemediationAdmission admission, CatchUpStatus backlog) {
         this.step = step;
         this.admission = admission;
         this.runner = new NodeStepRunner("remediation", backlog, step::run);

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
 public final class FleetUsage {
     private DisruptionBudgets protection;
-    private final Map<String, BudgetUsage> nodes = new HashMap<>();
+    private final Map<String, NodeBudgetShare> nodes = new HashMap<>();
     private final Map<String, Sum> sums = new HashMap<>();
     private final Deque<Taint> taints = new ArrayDeque<>();
 
@@ -28,7 +28,7 @@ public final class FleetUsage {
         private int devices;
         private int devicesOut;
 
-        private void add(BudgetUsage node, int sign) {
+        private void add(NodeBudgetShare node, int sign) {
             nodes += sign * node.counted();
             out += sign * node.out();
             devices += sign * node.devices();
@@ -57,17 +57,17 @@ public final class FleetUsage {
     }
 
     /** The node is as this footprint says. */
-    public void put(String node, BudgetUsage footprint) {
-        BudgetUsage before = nodes.put(node, footprint);
+    public void put(String node, NodeBudgetShare footprint) {
+        NodeBudgetShare before = nodes.put(node, footprint);
         if (!footprint.equals(before)) {
-            add(Optional.ofNullable(before).orElse(BudgetUsage.NONE), -1);
+            add(Optional.ofNullable(before).orElse(NodeBudgetShare.NONE), -1);
             add(footprint, 1);
         }
     }
 
     /** The node is gone. */
     public void remove(String node) {
-        add(Optional.ofNullable(nodes.remove(node)).orElse(BudgetUsage.NONE), -1);
+        add(Optional.ofNullable(nodes.remove(node)).orElse(NodeBudgetShare.NONE), -1);
     }
 
     /** The policy tainted a node. */
@@ -85,7 +85,7 @@ public final class FleetUsage {
         taints.clear();
     }
 
-    private void add(BudgetUsage footprint, int sign) {
+    private void add(NodeBudgetShare footprint, int sign) {
         scopes(footprint.labels())
                 .forEach(scope ->
                         sums.computeIfAbsent(scope.name(), _ -> new Sum()).add(footprint, sign));
@@ -104,7 +104,7 @@ public final class FleetUsage {
     }
 
     /** What may be done to a node now. */
-    public PermittedActions allowance(String node, BudgetUsage footprint, Instant now) {
+    public PermittedActions allowance(String node, NodeBudgetShare footprint, Instant now) {
         put(node, footprint);
         while (!taints.isEmpty()
                 && !now.isBefore(taints.getFirst().at().plus(protection.brake().within()))) {
@@ -114,9 +114,9 @@ public final class FleetUsage {
     }
 
     private final class NodeAllowance implements PermittedActions {
-        private final BudgetUsage node;
+        private final NodeBudgetShare node;
 
-        private NodeAllowance(BudgetUsage node) {
+        private NodeAllowance(NodeBudgetShare node) {
             this.node = node;
         }
 

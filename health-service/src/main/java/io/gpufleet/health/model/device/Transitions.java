@@ -15,43 +15,45 @@ public final class Transitions {
     private Transitions() {}
 
     /** One transition towards the target; the same object when none is due now. */
-    public static DeviceHealth next(DeviceHealth from, TargetHealth target, Duration dwell, Instant at) {
+    public static DeviceHealth next(DeviceHealth from, DesiredDeviceHealth target, Duration dwell, Instant at) {
         return switch (from) {
             case Healthy healthy ->
                 switch (target) {
-                    case TargetHealth.Healthy() -> healthy;
-                    case TargetHealth.Suspect(Cause cause) -> healthy.toSuspect(cause, at);
-                    case TargetHealth.Unhealthy(Cause cause) -> healthy.toUnhealthy(cause, at);
-                    case TargetHealth.Lost() -> healthy.toLost(at);
+                    case DesiredDeviceHealth.Healthy() -> healthy;
+                    case DesiredDeviceHealth.Suspect(Cause cause) -> healthy.toSuspect(cause, at);
+                    case DesiredDeviceHealth.Unhealthy(Cause cause) -> healthy.toUnhealthy(cause, at);
+                    case DesiredDeviceHealth.Lost() -> healthy.toLost(at);
                 };
             case Suspect suspect ->
                 switch (target) {
-                    case TargetHealth.Healthy() -> suspect.toHealthy(at);
-                    case TargetHealth.Suspect(Cause cause) ->
+                    case DesiredDeviceHealth.Healthy() -> suspect.toHealthy(at);
+                    case DesiredDeviceHealth.Suspect(Cause cause) ->
                         cause.equals(suspect.cause()) ? suspect : suspect.withCause(cause);
-                    case TargetHealth.Unhealthy(Cause cause) -> suspect.toUnhealthy(cause, at);
-                    case TargetHealth.Lost() -> suspect.toLost(at);
+                    case DesiredDeviceHealth.Unhealthy(Cause cause) -> suspect.toUnhealthy(cause, at);
+                    case DesiredDeviceHealth.Lost() -> suspect.toLost(at);
                 };
             case Unhealthy unhealthy ->
                 switch (target) {
-                    case TargetHealth.Healthy _, TargetHealth.Suspect _ -> unhealthy.toRecovering(at);
-                    case TargetHealth.Unhealthy(Cause cause) ->
+                    case DesiredDeviceHealth.Healthy _, DesiredDeviceHealth.Suspect _ -> unhealthy.toRecovering(at);
+                    case DesiredDeviceHealth.Unhealthy(Cause cause) ->
                         cause.equals(unhealthy.cause()) ? unhealthy : unhealthy.withCause(cause);
-                    case TargetHealth.Lost() -> unhealthy.toLost(at);
+                    case DesiredDeviceHealth.Lost() -> unhealthy.toLost(at);
                 };
             case Recovering recovering ->
                 switch (target) {
-                    case TargetHealth.Healthy _, TargetHealth.Suspect _ ->
+                    case DesiredDeviceHealth.Healthy _, DesiredDeviceHealth.Suspect _ ->
                         !dwell.isZero() && at.isBefore(recovering.since().plus(dwell))
                                 ? recovering
                                 : recovering.toHealthy(at);
-                    case TargetHealth.Unhealthy(Cause cause) -> recovering.toUnhealthy(cause, at);
-                    case TargetHealth.Lost() -> recovering.toLost(at);
+                    case DesiredDeviceHealth.Unhealthy(Cause cause) -> recovering.toUnhealthy(cause, at);
+                    case DesiredDeviceHealth.Lost() -> recovering.toLost(at);
                 };
             case Lost lost ->
                 switch (target) {
-                    case TargetHealth.Healthy _, TargetHealth.Suspect _, TargetHealth.Unhealthy _ -> lost.toFound(at);
-                    case TargetHealth.Lost() -> lost;
+                    case DesiredDeviceHealth.Healthy _,
+                            DesiredDeviceHealth.Suspect _,
+                            DesiredDeviceHealth.Unhealthy _ -> lost.toFound(at);
+                    case DesiredDeviceHealth.Lost() -> lost;
                 };
             case Quarantined quarantined -> quarantined;
             case Retired retired -> retired;

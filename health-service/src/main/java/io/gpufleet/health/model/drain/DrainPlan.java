@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * @param steps one for each of these pods
  * @param holdersKnown false while it is not known who holds the devices, so that nobody is evicted
  */
-public record DrainPlan(List<PodStep> steps, boolean holdersKnown) {
+public record DrainPlan(List<PodDrainAction> steps, boolean holdersKnown) {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
 
     /** Copies the list. */
@@ -54,51 +54,55 @@ public record DrainPlan(List<PodStep> steps, boolean holdersKnown) {
         };
     }
 
-    private static PodStep step(PodOnNode pod, DrainProgress progress, DrainSettings settings, Instant now) {
+    private static PodDrainAction step(PodOnNode pod, DrainProgress progress, DrainSettings settings, Instant now) {
         if (pod.kind() == Kind.DAEMON_SET) {
-            return new PodStep.Leave(pod, "a DaemonSet keeps it here");
+            return new PodDrainAction.Leave(pod, "a DaemonSet keeps it here");
         }
         if (pod.kind() == Kind.MIRROR) {
-            return new PodStep.Leave(pod, "the kubelet keeps it here");
+            return new PodDrainAction.Leave(pod, "the kubelet keeps it here");
         }
         if (!settings.mayEvictFrom(pod.name().namespace())) {
-            return new PodStep.Leave(pod, "its namespace is excluded");
+            return new PodDrainAction.Leave(pod, "its namespace is excluded");
         }
         if (pod.phase() == Phase.ENDING) {
-            return new PodStep.Wait(pod, now.plus(LOOK_AGAIN));
+            return new PodDrainAction.Wait(pod, now.plus(LOOK_AGAIN));
         }
         if (!progress.active() || (!pod.job().isEmpty() && !progress.jobs().contains(pod.job()))) {
-            return new PodStep.AskForJob(pod);
+            return new PodDrainAction.AskForJob(pod);
         }
         return evict(pod, progress, settings, now);
     }
 
-    private static PodStep evict(PodOnNode pod, DrainProgress progress, DrainSettings settings, Instant now) {
+    private static PodDrainAction evict(PodOnNode pod, DrainProgress progress, DrainSettings settings, Instant now) {
         if (pod.eviction().isEmpty()) {
-            return new PodStep.Notify(pod, now.plus(settings.times().notice()));
+            return new PodDrainAction.Notify(pod, now.plus(settings.times().notice()));
         }
         Instant at = pod.eviction().get();
         // A notice that promises more than the policy grants, as one of a person, does not hold a drain up.
         Instant latest = now.plus(settings.times().notice());
         if (now.isBefore(at) && !latest.isBefore(at)) {
-            return new PodStep.Wait(pod, at);
+            return new PodDrainAction.Wait(pod, at);
         }
         boolean late = !now.isBefore(progress.since().plus(settings.times().deadline()));
-        return late && settings.onDeadline() == OnDeadline.DELETE ? new PodStep.Delete(pod) : new PodStep.Evict(pod);
+        return late && settings.onDeadline() == OnDeadline.DELETE
+                ? new PodDrainAction.Delete(pod)
+                : new PodDrainAction.Evict(pod);
     }
 
     /** Jobs of which a pod would have to leave and that are not allowed to lose one here yet. */
     public Set<String> jobsToAskFor() {
         return steps.stream()
-                .filter(PodStep.AskForJob.class::isInstance)
+                .filter(PodDrainAction.AskForJob.class::isInstance)
                 .map(step -> step.pod().job())
                 .filter(job -> !job.isEmpty())
                 .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Pods that still have to leave. */
-    public List<PodStep> remaining() {
-        return steps.stream().filter(step -> !(step instanceof PodStep.Leave)).toList();
+    public List<PodDrainAction> remaining() {
+        return steps.stream()
+                .filter(step -> !(step instanceof PodDrainAction.Leave))
+                .toList();
     }
 
     /** True when nobody has to leave any more. */

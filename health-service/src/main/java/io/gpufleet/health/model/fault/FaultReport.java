@@ -7,9 +7,9 @@ package io.gpufleet.health.model.fault;
  * @param withdrawal what the daemon did about it
  * @param subcode error that the kernel's line names, for example {@code NETIR_LINK_EVT}; empty for most faults
  */
-public record FaultReport(RecoveryAction action, Withdrawal withdrawal, String subcode) {
+public record FaultReport(RecoveryAction action, DaemonWithdrawal withdrawal, String subcode) {
     /** A report with nothing but the recovery action. */
     public static FaultReport of(RecoveryAction action) {
-        return new FaultReport(action, Withdrawal.UNKNOWN, "");
+        return new FaultReport(action, DaemonWithdrawal.UNKNOWN, "");
     }
 }

@@ -1,8 +1,8 @@
 package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.drain.DrainMode;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.RecommendedAction;
-import io.gpufleet.health.model.fault.Withdrawal;
 import java.util.Locale;
 
 /**
@@ -32,7 +32,7 @@ public record FaultRule(
     }
 
     /** The rule for a fault about which the daemon decided so; the decision records by what it differs from this one. */
-    FaultRule agreedWith(Withdrawal withdrawal) {
+    FaultRule agreedWith(DaemonWithdrawal withdrawal) {
         String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
             return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing, drain);

@@ -3,8 +3,8 @@ package io.gpufleet.health.model.replay;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -33,7 +33,7 @@ public final class PolicyComparison {
             HealthMachine first,
             HealthMachine second,
             DisruptionBudgets budgets,
-            Map<String, BudgetUsage> fleet,
+            Map<String, NodeBudgetShare> fleet,
             Consumer<Difference> differences) {
         this.first = new ReplayedNodes(first, new ReplayBudgets(budgets, fleet));
         this.second = new ReplayedNodes(second, new ReplayBudgets(budgets, fleet));

@@ -2,10 +2,10 @@ package io.gpufleet.health.model.replay;
 
 import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.NodeState;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.budget.PermittedActions;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,7 +20,7 @@ import java.util.SequencedSet;
  */
 final class ReplayBudgets {
     private final DisruptionBudgets budgets;
-    private final Map<String, BudgetUsage> fleet;
+    private final Map<String, NodeBudgetShare> fleet;
     private final FleetUsage usage;
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
@@ -33,12 +33,12 @@ final class ReplayBudgets {
      *
      * @param fleet what each node of today adds, by its name
      */
-    ReplayBudgets(DisruptionBudgets budgets, Map<String, BudgetUsage> fleet) {
+    ReplayBudgets(DisruptionBudgets budgets, Map<String, NodeBudgetShare> fleet) {
         this.budgets = budgets;
         this.fleet = fleet;
         this.usage = new FleetUsage(budgets);
         fleet.forEach((node, today) ->
-                usage.put(node, new BudgetUsage(today.labels(), today.counted(), 0, today.devices(), 0)));
+                usage.put(node, new NodeBudgetShare(today.labels(), today.counted(), 0, today.devices(), 0)));
     }
 
     PermittedActions allowance(NodeState state, Instant now) {
@@ -48,8 +48,8 @@ final class ReplayBudgets {
     /** A decision was taken: what it took out is out, and what returned makes room for others. */
     void decided(NodeState before, NodeState after, Instant now) {
         String node = after.node().name();
-        BudgetUsage then = usage(before);
-        BudgetUsage next = usage(after);
+        NodeBudgetShare then = usage(before);
+        NodeBudgetShare next = usage(after);
         usage.put(node, next);
         room |= next.out() < then.out() || next.devicesOut() < then.devicesOut();
         if (after.tainted() && !before.tainted() && after.quarantine() == null) {
@@ -79,11 +79,11 @@ final class ReplayBudgets {
     }
 
     /** Of the replayed state; what was not observed or announced since the beginning is as it is today. */
-    private BudgetUsage usage(NodeState state) {
-        BudgetUsage replayed = BudgetUsages.of(state);
-        BudgetUsage today = fleet.getOrDefault(state.node().name(), BudgetUsage.NONE);
+    private NodeBudgetShare usage(NodeState state) {
+        NodeBudgetShare replayed = BudgetUsages.of(state);
+        NodeBudgetShare today = fleet.getOrDefault(state.node().name(), NodeBudgetShare.NONE);
         boolean observed = replayed.counted() > 0;
-        return new BudgetUsage(
+        return new NodeBudgetShare(
                 observed ? replayed.labels() : today.labels(),
                 Math.max(replayed.counted(), today.counted()),
                 replayed.out(),

@@ -66,7 +66,7 @@ final class RemediationHarness {
     RemediationProgress run() {
         var reports = new ArrayList<HealthSignal>();
         InstantSource time = node::now;
-        var step = new RemediationStep(
+        var step = new RemediationReconciler(
                         objects,
                         (_, remediation, phase, message) -> append(
                                 reports,

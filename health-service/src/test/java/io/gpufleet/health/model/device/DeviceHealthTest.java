@@ -37,11 +37,11 @@ class DeviceHealthTest {
             new Quarantined(AT, "ada: because"),
             new Retired(AT, "ada: because"),
             new Lost(AT));
-    private static final List<TargetHealth> TARGETS = List.of(
-            new TargetHealth.Healthy(),
-            new TargetHealth.Suspect(OTHER),
-            new TargetHealth.Unhealthy(OTHER),
-            new TargetHealth.Lost());
+    private static final List<DesiredDeviceHealth> TARGETS = List.of(
+            new DesiredDeviceHealth.Healthy(),
+            new DesiredDeviceHealth.Suspect(OTHER),
+            new DesiredDeviceHealth.Unhealthy(OTHER),
+            new DesiredDeviceHealth.Lost());
 
     @Test
     void everyLegalTransitionIsMadeAndNoOther() {

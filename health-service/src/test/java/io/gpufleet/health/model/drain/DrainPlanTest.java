@@ -36,7 +36,7 @@ class DrainPlanTest {
         return new DrainProgress(DrainProgress.Phase.ACTIVE, since, since, List.of(jobs), "");
     }
 
-    private static List<PodStep> steps(DrainOrder order, Holdings holdings, PodOnNode... pods) {
+    private static List<PodDrainAction> steps(DrainOrder order, Holdings holdings, PodOnNode... pods) {
         return DrainPlan.of(order, begun(NOW), holdings, List.of(pods), settings(OnDeadline.WAIT), NOW)
                 .steps();
     }
@@ -69,7 +69,7 @@ class DrainPlanTest {
         var system = new PodOnNode(new PodName("kube-system", "dns", "u1"), "", Kind.OTHER, Phase.LIVE, true, null);
         var excluded = new PodOnNode(new PodName("team-prod", "api", "u2"), "", Kind.OTHER, Phase.LIVE, true, null);
 
-        List<PodStep> steps = steps(
+        List<PodDrainAction> steps = steps(
                 REBOOT,
                 Holdings.UNKNOWN,
                 TestPods.of(gpuPod("agent"), Kind.DAEMON_SET),
@@ -77,18 +77,18 @@ class DrainPlanTest {
                 system,
                 excluded);
 
-        assertThat(steps).hasSize(4).hasOnlyElementsOfType(PodStep.Leave.class);
+        assertThat(steps).hasSize(4).hasOnlyElementsOfType(PodDrainAction.Leave.class);
     }
 
     @Test
     void aPodThatEndedConcernsNobodyAndOneThatEndsIsAwaited() {
-        List<PodStep> steps = steps(
+        List<PodDrainAction> steps = steps(
                 REBOOT,
                 Holdings.UNKNOWN,
                 TestPods.of(gpuPod("done"), Phase.ENDED),
                 TestPods.of(gpuPod("ending"), Phase.ENDING));
 
-        assertThat(steps).singleElement().isInstanceOf(PodStep.Wait.class);
+        assertThat(steps).singleElement().isInstanceOf(PodDrainAction.Wait.class);
     }
 
     @Test
@@ -96,18 +96,18 @@ class DrainPlanTest {
         PodOnNode pod = gpuPod("a");
         Instant at = NOW.plus(Duration.ofMinutes(5));
 
-        assertThat(steps(REBOOT, Holdings.UNKNOWN, pod)).containsExactly(new PodStep.Notify(pod, at));
+        assertThat(steps(REBOOT, Holdings.UNKNOWN, pod)).containsExactly(new PodDrainAction.Notify(pod, at));
         assertThat(steps(REBOOT, Holdings.UNKNOWN, noticed(pod, at)))
-                .containsExactly(new PodStep.Wait(noticed(pod, at), at));
+                .containsExactly(new PodDrainAction.Wait(noticed(pod, at), at));
         assertThat(steps(REBOOT, Holdings.UNKNOWN, noticed(pod, NOW)))
-                .containsExactly(new PodStep.Evict(noticed(pod, NOW)));
+                .containsExactly(new PodDrainAction.Evict(noticed(pod, NOW)));
     }
 
     @Test
     void aNoticeBeyondTheGrantedTimeHoldsNothingUp() {
         PodOnNode pod = noticed(gpuPod("a"), NOW.plus(Duration.ofDays(1)));
 
-        assertThat(steps(REBOOT, Holdings.UNKNOWN, pod)).containsExactly(new PodStep.Evict(pod));
+        assertThat(steps(REBOOT, Holdings.UNKNOWN, pod)).containsExactly(new PodDrainAction.Evict(pod));
     }
 
     @Test
@@ -117,10 +117,10 @@ class DrainPlanTest {
 
         assertThat(DrainPlan.of(REBOOT, begun(NOW), Holdings.UNKNOWN, List.of(pod), settings(OnDeadline.WAIT), late)
                         .steps())
-                .containsExactly(new PodStep.Evict(pod));
+                .containsExactly(new PodDrainAction.Evict(pod));
         assertThat(DrainPlan.of(REBOOT, begun(NOW), Holdings.UNKNOWN, List.of(pod), settings(OnDeadline.DELETE), late)
                         .steps())
-                .containsExactly(new PodStep.Delete(pod));
+                .containsExactly(new PodDrainAction.Delete(pod));
     }
 
     @Test
@@ -133,7 +133,7 @@ class DrainPlanTest {
                 REBOOT, begun(NOW, "team/Job/train"), Holdings.UNKNOWN, List.of(pod), settings(OnDeadline.WAIT), NOW);
 
         assertThat(before.jobsToAskFor()).containsExactly("team/Job/train");
-        assertThat(after.steps()).hasOnlyElementsOfType(PodStep.Notify.class);
+        assertThat(after.steps()).hasOnlyElementsOfType(PodDrainAction.Notify.class);
     }
 
     @Test

@@ -7,9 +7,9 @@ import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.PermittedActions;
+import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
-import io.gpufleet.health.model.fault.Withdrawal;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A daemon reports a fault, then what it offers: the Node is patched once for both, and once when both end. */
 class OneFaultOnePatchTest {
-    private static final Withdrawal WITHDRAWN = new Withdrawal(true, Withdrawal.Rule.KIND);
+    private static final DaemonWithdrawal WITHDRAWN = new DaemonWithdrawal(true, DaemonWithdrawal.Rule.KIND);
     private static final FaultCode OFF_THE_BUS = FaultCode.xid(79);
     private static final FaultCode CONTAINED = FaultCode.xid(63);
     private static final PermittedActions OBSERVE = new PermittedActions() {
@@ -94,7 +94,7 @@ class OneFaultOnePatchTest {
     @Test
     void driverThatGoesIsOnePatchAndItsReturnAnother() {
         FaultCode driver = FaultCode.of(FaultKind.DRIVER);
-        scenario.fault("", driver, new Withdrawal(false, Withdrawal.Rule.KIND));
+        scenario.fault("", driver, new DaemonWithdrawal(false, DaemonWithdrawal.Rule.KIND));
         then();
         scenario.offered("gpu-0", false);
         then();

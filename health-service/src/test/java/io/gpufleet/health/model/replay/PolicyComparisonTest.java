@@ -12,11 +12,11 @@ import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.NodeScenario;
-import io.gpufleet.health.model.budget.BudgetUsage;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Limit;
 import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.budget.Pool;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.fault.FaultCode;
@@ -64,7 +64,7 @@ class PolicyComparisonTest {
                 StormBrake.NONE);
         var fleet = IntStream.rangeClosed(1, 10)
                 .boxed()
-                .collect(Collectors.toMap(number -> "node-" + number, _ -> new BudgetUsage(Map.of(), 1, 0, 8, 0)));
+                .collect(Collectors.toMap(number -> "node-" + number, _ -> new NodeBudgetShare(Map.of(), 1, 0, 8, 0)));
         return new PolicyComparison(machine(first), machine(second), budgets, fleet, differences::add);
     }
 

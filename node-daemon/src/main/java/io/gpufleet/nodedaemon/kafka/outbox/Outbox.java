@@ -23,8 +23,8 @@ public final class Outbox implements AutoCloseable {
     private final long epoch;
     private final String bootId;
     private final long maxBytes;
-    private final OutboxQueue facts;
-    private final OutboxQueue telemetry;
+    private final OutboxSegmentQueue facts;
+    private final OutboxSegmentQueue telemetry;
     private final Map<Topic, Long> sequences = new EnumMap<>(Topic.class);
     private final EventLosses losses = new EventLosses();
     private long lost;
@@ -50,8 +50,8 @@ public final class Outbox implements AutoCloseable {
         this.bootId = bootId;
         this.maxBytes = maxBytes;
         long segmentBytes = Math.clamp(maxBytes / 16, 4 * 1024, 4 * 1024 * 1024);
-        this.facts = new OutboxQueue(disk, directory.resolve("facts"), segmentBytes);
-        this.telemetry = new OutboxQueue(disk, directory.resolve("telemetry"), segmentBytes);
+        this.facts = new OutboxSegmentQueue(disk, directory.resolve("facts"), segmentBytes);
+        this.telemetry = new OutboxSegmentQueue(disk, directory.resolve("telemetry"), segmentBytes);
     }
 
     /** Appends an event with the next sequence of its topic. Does not throw when the disk fails. */
@@ -86,7 +86,7 @@ public final class Outbox implements AutoCloseable {
         while (bytes() > maxBytes && dropOldestSegment()) {
             // until it fits
         }
-        for (OutboxQueue queue : List.of(telemetry, facts)) {
+        for (OutboxSegmentQueue queue : List.of(telemetry, facts)) {
             // Dropping a segment helps only if the disk is full; with any other disk failure it would be lost as well.
             if (queue.isMemoryFull() && queue.isDiskFull() && dropOldestSegment()) {
                 queue.flush();
@@ -144,7 +144,7 @@ public final class Outbox implements AutoCloseable {
         return next;
     }
 
-    private static OutgoingEvent outgoing(QueueName queue, OutboxQueue.QueuedRecord item) {
+    private static OutgoingEvent outgoing(QueueName queue, OutboxSegmentQueue.QueuedRecord item) {
         try {
             return new OutgoingEvent(queue, Optional.of(OutboxEntry.decode(item.record())), item.after());
         } catch (IllegalArgumentException ofAnotherVersion) {

@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon.kafka.outbox;
 import java.util.Comparator;
 
 /**
- * A position in an {@link OutboxQueue}. Positions in memory come after all positions on disk.
+ * A position in an {@link OutboxSegmentQueue}. Positions in memory come after all positions on disk.
  *
  * @param segment segment number; {@link Long#MAX_VALUE} for records in memory
  * @param offset byte offset in the segment, or number of the record in memory

@@ -25,16 +25,17 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
     }
 
     /** Decides about a device with this fault; the subcode's repair need outweighs the XID, and the node's settings both. */
-    public Withdrawal decide(FaultCode fault, XidSubcode subcode) {
-        return new Withdrawal(withdraws(fault, subcode), rule(fault, subcode));
+    public WithdrawalDecision decide(FaultCode fault, XidSubcode subcode) {
+        return new WithdrawalDecision(withdraws(fault, subcode), rule(fault, subcode));
     }
 
-    private Withdrawal.Rule rule(FaultCode fault, XidSubcode subcode) {
+    private WithdrawalDecision.Rule rule(FaultCode fault, XidSubcode subcode) {
         return switch (fault) {
-            case FaultCode.Xid(int code) when overrides.concern(code) -> Withdrawal.Rule.NODE_SETTINGS;
-            case FaultCode.Xid _ when subcode.need() != XidSubcode.RepairNeed.UNSPECIFIED -> Withdrawal.Rule.SUBCODE;
-            case FaultCode.RecoveryRequested _ -> Withdrawal.Rule.RECOVERY_ACTION;
-            case FaultCode.Xid _, FaultCode.Sxid _, FaultCode.WithoutCode _ -> Withdrawal.Rule.KIND;
+            case FaultCode.Xid(int code) when overrides.concern(code) -> WithdrawalDecision.Rule.NODE_SETTINGS;
+            case FaultCode.Xid _
+            when subcode.need() != XidSubcode.RepairNeed.UNSPECIFIED -> WithdrawalDecision.Rule.SUBCODE;
+            case FaultCode.RecoveryRequested _ -> WithdrawalDecision.Rule.RECOVERY_ACTION;
+            case FaultCode.Xid _, FaultCode.Sxid _, FaultCode.WithoutCode _ -> WithdrawalDecision.Rule.KIND;
         };
     }
 

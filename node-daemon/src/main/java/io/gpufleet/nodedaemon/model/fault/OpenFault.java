@@ -21,7 +21,7 @@ public record OpenFault(
         Subject subject,
         Observations observations,
         Reading<RecoveryAction> recoveryAction,
-        Withdrawal withdrawal,
+        WithdrawalDecision withdrawal,
         FaultCauseState state) {
     /**
      * The affected part of the GPU, as it was when the fault was last observed.
@@ -128,7 +128,7 @@ public record OpenFault(
                 : with(new Subject(subject.migUuid(), subject.model(), energyMillijoules, subject.subcode()));
     }
 
-    OpenFault with(Withdrawal decided) {
+    OpenFault with(WithdrawalDecision decided) {
         return new OpenFault(key, subject, observations, recoveryAction, decided, state);
     }
 

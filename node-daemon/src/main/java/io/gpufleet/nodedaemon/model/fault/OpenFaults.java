@@ -113,7 +113,8 @@ public final class OpenFaults {
 
     /** More details may withdraw a device, but never bring one back. */
     private OpenFault reevaluated(OpenFault fault) {
-        Withdrawal decided = policy.decide(fault.key().fault(), fault.subject().subcode());
+        WithdrawalDecision decided =
+                policy.decide(fault.key().fault(), fault.subject().subcode());
         return fault.with(fault.withdrawal().mergedWith(decided));
     }
 

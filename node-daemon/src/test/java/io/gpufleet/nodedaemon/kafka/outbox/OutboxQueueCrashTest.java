@@ -36,9 +36,9 @@ class OutboxQueueCrashTest {
         return number;
     }
 
-    private static List<Integer> readAll(OutboxQueue queue) {
+    private static List<Integer> readAll(OutboxSegmentQueue queue) {
         var read = new ArrayList<Integer>();
-        for (Optional<OutboxQueue.QueuedRecord> item = queue.next(); item.isPresent(); item = queue.next()) {
+        for (Optional<OutboxSegmentQueue.QueuedRecord> item = queue.next(); item.isPresent(); item = queue.next()) {
             read.add(number(item.get().record()));
         }
         return read;
@@ -49,13 +49,13 @@ class OutboxQueueCrashTest {
         private final FaultyDisk disk = new FaultyDisk();
         private final Path directory;
         private final Random random;
-        private final Deque<OutboxQueue.QueuedRecord> inFlight = new ArrayDeque<>();
+        private final Deque<OutboxSegmentQueue.QueuedRecord> inFlight = new ArrayDeque<>();
         private List<Integer> history = new ArrayList<>();
         private final Set<Integer> firstOfAStart = new HashSet<>();
         private int acked;
         private int durable;
         private int appended;
-        private OutboxQueue queue;
+        private OutboxSegmentQueue queue;
 
         QueueUnderTest(Path directory, long seed) {
             this.directory = directory;
@@ -63,9 +63,9 @@ class OutboxQueueCrashTest {
             this.queue = open();
         }
 
-        private OutboxQueue open() {
+        private OutboxSegmentQueue open() {
             firstOfAStart.add(appended);
-            return new OutboxQueue(disk, directory, 90);
+            return new OutboxSegmentQueue(disk, directory, 90);
         }
 
         void act() throws IOException {
@@ -77,7 +77,7 @@ class OutboxQueueCrashTest {
                 case 4, 5 -> queue.next().ifPresent(inFlight::add);
                 case 6 -> {
                     if (!inFlight.isEmpty()) {
-                        OutboxQueue.QueuedRecord item = inFlight.remove();
+                        OutboxSegmentQueue.QueuedRecord item = inFlight.remove();
                         assertThat(number(item.record())).isEqualTo(history.get(acked));
                         queue.acknowledge(item.after());
                         acked++;
@@ -147,7 +147,7 @@ class OutboxQueueCrashTest {
 
     private List<Path> filled() throws IOException {
         Path original = Files.createDirectory(directory.resolve("original"));
-        try (var queue = new OutboxQueue(OutboxDisk.REAL, original, 60)) {
+        try (var queue = new OutboxSegmentQueue(OutboxDisk.REAL, original, 60)) {
             for (int i = 0; i < 12; i++) {
                 queue.append(record(i));
             }
@@ -157,12 +157,12 @@ class OutboxQueueCrashTest {
         }
     }
 
-    private OutboxQueue copyWith(List<Path> files, Path changed, byte[] content) throws IOException {
+    private OutboxSegmentQueue copyWith(List<Path> files, Path changed, byte[] content) throws IOException {
         Path copy = Files.createTempDirectory(directory, "copy");
         for (Path file : files) {
             Files.write(copy.resolve(file.getFileName()), file.equals(changed) ? content : Files.readAllBytes(file));
         }
-        return new OutboxQueue(OutboxDisk.REAL, copy, 60);
+        return new OutboxSegmentQueue(OutboxDisk.REAL, copy, 60);
     }
 
     @Test
@@ -172,7 +172,7 @@ class OutboxQueueCrashTest {
             byte[] content = Files.readAllBytes(file);
             int count = -1;
             for (int length = 0; length <= content.length; length++) {
-                try (OutboxQueue queue = copyWith(files, file, java.util.Arrays.copyOf(content, length))) {
+                try (OutboxSegmentQueue queue = copyWith(files, file, java.util.Arrays.copyOf(content, length))) {
                     // Then whole records are read, in order, and never fewer from a longer file
                     List<Integer> left = readAll(queue);
                     assertThat(left).isSorted().hasSizeGreaterThanOrEqualTo(count);
@@ -195,7 +195,7 @@ class OutboxQueueCrashTest {
             for (int index = 0; index < content.length; index++) {
                 byte[] broken = content.clone();
                 broken[index] ^= (byte) (1 << index % 8);
-                try (OutboxQueue queue = copyWith(files, file, broken)) {
+                try (OutboxSegmentQueue queue = copyWith(files, file, broken)) {
                     List<Integer> left = readAll(queue);
                     var missing = new ArrayList<Integer>();
                     for (int i = 0; i < 12; i++) {

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.protobuf.Message;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.ProjectionSpec;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.RecordSize;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.AppliedSequencesField;
@@ -101,7 +101,7 @@ final class BatchEncoder<S> {
     private ProducerRecord<byte[], byte[]> record(Encoded encoded) {
         return switch (encoded.output()) {
             case Outbound.Event event -> {
-                var rec = RecordConverter.withByteKey(sequencer.next(event, encoded.value()));
+                var rec = RecordKeyConverter.withByteKey(sequencer.next(event, encoded.value()));
                 if (encoded.state()) {
                     rec.headers().add(Changelog.VERSION_HEADER, version);
                 }
@@ -129,7 +129,7 @@ final class BatchEncoder<S> {
 
     /** A record of the engine itself, on the changelog. */
     ProducerRecord<byte[], byte[]> own(EventType type, String key, Message payload, Instant now) {
-        return RecordConverter.withByteKey(
+        return RecordKeyConverter.withByteKey(
                 sequencer.next(Outbound.Event.of(parts.spec().changelog(), type, key, payload, now)));
     }
 
@@ -139,7 +139,7 @@ final class BatchEncoder<S> {
     }
 
     private ProducerRecord<byte[], byte[]> tombstone(Topic topic, String key) {
-        return RecordConverter.withByteKey(parts.codec().tombstone(topic, key));
+        return RecordKeyConverter.withByteKey(parts.codec().tombstone(topic, key));
     }
 
     private static ProducerRecord<byte[], byte[]> measured(ProducerRecord<byte[], byte[]> rec, Topic topic) {

@@ -3,7 +3,7 @@ package io.gpufleet.runtime.engine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Message;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.DecodedRecord;
@@ -63,7 +63,7 @@ final class ChangelogDecoder<S> {
     private Entry<S> decode(ConsumerRecord<byte[], byte[]> rec) {
         try {
             checkVersion(rec);
-            return entry(parts.codec().decodeState(RecordConverter.withTextKey(rec)));
+            return entry(parts.codec().decodeState(RecordKeyConverter.withTextKey(rec)));
         } catch (RuntimeException unreadable) {
             return new Entry.Unreadable<>("own changelog " + rec.topic() + " partition " + rec.partition() + " offset "
                     + rec.offset() + " key '" + key(rec) + "' cannot be read (" + unreadable.getMessage()

@@ -4,7 +4,7 @@ import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.record.InputDecoder;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;
@@ -77,7 +77,7 @@ final class FoldWarmUp<S> {
                 envelope.eventTime(),
                 envelope.traceparent());
         ProducerRecord<byte[], byte[]> rec =
-                RecordConverter.withByteKey(parts.codec().encode(ours, sample.payload()));
+                RecordKeyConverter.withByteKey(parts.codec().encode(ours, sample.payload()));
         return new ConsumerRecord<>(
                 rec.topic(),
                 0,

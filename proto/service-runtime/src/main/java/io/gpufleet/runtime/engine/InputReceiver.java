@@ -5,7 +5,7 @@ import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.InputOffsets;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.DedupeResult;
 import io.gpufleet.runtime.sequence.StaleWriters;
@@ -86,7 +86,7 @@ final class InputReceiver<S> {
             replay(rec, topic, origin.get(), now, batch);
             return;
         }
-        String key = RecordConverter.withTextKey(rec).key();
+        String key = RecordKeyConverter.withTextKey(rec).key();
         if (key == null || key.isEmpty()) {
             throw new IllegalArgumentException("key is missing or empty");
         }
@@ -108,7 +108,7 @@ final class InputReceiver<S> {
             batch.count.duplicates.incrementAndGet();
             return;
         }
-        switch (parts.codec().decode(RecordConverter.appendedAt(rec, origin.appendedAt()))) {
+        switch (parts.codec().decode(RecordKeyConverter.appendedAt(rec, origin.appendedAt()))) {
             case DecodedRecord.Event event -> {
                 requireForeign(event.envelope().key());
                 var _ = applied(

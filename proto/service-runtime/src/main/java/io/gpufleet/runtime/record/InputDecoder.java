@@ -47,6 +47,6 @@ public final class InputDecoder {
         boolean replayed = rec.headers().lastHeader(DeadLetterOrigin.REPLAYED) != null;
         return replayed || heartbeats.contains(rec.topic())
                 ? new Input.Undecoded(rec)
-                : new Input.Decoded(rec, codec.decode(RecordConverter.withTextKey(rec)));
+                : new Input.Decoded(rec, codec.decode(RecordKeyConverter.withTextKey(rec)));
     }
 }

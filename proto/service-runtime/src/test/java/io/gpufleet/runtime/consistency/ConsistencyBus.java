@@ -3,7 +3,7 @@ package io.gpufleet.runtime.consistency;
 import io.gpufleet.runtime.engine.EngineConfig;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ProjectionSpec;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -79,7 +79,7 @@ record ConsistencyBus(String bootstrap, Codec codec) {
     /** The committed events of a topic; poison and tombstones are left out. */
     List<DecodedRecord.Event> events(Topic topic) {
         return read(topic).stream()
-                .map(rec -> codec.decode(RecordConverter.withTextKey(rec)))
+                .map(rec -> codec.decode(RecordKeyConverter.withTextKey(rec)))
                 .filter(DecodedRecord.Event.class::isInstance)
                 .map(DecodedRecord.Event.class::cast)
                 .toList();

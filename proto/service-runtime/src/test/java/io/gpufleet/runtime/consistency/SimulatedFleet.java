@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.runtime.engine.SimulatedReplica;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
 import io.gpufleet.wire.Envelope;
@@ -81,7 +81,7 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
         long sequence = sequences.merge(source.name() + " " + event.topic() + " " + epoch, 1L, Long::sum);
         var id = new EventId(source.name(), epoch, event.topic(), sequence);
         Instant now = shared.broker().time().now();
-        ProducerRecord<byte[], byte[]> rec = RecordConverter.withByteKey(shared.codec()
+        ProducerRecord<byte[], byte[]> rec = RecordKeyConverter.withByteKey(shared.codec()
                 .encode(
                         new Envelope(id, source, event.type(), "", node, new EventTime(now, now, 0), ""),
                         event.payload()));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -96,7 +96,7 @@ class LingerTest {
     private void append(long sequence, CommittedFold<NodeHealthState> fold) {
         var id = new EventId(NODE, 1_000, Topic.HEALTH, sequence);
         Instant now = time.now();
-        broker.append(RecordConverter.withByteKey(codec.encode(
+        broker.append(RecordKeyConverter.withByteKey(codec.encode(
                 new Envelope(
                         id,
                         new EventSource.Node("c1", NODE),

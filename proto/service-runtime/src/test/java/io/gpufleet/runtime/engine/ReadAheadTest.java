@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -87,7 +87,7 @@ class ReadAheadTest {
     private void append(String node, long sequence) {
         var id = new EventId(node, 1_000, Topic.HEALTH, sequence);
         Instant now = time.now();
-        broker.append(RecordConverter.withByteKey(codec.encode(
+        broker.append(RecordKeyConverter.withByteKey(codec.encode(
                 new Envelope(
                         id,
                         new EventSource.Node("c1", node),

@@ -7,7 +7,7 @@ import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -68,7 +68,7 @@ class RepeatedEventTest {
     private void append(long sequence) {
         var id = new EventId(NODE, 1_000, Topic.HEALTH, sequence);
         Instant now = time.now();
-        broker.append(RecordConverter.withByteKey(codec.encode(
+        broker.append(RecordKeyConverter.withByteKey(codec.encode(
                 new Envelope(
                         id,
                         new EventSource.Node("c1", NODE),

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -90,7 +90,7 @@ class RestoredEncodingsTest {
     }
 
     private void append(ProducerRecord<String, byte[]> rec) {
-        broker.append(RecordConverter.withByteKey(rec));
+        broker.append(RecordKeyConverter.withByteKey(rec));
     }
 
     /** A standby that has read the changelog. */

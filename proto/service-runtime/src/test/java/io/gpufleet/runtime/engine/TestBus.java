@@ -4,7 +4,7 @@ import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.StateListener;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -167,7 +167,7 @@ final class TestBus {
     }
 
     DecodedRecord.Event event(ConsumerRecord<byte[], byte[]> rec) {
-        if (codec.decode(RecordConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
+        if (codec.decode(RecordKeyConverter.withTextKey(rec)) instanceof DecodedRecord.Event event) {
             return event;
         }
         throw new AssertionError("not an event: " + rec);

@@ -9,7 +9,7 @@ import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.runtime.record.RecordConverter;
+import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -136,7 +136,7 @@ public final class CommittedFold<S> implements States<S> {
                 checkDeadLetter(rec);
                 continue;
             }
-            DecodedRecord decoded = codec.decodeState(RecordConverter.withTextKey(rec));
+            DecodedRecord decoded = codec.decodeState(RecordKeyConverter.withTextKey(rec));
             boolean state = rec.topic().equals(codec.topics().name(changelog));
             switch (decoded) {
                 case DecodedRecord.Event event

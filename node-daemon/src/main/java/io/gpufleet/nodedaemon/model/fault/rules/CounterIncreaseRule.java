@@ -22,18 +22,18 @@ record CounterIncreaseRule(String what, Function<GpuSample, Reading<Long>> count
     @Override
     public Evaluation evaluate(GpuSample sample, Moment now) {
         return switch (counter.apply(sample)) {
-            case Reading.Unavailable<Long> _ -> new Evaluation(this, new RuleResult.NoData());
+            case Reading.Unavailable<Long> _ -> new Evaluation(this, new FaultRuleResult.NoData());
             case Reading.Known<Long>(Long count) ->
                 new Evaluation(new CounterIncreaseRule(what, counter, OptionalLong.of(count)), result(count));
         };
     }
 
-    private RuleResult result(long count) {
+    private FaultRuleResult result(long count) {
         if (last.isEmpty()) {
-            return new RuleResult.Inconclusive();
+            return new FaultRuleResult.Inconclusive();
         }
         return count > last.getAsLong()
-                ? new RuleResult.Occurred(what + " rose from " + last.getAsLong() + " to " + count)
-                : new RuleResult.Inactive("no further " + what);
+                ? new FaultRuleResult.Occurred(what + " rose from " + last.getAsLong() + " to " + count)
+                : new FaultRuleResult.Inactive("no further " + what);
     }
 }

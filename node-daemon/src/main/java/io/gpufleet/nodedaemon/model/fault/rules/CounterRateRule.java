@@ -41,7 +41,7 @@ record CounterRateRule(
     @Override
     public Evaluation evaluate(GpuSample sample, Moment now) {
         return switch (counter.apply(sample)) {
-            case Reading.Unavailable<Long> _ -> new Evaluation(this, new RuleResult.NoData());
+            case Reading.Unavailable<Long> _ -> new Evaluation(this, new FaultRuleResult.NoData());
             case Reading.Known<Long>(Long count) -> {
                 List<CounterSample> window = window(count, now);
                 yield new Evaluation(
@@ -65,16 +65,16 @@ record CounterRateRule(
         return window;
     }
 
-    private RuleResult result(List<CounterSample> window, long count, long most, Moment now) {
+    private FaultRuleResult result(List<CounterSample> window, long count, long most, Moment now) {
         CounterSample oldest = window.getFirst();
         long rise = count - oldest.count();
         if (rise > most) {
-            return new RuleResult.Firing(what + " rose by " + rise + " in "
+            return new FaultRuleResult.Firing(what + " rose by " + rise + " in "
                     + now.since(oldest.nanos()).toSeconds() + " s, up to " + most + " a minute are normal");
         }
         boolean whole = now.since(oldest.nanos()).compareTo(WINDOW) >= 0;
         return whole
-                ? new RuleResult.Inactive(what + " rise by no more than " + most + " a minute")
-                : new RuleResult.Inconclusive();
+                ? new FaultRuleResult.Inactive(what + " rise by no more than " + most + " a minute")
+                : new FaultRuleResult.Inconclusive();
     }
 }

@@ -9,5 +9,5 @@ interface FaultRule {
     Evaluation evaluate(GpuSample sample, Moment now);
 
     /** The rule after a poll, and its result. */
-    record Evaluation(FaultRule next, RuleResult result) {}
+    record Evaluation(FaultRule next, FaultRuleResult result) {}
 }

@@ -158,43 +158,43 @@ final class GpuFaultRules {
         return SustainedRule.immediate((sample, _) -> flagResult(reading.apply(sample.health()), problem, proof));
     }
 
-    private static RuleResult flagResult(Reading<Boolean> bad, String problem, String proof) {
+    private static FaultRuleResult flagResult(Reading<Boolean> bad, String problem, String proof) {
         return switch (bad) {
             case Reading.Known<Boolean>(Boolean is) ->
-                is ? new RuleResult.Firing(problem) : new RuleResult.Inactive(proof);
-            case Reading.Unavailable<Boolean> _ -> new RuleResult.NoData();
+                is ? new FaultRuleResult.Firing(problem) : new FaultRuleResult.Inactive(proof);
+            case Reading.Unavailable<Boolean> _ -> new FaultRuleResult.NoData();
         };
     }
 
     /** Whether only the memory query fails; one that the board does not support or that is not permitted is no failure. */
-    static RuleResult memory(Reading<Long> bytes) {
+    static FaultRuleResult memory(Reading<Long> bytes) {
         return switch (bytes) {
-            case Reading.Known<Long> _ -> new RuleResult.Inactive("the memory can be read");
+            case Reading.Known<Long> _ -> new FaultRuleResult.Inactive("the memory can be read");
             case Reading.Unavailable<Long>(String reason) ->
                 !reason.matches("[A-Z0-9_]+") || UNRELATED_REASONS.contains(reason)
-                        ? new RuleResult.NoData()
-                        : new RuleResult.Firing("the memory cannot be read: " + reason);
+                        ? new FaultRuleResult.NoData()
+                        : new FaultRuleResult.Firing("the memory cannot be read: " + reason);
         };
     }
 
-    private static RuleResult links(HealthReadings readings, boolean freshlyBooted) {
+    private static FaultRuleResult links(HealthReadings readings, boolean freshlyBooted) {
         return switch (readings.nvlink().linksDown()) {
-            case Reading.Unavailable<Integer> _ -> new RuleResult.NoData();
+            case Reading.Unavailable<Integer> _ -> new FaultRuleResult.NoData();
             case Reading.Known<Integer>(Integer down) -> {
                 boolean fabricIsUp =
                         readings.fabric().orElse(HealthReadings.FabricState.UP).isRegistered();
                 if (down == 0) {
-                    yield new RuleResult.Inactive("all NVLinks are up");
+                    yield new FaultRuleResult.Inactive("all NVLinks are up");
                 }
                 yield freshlyBooted || !fabricIsUp
-                        ? new RuleResult.Inconclusive()
-                        : new RuleResult.Firing(down + " NVLinks are down");
+                        ? new FaultRuleResult.Inconclusive()
+                        : new FaultRuleResult.Firing(down + " NVLinks are down");
             }
         };
     }
 
     /** An idle GPU slows its link down to save power, so only a busy GPU is judged. */
-    private static RuleResult pcieLink(GpuSample sample) {
+    private static FaultRuleResult pcieLink(GpuSample sample) {
         HealthReadings now = sample.health();
         var known = List.of(
                 now.pcie().generation(),
@@ -202,7 +202,7 @@ final class GpuFaultRules {
                 now.pcie().width(),
                 now.pcie().maxWidth());
         if (known.stream().anyMatch(Reading.Unavailable.class::isInstance)) {
-            return new RuleResult.NoData();
+            return new FaultRuleResult.NoData();
         }
         var is = "gen " + now.pcie().generation().orElse(0) + " x"
                 + now.pcie().width().orElse(0);
@@ -212,11 +212,11 @@ final class GpuFaultRules {
                 now.pcie().generation().orElse(0) >= now.pcie().maxGeneration().orElse(0)
                         && now.pcie().width().orElse(0) >= now.pcie().maxWidth().orElse(0);
         if (full) {
-            return new RuleResult.Inactive("the PCIe link runs at " + is);
+            return new FaultRuleResult.Inactive("the PCIe link runs at " + is);
         }
         return sample.device().utilization().gpu().orElse(0) >= BUSY_PERCENT
-                ? new RuleResult.Firing("the PCIe link of a busy GPU runs at " + is + ", it supports " + supported)
-                : new RuleResult.Inconclusive();
+                ? new FaultRuleResult.Firing("the PCIe link of a busy GPU runs at " + is + ", it supports " + supported)
+                : new FaultRuleResult.Inconclusive();
     }
 
     private static long replays(GpuSample sample) {

@@ -26,7 +26,7 @@ public final class PollHistory {
     }
 
     /** The history after a poll, and the result of each kind of fault. */
-    public record PollEvaluation(PollHistory next, Map<Kind, RuleResult> results) {
+    public record PollEvaluation(PollHistory next, Map<Kind, FaultRuleResult> results) {
         /** Copies the map. */
         public PollEvaluation {
             results = Map.copyOf(results);
@@ -37,17 +37,17 @@ public final class PollHistory {
     public PollEvaluation evaluate(GpuSample sample, Moment now) {
         var before = rules.getOrDefault(sample.gpuUuid(), GpuFaultRules.standard(quietUntilNanos));
         var after = new EnumMap<Kind, List<FaultRule>>(Kind.class);
-        var results = new EnumMap<Kind, RuleResult>(Kind.class);
+        var results = new EnumMap<Kind, FaultRuleResult>(Kind.class);
         before.forEach((kind, each) -> {
             var next = new ArrayList<FaultRule>();
-            var single = new ArrayList<RuleResult>();
+            var single = new ArrayList<FaultRuleResult>();
             for (FaultRule rule : each) {
                 FaultRule.Evaluation one = rule.evaluate(sample, now);
                 next.add(one.next());
                 single.add(one.result());
             }
             after.put(kind, List.copyOf(next));
-            results.put(kind, RuleResult.combine(single));
+            results.put(kind, FaultRuleResult.combine(single));
         });
         var all = new HashMap<>(rules);
         all.put(sample.gpuUuid(), after);
@@ -55,7 +55,7 @@ public final class PollHistory {
     }
 
     /** Judges the memory reading of the first scan of a GPU, before its first poll. */
-    public static RuleResult memory(Reading<Long> bytes) {
+    public static FaultRuleResult memory(Reading<Long> bytes) {
         return GpuFaultRules.memory(bytes);
     }
 }

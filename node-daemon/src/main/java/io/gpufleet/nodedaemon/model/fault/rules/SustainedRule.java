@@ -16,28 +16,32 @@ import java.util.function.BiFunction;
  * @param sinceNanos time of the first of them
  */
 record SustainedRule(
-        BiFunction<GpuSample, Moment, RuleResult> check, int polls, Duration span, int consecutive, long sinceNanos)
+        BiFunction<GpuSample, Moment, FaultRuleResult> check,
+        int polls,
+        Duration span,
+        int consecutive,
+        long sinceNanos)
         implements FaultRule {
     /** Makes a rule that has counted no poll. */
-    static FaultRule immediate(BiFunction<GpuSample, Moment, RuleResult> single) {
+    static FaultRule immediate(BiFunction<GpuSample, Moment, FaultRuleResult> single) {
         return new SustainedRule(single, 1, Duration.ZERO, 0, 0);
     }
 
-    static FaultRule after(int polls, Duration span, BiFunction<GpuSample, Moment, RuleResult> single) {
+    static FaultRule after(int polls, Duration span, BiFunction<GpuSample, Moment, FaultRuleResult> single) {
         return new SustainedRule(single, polls, span, 0, 0);
     }
 
     @Override
     public Evaluation evaluate(GpuSample sample, Moment now) {
-        RuleResult result = check.apply(sample, now);
+        FaultRuleResult result = check.apply(sample, now);
         return switch (result) {
-            case RuleResult.Firing _, RuleResult.Occurred _ -> {
+            case FaultRuleResult.Firing _, FaultRuleResult.Occurred _ -> {
                 var longer = new SustainedRule(
                         check, polls, span, consecutive + 1, consecutive == 0 ? now.nanos() : sinceNanos);
-                yield new Evaluation(longer, longer.isSustained(now) ? result : new RuleResult.Inconclusive());
+                yield new Evaluation(longer, longer.isSustained(now) ? result : new FaultRuleResult.Inconclusive());
             }
-            case RuleResult.Inactive _ -> new Evaluation(new SustainedRule(check, polls, span, 0, 0), result);
-            case RuleResult.Inconclusive _, RuleResult.NoData _ -> new Evaluation(this, result);
+            case FaultRuleResult.Inactive _ -> new Evaluation(new SustainedRule(check, polls, span, 0, 0), result);
+            case FaultRuleResult.Inconclusive _, FaultRuleResult.NoData _ -> new Evaluation(this, result);
         };
     }
 

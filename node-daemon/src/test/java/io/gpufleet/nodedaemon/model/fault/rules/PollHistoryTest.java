@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PollHistoryTest {
     private PollHistory history = PollHistory.empty(0);
 
-    private RuleResult poll(Kind kind, double at, GpuSampleBuilder sample) {
+    private FaultRuleResult poll(Kind kind, double at, GpuSampleBuilder sample) {
         PollHistory.PollEvaluation judged = history.evaluate(sample.build(), second(at));
         history = judged.next();
         return Objects.requireNonNull(judged.results().get(kind));
@@ -32,11 +32,12 @@ class PollHistoryTest {
     void healthyGpuHasNoFault() {
         for (int at = 0; at <= 120; at += 10) {
             assertThat(history.evaluate(well().build(), second(at)).results().values())
-                    .noneMatch(result -> result instanceof RuleResult.Firing || result instanceof RuleResult.Occurred);
+                    .noneMatch(result ->
+                            result instanceof FaultRuleResult.Firing || result instanceof FaultRuleResult.Occurred);
             history = history.evaluate(well().build(), second(at)).next();
         }
         assertThat(history.evaluate(well().build(), second(130)).results().values())
-                .allMatch(RuleResult.Inactive.class::isInstance);
+                .allMatch(FaultRuleResult.Inactive.class::isInstance);
     }
 
     @Test
@@ -47,36 +48,41 @@ class PollHistoryTest {
                 .clockReasons(new Unavailable<>("NOT_SUPPORTED"));
 
         assertThat(history.evaluate(mute.build(), second(0)).results().values())
-                .allMatch(RuleResult.NoData.class::isInstance);
+                .allMatch(FaultRuleResult.NoData.class::isInstance);
     }
 
     @Test
     void pendingOrFailedRemapFiresUntilResolved() {
-        assertThat(poll(Kind.ROW_REMAP, 0, well().rowRemap(true, false, false))).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.ROW_REMAP, 0, well().rowRemap(true, false, false)))
+                .isInstanceOf(FaultRuleResult.Firing.class);
         assertThat(poll(Kind.ROW_REMAP, 10, well().rowRemap(false, true, false)))
-                .isInstanceOf(RuleResult.Firing.class);
+                .isInstanceOf(FaultRuleResult.Firing.class);
         assertThat(poll(Kind.ROW_REMAP, 20, well().rowRemap(false, false, true)))
-                .isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.ROW_REMAP, 30, well())).isInstanceOf(RuleResult.Inactive.class);
+                .isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.ROW_REMAP, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void eachRiseOfUncorrectableErrorsIsAnEvent() {
         assertThat(poll(Kind.ECC_UNCORRECTABLE, 0, well().uncorrectable(5)))
-                .isInstanceOf(RuleResult.Inconclusive.class);
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
         assertThat(poll(Kind.ECC_UNCORRECTABLE, 10, well().uncorrectable(6)))
-                .isEqualTo(new RuleResult.Occurred("uncorrectable ECC errors rose from 5 to 6"));
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 20, well().uncorrectable(6))).isInstanceOf(RuleResult.Inactive.class);
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 30, well().uncorrectable(0))).isInstanceOf(RuleResult.Inactive.class);
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 40, well().uncorrectable(1))).isInstanceOf(RuleResult.Occurred.class);
+                .isEqualTo(new FaultRuleResult.Occurred("uncorrectable ECC errors rose from 5 to 6"));
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 20, well().uncorrectable(6)))
+                .isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 30, well().uncorrectable(0)))
+                .isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(Kind.ECC_UNCORRECTABLE, 40, well().uncorrectable(1)))
+                .isInstanceOf(FaultRuleResult.Occurred.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"NOT_STARTED", "IN_PROGRESS", "FAILED"})
     void linksDownBeforeTheFabricIsUpAreNoFault(FabricState fabric) {
         assertThat(poll(Kind.NVLINK, 0, well().linksDown(18).fabric(new Known<>(fabric))))
-                .isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 10, well().linksDown(18))).isEqualTo(new RuleResult.Firing("18 NVLinks are down"));
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 10, well().linksDown(18)))
+                .isEqualTo(new FaultRuleResult.Firing("18 NVLinks are down"));
     }
 
     @Test
@@ -84,82 +90,86 @@ class PollHistoryTest {
         history = PollHistory.empty(second(300).nanos());
         var noFabric = well().linksDown(1).fabric(new Unavailable<>("NOT_SUPPORTED"));
 
-        assertThat(poll(Kind.NVLINK, 299, noFabric)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 300, noFabric)).isInstanceOf(RuleResult.Firing.class);
+        assertThat(poll(Kind.NVLINK, 299, noFabric)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 300, noFabric)).isInstanceOf(FaultRuleResult.Firing.class);
         // The error counter must not rise for a minute either.
-        assertThat(poll(Kind.NVLINK, 359, well())).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 359, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void linkErrorsFireUntilQuietForAMinute() {
-        assertThat(poll(Kind.NVLINK, 0, well().linkErrors(3))).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 10, well().linkErrors(4))).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.NVLINK, 60, well().linkErrors(4))).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.NVLINK, 71, well().linkErrors(4))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 0, well().linkErrors(3))).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 10, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.NVLINK, 60, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.NVLINK, 71, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void crcErrorsAreAFaultAboveTheirRateOnly() {
-        assertThat(poll(Kind.NVLINK, 0, well().crcErrors(10))).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 60, well().crcErrors(6010))).isInstanceOf(RuleResult.Inactive.class);
-        assertThat(poll(Kind.NVLINK, 65, well().crcErrors(6010))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 0, well().crcErrors(10))).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.NVLINK, 60, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(Kind.NVLINK, 65, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
         assertThat(poll(Kind.NVLINK, 70, well().crcErrors(12_018)))
-                .isEqualTo(new RuleResult.Firing(
+                .isEqualTo(new FaultRuleResult.Firing(
                         "NVLink CRC errors rose by 12008 in 70 s, up to 6000 a minute are normal"));
     }
 
     @Test
     void unhealthyFabricIsAFaultAndOneThatRecoversIsNot() {
         assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.ROUTE_UNHEALTHY))))
-                .isEqualTo(new RuleResult.Firing("a route of the fabric does not work"));
+                .isEqualTo(new FaultRuleResult.Firing("a route of the fabric does not work"));
         assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.MISCONFIGURED))))
-                .isInstanceOf(RuleResult.Firing.class);
+                .isInstanceOf(FaultRuleResult.Firing.class);
         assertThat(poll(Kind.FABRIC, 20, well().fabric(new Known<>(FabricState.RECOVERING))))
-                .isInstanceOf(RuleResult.Inconclusive.class);
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
         assertThat(poll(Kind.FABRIC, 320, well().fabric(new Known<>(FabricState.RECOVERING))))
-                .isEqualTo(new RuleResult.Firing("the fabric does not recover"));
+                .isEqualTo(new FaultRuleResult.Firing("the fabric does not recover"));
         assertThat(poll(Kind.NVLINK, 320, well().linksDown(2).fabric(new Known<>(FabricState.BANDWIDTH_DEGRADED))))
-                .isEqualTo(new RuleResult.Firing("2 NVLinks are down"));
+                .isEqualTo(new FaultRuleResult.Firing("2 NVLinks are down"));
     }
 
     @Test
     void failedOrEndlessFabricRegistrationIsAFault() {
         assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.FAILED))))
-                .isInstanceOf(RuleResult.Firing.class);
+                .isInstanceOf(FaultRuleResult.Firing.class);
         assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
-                .isInstanceOf(RuleResult.Inconclusive.class);
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
         assertThat(poll(Kind.FABRIC, 309, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
-                .isInstanceOf(RuleResult.Inconclusive.class);
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
         assertThat(poll(Kind.FABRIC, 310, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
-                .isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.FABRIC, 320, well())).isEqualTo(new RuleResult.Inactive("the fabric is up"));
+                .isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.FABRIC, 320, well())).isEqualTo(new FaultRuleResult.Inactive("the fabric is up"));
     }
 
     @Test
     void slowLinkOfAnIdleGpuIsNoFault() {
         for (int at = 0; at < 600; at += 10) {
-            assertThat(poll(Kind.PCIE, at, well().link(1, 16).utilization(0))).isNotInstanceOf(RuleResult.Firing.class);
+            assertThat(poll(Kind.PCIE, at, well().link(1, 16).utilization(0)))
+                    .isNotInstanceOf(FaultRuleResult.Firing.class);
         }
     }
 
     @Test
     void slowLinkOfABusyGpuIsAFaultUntilSeenFasterUnderLoad() {
         poll(Kind.PCIE, 0, well().link(5, 8).utilization(90));
-        assertThat(poll(Kind.PCIE, 10, well().link(5, 8).utilization(90))).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 10, well().link(5, 8).utilization(90)))
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
         assertThat(poll(Kind.PCIE, 20, well().link(5, 8).utilization(90)))
-                .isEqualTo(
-                        new RuleResult.Firing("the PCIe link of a busy GPU runs at gen 5 x8, it supports gen 5 x16"));
-        assertThat(poll(Kind.PCIE, 90, well().link(1, 8).utilization(0))).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.PCIE, 100, well())).isInstanceOf(RuleResult.Inactive.class);
+                .isEqualTo(new FaultRuleResult.Firing(
+                        "the PCIe link of a busy GPU runs at gen 5 x8, it supports gen 5 x16"));
+        assertThat(poll(Kind.PCIE, 90, well().link(1, 8).utilization(0)))
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 100, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void replaysAreAFaultAboveTheLimitOfTheLink() {
         // 31 a minute are normal for 16 lanes of generation 5.
         poll(Kind.PCIE, 0, well().replays(new Known<>(100L)));
-        assertThat(poll(Kind.PCIE, 30, well().replays(new Known<>(131L)))).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.PCIE, 40, well().replays(new Known<>(132L)))).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.PCIE, 95, well().replays(new Known<>(140L)))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.PCIE, 30, well().replays(new Known<>(131L))))
+                .isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.PCIE, 40, well().replays(new Known<>(132L)))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.PCIE, 95, well().replays(new Known<>(140L)))).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
@@ -167,19 +177,19 @@ class PollHistoryTest {
     void shortThrottlingIsNoFault(long reason) {
         var throttled = well().clockReasons(new Known<>(reason));
 
-        assertThat(poll(Kind.THROTTLE, 0, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 1, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 2, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 20, throttled)).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.THROTTLE, 30, well())).isInstanceOf(RuleResult.Inactive.class);
-        assertThat(poll(Kind.THROTTLE, 40, throttled)).isInstanceOf(RuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 0, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 1, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 2, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.THROTTLE, 20, throttled)).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.THROTTLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(Kind.THROTTLE, 40, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
     }
 
     @Test
     void powerCapIsNoThrottling() {
         for (int at = 0; at < 100; at += 10) {
             assertThat(poll(Kind.THROTTLE, at, well().clockReasons(new Known<>(0x4L | 0x20L))))
-                    .isInstanceOf(RuleResult.Inactive.class);
+                    .isInstanceOf(FaultRuleResult.Inactive.class);
         }
     }
 
@@ -187,24 +197,24 @@ class PollHistoryTest {
     void lastingUnreadablePowerIsAFault() {
         var failed = well().powerReadable(false);
 
-        assertThat(poll(Kind.POWER_UNREADABLE, 0, failed)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 10, failed)).isInstanceOf(RuleResult.Inconclusive.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 20, failed)).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 30, well())).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 0, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 10, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 20, failed)).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.POWER_UNREADABLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void corruptedInfoRomIsAFault() {
-        assertThat(poll(Kind.INFOROM, 0, well().infoRom(false))).isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.INFOROM, 10, well().infoRom(true))).isInstanceOf(RuleResult.Inactive.class);
+        assertThat(poll(Kind.INFOROM, 0, well().infoRom(false))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.INFOROM, 10, well().infoRom(true))).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"UNKNOWN", "GPU_IS_LOST", "RESET_REQUIRED", "CODE_77"})
     void unreadableMemoryIsAFault(String reason) {
         assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(new Unavailable<>(reason))))
-                .isInstanceOf(RuleResult.Firing.class);
-        assertThat(poll(Kind.MEMORY_UNREADABLE, 10, well())).isInstanceOf(RuleResult.Inactive.class);
+                .isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(Kind.MEMORY_UNREADABLE, 10, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
@@ -212,6 +222,6 @@ class PollHistoryTest {
     void unsupportedMemoryQueryIsNoFault(String reason) {
         Reading<Long> memory = new Unavailable<>(reason);
 
-        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(memory))).isInstanceOf(RuleResult.NoData.class);
+        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(memory))).isInstanceOf(FaultRuleResult.NoData.class);
     }
 }

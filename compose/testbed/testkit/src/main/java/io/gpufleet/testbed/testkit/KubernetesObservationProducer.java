@@ -10,11 +10,11 @@ import io.gpufleet.wire.Topic;
 import java.time.Instant;
 
 /** Produces what a service reports about Kubernetes. */
-public final class ObservationProducer implements AutoCloseable {
+public final class KubernetesObservationProducer implements AutoCloseable {
     private final EventProducer producer;
 
     /** As the service instance {@code test}. */
-    public ObservationProducer(String bootstrapServers, Codec codec) {
+    public KubernetesObservationProducer(String bootstrapServers, Codec codec) {
         this.producer = new EventProducer(
                 bootstrapServers, codec, new EventSource.Service(codec.cluster(), "test"), System.currentTimeMillis());
     }

@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * One step of the remediation of one node. An object is made for a committed request only, so that a decision is on the log
  * before, and its name makes it one object for ever. Never called concurrently for one node.
  */
-public final class RemediationStep {
+public final class RemediationReconciler {
     private static final Duration AGAIN = Duration.ofSeconds(10);
     private static final Duration LATER = Duration.ofMinutes(1);
     /** A claim that nobody acts upon, nor says anything about, for so long is that of an executor that died. */
@@ -33,7 +33,7 @@ public final class RemediationStep {
     private static final Duration ENDED_WITHIN = Duration.ofDays(1);
 
     private final RemediationClient client;
-    private final RemediationSink sink;
+    private final RemediationProgressSink sink;
     private final RemediationAdmission admission;
     private final Supplier<HealthPolicy> policy;
     private final CurrentLease lease;
@@ -48,9 +48,9 @@ public final class RemediationStep {
      *
      * @param lease asked immediately before each call that changes something
      */
-    public RemediationStep(
+    public RemediationReconciler(
             RemediationClient client,
-            RemediationSink sink,
+            RemediationProgressSink sink,
             RemediationAdmission admission,
             Supplier<HealthPolicy> policy,
             CurrentLease lease,
@@ -64,7 +64,7 @@ public final class RemediationStep {
     }
 
     /** Names what holds every step back; before the first step. */
-    public RemediationStep pausedBy(Supplier<Optional<String>> reason) {
+    public RemediationReconciler pausedBy(Supplier<Optional<String>> reason) {
         freeze = reason;
         return this;
     }

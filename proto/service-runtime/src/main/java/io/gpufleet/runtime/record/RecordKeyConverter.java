@@ -8,8 +8,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Converts records between byte keys, which keep dead letters intact, and text keys. */
-public final class RecordConverter {
-    private RecordConverter() {}
+public final class RecordKeyConverter {
+    private RecordKeyConverter() {}
 
     /** The same record with its key read as UTF-8; null stays null. */
     public static ConsumerRecord<String, byte[]> withTextKey(ConsumerRecord<byte[], byte[]> rec) {

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 /** Port: appends how far a remediation is to the log; completes when it is appended. */
 @FunctionalInterface
-public interface RemediationSink {
+public interface RemediationProgressSink {
     /** It is asked for, or something was seen of it; the message is the same as long as nothing changes. */
     CompletionStage<Void> remediationReported(String node, Remediation remediation, Phase phase, String message);
 }

@@ -6,7 +6,7 @@ package io.gpufleet.nodedaemon.model.fault;
  * @param withdraws whether the device must not be allocated
  * @param rule the rule that decided
  */
-public record Withdrawal(boolean withdraws, Rule rule) {
+public record WithdrawalDecision(boolean withdraws, Rule rule) {
     /** The rules, the strongest last. */
     public enum Rule {
         /** The kind of the fault; for an XID its number in the catalogue. */
@@ -20,7 +20,7 @@ public record Withdrawal(boolean withdraws, Rule rule) {
     }
 
     /** Returns this withdrawal, or a newer one that withdraws or that leaves the device as this one does. */
-    Withdrawal mergedWith(Withdrawal newer) {
+    WithdrawalDecision mergedWith(WithdrawalDecision newer) {
         return withdraws && !newer.withdraws ? this : newer;
     }
 }

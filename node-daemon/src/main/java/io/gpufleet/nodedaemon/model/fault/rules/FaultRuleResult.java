@@ -4,24 +4,24 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** Result of a rule after a poll. */
-public sealed interface RuleResult {
+public sealed interface FaultRuleResult {
     /** The fault occurred since the previous poll; every occurrence is reported. */
-    record Occurred(String message) implements RuleResult {}
+    record Occurred(String message) implements FaultRuleResult {}
 
     /** The fault is present; reported when it begins. */
-    record Firing(String message) implements RuleResult {}
+    record Firing(String message) implements FaultRuleResult {}
 
     /** This poll cannot decide; the previous state stays. */
-    record Inconclusive() implements RuleResult {}
+    record Inconclusive() implements FaultRuleResult {}
 
     /** The fault is absent. */
-    record Inactive(String proof) implements RuleResult {}
+    record Inactive(String proof) implements FaultRuleResult {}
 
     /** The reading is unavailable. */
-    record NoData() implements RuleResult {}
+    record NoData() implements FaultRuleResult {}
 
     /** Combines the results of all rules of one kind: the worst of them; inactive only when all are. */
-    static RuleResult combine(List<RuleResult> results) {
+    static FaultRuleResult combine(List<FaultRuleResult> results) {
         var happened = texts(results, Occurred.class, Occurred::message);
         if (!happened.isEmpty()) {
             return new Occurred(happened);
@@ -37,8 +37,8 @@ public sealed interface RuleResult {
         return over.isEmpty() ? new NoData() : new Inactive(over);
     }
 
-    private static <W extends RuleResult> String texts(
-            List<RuleResult> results, Class<W> type, java.util.function.Function<W, String> text) {
+    private static <W extends FaultRuleResult> String texts(
+            List<FaultRuleResult> results, Class<W> type, java.util.function.Function<W, String> text) {
         return results.stream()
                 .filter(type::isInstance)
                 .map(type::cast)

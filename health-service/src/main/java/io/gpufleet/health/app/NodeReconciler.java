@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One reconcile of one Node: reads, plans and patches. Never called concurrently for one node. */
-public final class NodePatchStep {
-    private static final Logger LOG = LoggerFactory.getLogger(NodePatchStep.class);
+public final class NodeReconciler {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeReconciler.class);
     private static final int ATTEMPTS = 5;
     private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
     private static final Duration LEASE_RETRY = Duration.ofSeconds(1);
@@ -55,7 +55,7 @@ public final class NodePatchStep {
     }
 
     /** Step that reports no labels. */
-    NodePatchStep(
+    NodeReconciler(
             NodeClient nodes,
             SignalSink signals,
             CurrentLease lease,
@@ -70,7 +70,7 @@ public final class NodePatchStep {
      *
      * @param lease asked immediately before each call that changes something
      */
-    public NodePatchStep(
+    public NodeReconciler(
             NodeClient nodes,
             SignalSink signals,
             CurrentLease lease,
@@ -85,7 +85,7 @@ public final class NodePatchStep {
     }
 
     /** Names what holds every patch back; before the first step. */
-    public NodePatchStep pausedBy(Supplier<Optional<String>> reason) {
+    public NodeReconciler pausedBy(Supplier<Optional<String>> reason) {
         freeze = reason;
         return this;
     }

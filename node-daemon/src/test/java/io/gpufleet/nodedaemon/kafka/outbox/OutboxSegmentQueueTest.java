@@ -21,7 +21,7 @@ import net.jqwik.api.lifecycle.AfterTry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class OutboxQueueTest {
+class OutboxSegmentQueueTest {
     @TempDir
     Path directory;
 
@@ -29,9 +29,9 @@ class OutboxQueueTest {
         return text.getBytes(UTF_8);
     }
 
-    private static List<String> readAll(OutboxQueue lane) {
+    private static List<String> readAll(OutboxSegmentQueue lane) {
         var read = new ArrayList<String>();
-        for (Optional<OutboxQueue.QueuedRecord> item = lane.next(); item.isPresent(); item = lane.next()) {
+        for (Optional<OutboxSegmentQueue.QueuedRecord> item = lane.next(); item.isPresent(); item = lane.next()) {
             read.add(new String(item.get().record(), UTF_8));
         }
         return read;
@@ -47,7 +47,7 @@ class OutboxQueueTest {
 
     @Test
     void recordsComeOutAsTheyWentIn() {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 64);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 20; i++) {
             lane.append(bytes("record " + i));
         }
@@ -59,7 +59,7 @@ class OutboxQueueTest {
     @Test
     void whatIsNotAcknowledgedIsThereAfterARestart() {
         // Given a lane of which half was acknowledged, and which nobody closed
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 64);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 10; i++) {
             lane.append(bytes("record " + i));
         }
@@ -68,7 +68,7 @@ class OutboxQueueTest {
         }
 
         // When another process opens it
-        var reopened = new OutboxQueue(OutboxDisk.REAL, directory, 64);
+        var reopened = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
 
         // Then the rest is read, and new records follow it
         reopened.append(bytes("new"));
@@ -78,7 +78,7 @@ class OutboxQueueTest {
 
     @Test
     void acknowledgedSegmentsAreDeleted() throws IOException {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 64);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 100; i++) {
             lane.append(bytes("record " + i));
         }
@@ -94,20 +94,21 @@ class OutboxQueueTest {
 
     @Test
     void acknowledgedQueueStaysEmptyAfterARestartAndTakesNewRecords() {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 16);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16);
         lane.append(bytes("a long enough record"));
         lane.next().ifPresent(item -> lane.acknowledge(item.after()));
 
-        var reopened = new OutboxQueue(OutboxDisk.REAL, directory, 16);
+        var reopened = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16);
         assertThat(reopened.hasUnread()).isFalse();
         reopened.append(bytes("new"));
         assertThat(readAll(reopened)).containsExactly("new");
-        assertThat(readAll(new OutboxQueue(OutboxDisk.REAL, directory, 16))).containsExactly("new");
+        assertThat(readAll(new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16)))
+                .containsExactly("new");
     }
 
     @Test
     void rewindReadsAgainFromWhatIsNotAcknowledged() {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 64);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         lane.append(bytes("a"));
         lane.append(bytes("b"));
         lane.next().ifPresent(item -> lane.acknowledge(item.after()));
@@ -120,14 +121,14 @@ class OutboxQueueTest {
 
     @Test
     void recordCutOffByACrashIsLeftOut() throws IOException {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 1024);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
         lane.append(bytes("whole"));
         lane.append(bytes("cut off in the middle"));
         try (var file = new RandomAccessFile(segments().getFirst().toFile(), "rw")) {
             file.setLength(file.length() - 5);
         }
 
-        var reopened = new OutboxQueue(OutboxDisk.REAL, directory, 1024);
+        var reopened = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
         reopened.append(bytes("after"));
 
         assertThat(readAll(reopened)).containsExactly("whole", "after");
@@ -135,7 +136,7 @@ class OutboxQueueTest {
 
     @Test
     void recordThatDoesNotCheckIsLeftOutAndCounted() throws IOException {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 1024);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
         lane.append(bytes("first"));
         lane.append(bytes("second"));
         lane.append(bytes("third"));
@@ -144,7 +145,7 @@ class OutboxQueueTest {
             file.write('X');
         }
 
-        var reopened = new OutboxQueue(OutboxDisk.REAL, directory, 1024);
+        var reopened = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
         assertThat(readAll(reopened)).containsExactly("first", "third");
         assertThat(reopened.takeUnreadable()).isEqualTo(1);
         reopened.rewind();
@@ -154,10 +155,10 @@ class OutboxQueueTest {
 
     @Test
     void fileOfSomebodyElseIsLeftAlone() throws IOException {
-        new OutboxQueue(OutboxDisk.REAL, directory, 1024).append(bytes("ours"));
+        new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024).append(bytes("ours"));
         Path foreign = Files.writeString(directory.resolve("notes.outbox"), "theirs");
 
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 1024);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
 
         assertThat(lane.diskBroken()).isFalse();
         assertThat(readAll(lane)).containsExactly("ours");
@@ -166,7 +167,7 @@ class OutboxQueueTest {
 
     @Test
     void droppingTheOldestGivesUpWhatWasNotAcknowledged() {
-        var lane = new OutboxQueue(OutboxDisk.REAL, directory, 1);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1);
         lane.append(bytes("a"));
         lane.append(bytes("b"));
         lane.append(bytes("c"));
@@ -180,7 +181,7 @@ class OutboxQueueTest {
     @Test
     void queueWithoutADiskKeepsRecordsInMemoryAsManyAsFit() throws IOException {
         Path file = Files.writeString(directory.resolve("not-a-directory"), "");
-        var lane = new OutboxQueue(OutboxDisk.REAL, file, 1024);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, file, 1024);
 
         lane.append(bytes("a"));
         lane.append(bytes("b"));
@@ -203,7 +204,7 @@ class OutboxQueueTest {
     void queueThatGetsItsDiskBackKeepsTheOrder() throws IOException {
         // Given a queue whose directory cannot be created
         Path place = Files.writeString(directory.resolve("place"), "");
-        var lane = new OutboxQueue(OutboxDisk.REAL, place, 1024);
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, place, 1024);
         lane.append(bytes("in memory"));
 
         // When the disk comes back while a record waits in memory
@@ -214,7 +215,8 @@ class OutboxQueueTest {
         // Then both are on the disk, for this start and for the next
         assertThat(lane.diskBroken()).isFalse();
         assertThat(readAll(lane)).containsExactly("in memory", "behind it");
-        assertThat(readAll(new OutboxQueue(OutboxDisk.REAL, place, 1024))).containsExactly("in memory", "behind it");
+        assertThat(readAll(new OutboxSegmentQueue(OutboxDisk.REAL, place, 1024)))
+                .containsExactly("in memory", "behind it");
     }
 
     private static final Path SCRATCH = scratch();
@@ -253,8 +255,8 @@ class OutboxQueueTest {
     void queueKeepsItsOrderUnderRewindsAndRestarts(@ForAll("acts") List<QueueAction> acts) {
         // Given a queue that is surely right, and a lane
         Deque<String> waiting = new ArrayDeque<>();
-        Deque<OutboxQueue.QueuedRecord> underWay = new ArrayDeque<>();
-        var lane = new OutboxQueue(OutboxDisk.REAL, SCRATCH, 40);
+        Deque<OutboxSegmentQueue.QueuedRecord> underWay = new ArrayDeque<>();
+        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
         int number = 0;
 
         for (QueueAction act : acts) {
@@ -266,7 +268,7 @@ class OutboxQueueTest {
                 case NEXT -> lane.next().ifPresent(underWay::add);
                 case ACKNOWLEDGE -> {
                     if (!underWay.isEmpty()) {
-                        OutboxQueue.QueuedRecord item = underWay.remove();
+                        OutboxSegmentQueue.QueuedRecord item = underWay.remove();
                         lane.acknowledge(item.after());
                         assertThat(new String(item.record(), UTF_8)).isEqualTo(waiting.remove());
                     }
@@ -276,7 +278,7 @@ class OutboxQueueTest {
                     underWay.clear();
                 }
                 case RESTART -> {
-                    lane = new OutboxQueue(OutboxDisk.REAL, SCRATCH, 40);
+                    lane = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
                     underWay.clear();
                 }
             }

@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Answers a review on the quota leader; a standby forwards it to the active replica. */
-public final class AdmissionReviewRouter implements AdmissionReviewHandler {
+public final class ForwardingReviewHandler implements AdmissionReviewHandler {
     private final AdmissionReviewHandler local;
     private final BooleanSupplier isLeader;
     private final Supplier<String> activeAddress;
@@ -20,7 +20,7 @@ public final class AdmissionReviewRouter implements AdmissionReviewHandler {
     }
 
     /** {@code isLeader} and {@code activeAddress} are asked for each review. */
-    public AdmissionReviewRouter(
+    public ForwardingReviewHandler(
             AdmissionReviewHandler local, BooleanSupplier isLeader, Supplier<String> activeAddress, Forward forward) {
         this.local = local;
         this.isLeader = isLeader;

@@ -7,19 +7,19 @@ import java.util.HashMap;
 import java.util.Map;
 
 /** Namespaces whose pods the user of one request may list. Asks for each namespace once, and blocks while it asks. */
-public final class PodAccess {
+public final class PodListPermissions {
     private final Authorizer authorizer;
     private final String token;
     private final Map<String, Boolean> visible = new HashMap<>();
 
-    private PodAccess(Authorizer authorizer, String token) {
+    private PodListPermissions(Authorizer authorizer, String token) {
         this.authorizer = authorizer;
         this.token = token;
     }
 
     /** The access of the bearer of a request. */
-    public static PodAccess of(RoutingContext context, Authorizer authorizer) {
-        return new PodAccess(
+    public static PodListPermissions of(RoutingContext context, Authorizer authorizer) {
+        return new PodListPermissions(
                 authorizer, BearerAuthorization.token(context.request().getHeader("authorization")));
     }
 

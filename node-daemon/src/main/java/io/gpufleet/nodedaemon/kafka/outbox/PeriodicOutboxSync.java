@@ -7,14 +7,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Flushes the outbox to the disk once a second on a thread of its own: a power cut loses one second at most. */
-public final class OutboxFlusher implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(OutboxFlusher.class);
+public final class PeriodicOutboxSync implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PeriodicOutboxSync.class);
 
     private final Outbox outbox;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
 
-    public OutboxFlusher(Outbox outbox) {
+    public PeriodicOutboxSync(Outbox outbox) {
         this.outbox = outbox;
         this.thread = Thread.ofPlatform().name("outbox-flush").daemon(true).start(this::run);
     }

@@ -26,7 +26,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** A remediation from its request to its effect; reports become commits as the machine makes them. */
-class RemediationStepTest {
+class RemediationReconcilerTest {
     private static final Duration DEADLINE = Duration.ofMinutes(30);
     private static final HealthPolicy POLICY =
             TestPolicies.remediating(TestPolicies.standard(), RecommendedAction.RESET_GPU, RecommendedAction.REBOOT);
@@ -225,7 +225,7 @@ class RemediationStepTest {
         String name = run().remediation().name();
         fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "died", "");
         run();
-        fleet.node.advance(RemediationStep.BEGUN_WITHIN.minusSeconds(1));
+        fleet.node.advance(RemediationReconciler.BEGUN_WITHIN.minusSeconds(1));
         assertThat(run().message()).isEqualTo("claimed by died");
 
         fleet.node.advance(Duration.ofSeconds(1));
@@ -242,13 +242,13 @@ class RemediationStepTest {
         run();
         fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "bmc", "");
         run();
-        fleet.node.advance(RemediationStep.BEGUN_WITHIN);
+        fleet.node.advance(RemediationReconciler.BEGUN_WITHIN);
         fleet.objects.status(progress().remediation(), ObjectPhase.CLAIMED, "bmc", "waits for the rack");
         assertThat(run().message()).isEqualTo("claimed by bmc: waits for the rack");
 
         fleet.objects.status(progress().remediation(), ObjectPhase.RUNNING, "bmc", "");
         run();
-        fleet.node.advance(RemediationStep.BEGUN_WITHIN);
+        fleet.node.advance(RemediationReconciler.BEGUN_WITHIN);
         assertThat(run().message()).isEqualTo("bmc works on it");
     }
 

@@ -6,9 +6,9 @@ package io.gpufleet.health.model.fault;
  * @param withdraws true when it does not offer the device because of the fault
  * @param rule by which it decided
  */
-public record Withdrawal(boolean withdraws, Rule rule) {
+public record DaemonWithdrawal(boolean withdraws, Rule rule) {
     /** A daemon that does not say. */
-    public static final Withdrawal UNKNOWN = new Withdrawal(false, Rule.UNSPECIFIED);
+    public static final DaemonWithdrawal UNKNOWN = new DaemonWithdrawal(false, Rule.UNSPECIFIED);
 
     /** Rules of a daemon. */
     public enum Rule {

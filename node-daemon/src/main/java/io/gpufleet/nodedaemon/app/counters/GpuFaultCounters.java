@@ -10,7 +10,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** Counts faults per GPU: every occurrence of an XID counts, also a repeated one. */
-public final class FaultCounters {
+public final class GpuFaultCounters {
     /** Window of the recent counts. */
     public static final Duration WINDOW = SlidingWindowCounter.WINDOW;
 

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * records are kept in memory up to a limit, and move to the disk once it can be written again. Not thread-safe, except
  * {@link #force}.
  */
-public final class OutboxQueue implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(OutboxQueue.class);
+public final class OutboxSegmentQueue implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OutboxSegmentQueue.class);
     /** After so many failed reads a segment is skipped; a sender reads at least twice a second. */
     private static final int MAX_READ_ATTEMPTS = 100;
 
@@ -39,7 +39,7 @@ public final class OutboxQueue implements AutoCloseable {
     private record PeekedRecord(QueuedRecord item, int skipped) {}
 
     /** Opens the segments of earlier starts; new records go to a new segment. */
-    OutboxQueue(OutboxDisk disk, Path directory, long segmentBytes) {
+    OutboxSegmentQueue(OutboxDisk disk, Path directory, long segmentBytes) {
         this.directory = directory;
         this.segments = new LogSegments(disk, directory, segmentBytes);
         this.ackFile = new AckedPositionFile(disk, directory);

@@ -12,15 +12,15 @@ import java.util.stream.Collectors;
  * @param reason one word in CamelCase
  * @param message one line for people
  */
-public record NodeEvent(boolean warning, String reason, String message) {
+public record KubernetesNodeEvent(boolean warning, String reason, String message) {
     /** Another state of the driver installer; a changed detail of the same state is none. */
-    static Optional<NodeEvent> ofInstaller(NodeObject before, NodeObject after) {
+    static Optional<KubernetesNodeEvent> ofInstaller(NodeObject before, NodeObject after) {
         String state = after.labels().getOrDefault(NodeLabels.INSTALLER, "");
         if (state.isEmpty() || state.equals(before.labels().get(NodeLabels.INSTALLER))) {
             return Optional.empty();
         }
         String details = after.owned().annotations().getOrDefault(NodeLabels.INSTALLER, state);
-        return Optional.of(new NodeEvent(state.equals("failed"), "Driver" + camelCase(state), details));
+        return Optional.of(new KubernetesNodeEvent(state.equals("failed"), "Driver" + camelCase(state), details));
     }
 
     private static String camelCase(String state) {

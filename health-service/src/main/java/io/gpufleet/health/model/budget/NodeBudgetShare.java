@@ -11,12 +11,12 @@ import java.util.Map;
  * @param devices announced devices of a counted node
  * @param devicesOut those of them that cannot be used
  */
-public record BudgetUsage(Map<String, String> labels, int counted, int out, int devices, int devicesOut) {
+public record NodeBudgetShare(Map<String, String> labels, int counted, int out, int devices, int devicesOut) {
     /** Of a node that is not known. */
-    public static final BudgetUsage NONE = new BudgetUsage(Map.of(), 0, 0, 0, 0);
+    public static final NodeBudgetShare NONE = new NodeBudgetShare(Map.of(), 0, 0, 0, 0);
 
     /** Copies the labels. */
-    public BudgetUsage {
+    public NodeBudgetShare {
         labels = Map.copyOf(labels);
     }
 }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The commands of the program. */
-public enum Command {
+public enum DaemonCommand {
     /** Runs the daemon. */
     RUN("", List.of()),
     /** Prints one scan and sample of the devices. */
@@ -34,7 +34,7 @@ public enum Command {
         static final CommandOption JSON = new CommandOption("--json", "", "print JSON instead of a table");
     }
 
-    Command(String operand, List<CommandOption> options) {
+    DaemonCommand(String operand, List<CommandOption> options) {
         this.operand = operand;
         this.options = options;
     }
@@ -53,7 +53,7 @@ public enum Command {
         return options;
     }
 
-    static Optional<Command> of(String name) {
+    static Optional<DaemonCommand> of(String name) {
         return Arrays.stream(values())
                 .filter(command -> command.commandName().equals(name))
                 .findFirst();

@@ -3,7 +3,7 @@ package io.gpufleet.health.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.NodeClient.NodeResponse;
-import io.gpufleet.health.app.NodePatchStep.ReconcileResult;
+import io.gpufleet.health.app.NodeReconciler.ReconcileResult;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class NodePatchStepTest {
+class NodeReconcilerTest {
     private static final Taint BUSY = new Taint("example.com/busy", "", "NoSchedule", "");
 
     private final FakeNodeClient nodes = new FakeNodeClient();
@@ -26,8 +26,8 @@ class NodePatchStepTest {
     private final ReconcileCounters counters = new ReconcileCounters();
     private final ManualClock clock = new ManualClock();
     private final CurrentLease lease = new CurrentLease();
-    private final NodePatchStep step =
-            new NodePatchStep(nodes, signals, lease, counters, clock, Duration.ofSeconds(10));
+    private final NodeReconciler step =
+            new NodeReconciler(nodes, signals, lease, counters, clock, Duration.ofSeconds(10));
     private final NodeScenario scenario = new NodeScenario(TestPolicies.standard())
             .announced("gpu-0", "gpu-1")
             .nodeObserved("uid-1")

@@ -9,8 +9,8 @@ import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import org.junit.jupiter.api.Test;
 
-class FaultCountersTest {
-    private final FaultCounters tally = new FaultCounters();
+class GpuFaultCountersTest {
+    private final GpuFaultCounters tally = new GpuFaultCounters();
 
     private static FaultKey xid(int code) {
         return new FaultKey(uuid(0), new FaultCode.Xid(code));
@@ -34,17 +34,17 @@ class FaultCountersTest {
                 new FaultKey(uuid(0), new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST)),
                 second(1).nanos());
 
-        FaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(2).nanos());
+        GpuFaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(2).nanos());
         assertThat(read.faults()).isEqualTo(2);
         assertThat(read.lastXid()).isEqualTo(79);
-        assertThat(tally.read(uuid(1), second(2).nanos())).isEqualTo(FaultCounters.GpuFaultCounts.NONE);
+        assertThat(tally.read(uuid(1), second(2).nanos())).isEqualTo(GpuFaultCounters.GpuFaultCounts.NONE);
     }
 
     @Test
     void xidOfAnEarlierProcessIsTheLastOneButNotCountedAgain() {
         tally.restored(xid(79));
 
-        FaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(2).nanos());
+        GpuFaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(2).nanos());
         assertThat(read.lastXid()).isEqualTo(79);
         assertThat(read.faults()).isZero();
         assertThat(read.xids()).isEmpty();
@@ -56,7 +56,7 @@ class FaultCountersTest {
             tally.observed(xid(code), second(0).nanos());
         }
 
-        FaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(1).nanos());
+        GpuFaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(1).nanos());
         assertThat(read.xids()).hasSizeLessThan(300);
         assertThat(read.xids().values().stream().mapToLong(Long::longValue).sum())
                 .isEqualTo(10_000);
