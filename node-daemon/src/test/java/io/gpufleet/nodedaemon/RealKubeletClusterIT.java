@@ -183,6 +183,39 @@ class RealKubeletClusterIT {
     }
 
     @Test
+    void nodeMovesFromAnotherPluginToTheDaemonAndBackWhileItsPodRuns() throws Exception {
+        var vertx = Vertx.vertx();
+        try (var before = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+            // Given a pod that the other plugin served
+            awaitGpus("3 of 3");
+            kubelet.run(HOLDER, 2, "while true; do sleep 1; done");
+            await().atMost(TIMEOUT).until(() -> kubelet.state(HOLDER).startsWith("Running"));
+            String running = kubelet.state(HOLDER);
+
+            // When the daemon starts beside it, the other plugin goes on serving
+            try (var daemon = daemon("device-plugins")) {
+                await().atMost(TIMEOUT).until(() -> daemon.log().contains("deferred to another device plugin"));
+                assertThat(kubelet.gpus()).isEqualTo("3 of 3");
+
+                // When the other ends, the daemon serves
+                before.close();
+                awaitDevicesBack(daemon);
+                assertThat(kubelet.state(HOLDER)).isEqualTo(running);
+
+                // and back
+                try (var _ = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+                    awaitGpus("3 of 3");
+                }
+                awaitDevicesBack(daemon);
+                assertThat(kubelet.state(HOLDER)).isEqualTo(running);
+                assertThat(daemon.errors()).isEmpty();
+            }
+        } finally {
+            vertx.close().await();
+        }
+    }
+
+    @Test
     void holdWithdrawsAllDevicesAndItsEndRestoresThem() throws Exception {
         try (var daemon = daemon("device-plugins")) {
             awaitDevicesBack(daemon);
