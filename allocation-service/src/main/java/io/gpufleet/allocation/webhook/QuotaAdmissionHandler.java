@@ -6,7 +6,6 @@ import io.gpufleet.allocation.app.quota.ResourceClaimReader;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Set;
@@ -36,9 +35,10 @@ public final class QuotaAdmissionHandler implements AdmissionReviewHandler {
                 return CompletableFuture.completedStage(response(request, AdmissionDecision.Admitted.WITHOUT_WARNINGS));
             }
             return decide(request, receivedNanos);
-        } catch (DecodeException | ClassCastException unreadable) {
+        } catch (RuntimeException unreadable) {
+            // A missing field, one of another type, null: whatever it is, it cannot be read.
             return CompletableFuture.failedStage(
-                    new IllegalArgumentException("not an AdmissionReview of a pod: " + unreadable.getMessage()));
+                    new IllegalArgumentException("not an AdmissionReview of a pod: " + unreadable));
         }
     }
 

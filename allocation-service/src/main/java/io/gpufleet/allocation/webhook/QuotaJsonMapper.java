@@ -7,6 +7,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -29,10 +30,11 @@ final class QuotaJsonMapper {
 
     private static GpuSelector.Kinds kinds(JsonObject limit) {
         return new GpuSelector.Kinds(
-                limit.getString("model", ""),
-                limit.getString("product", ""),
-                limit.getString("migProfile", ""),
-                limit.getString("resource", ""));
+                text(limit, "model"), text(limit, "product"), text(limit, "migProfile"), text(limit, "resource"));
+    }
+
+    private static String text(JsonObject limit, String field) {
+        return Objects.requireNonNullElse(limit.getString(field), "");
     }
 
     private static Map<QuotaLimit.Unit, Integer> max(JsonObject limit) {

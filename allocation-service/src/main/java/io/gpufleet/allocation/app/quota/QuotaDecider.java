@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,16 +105,25 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
 
     /** All quotas with their usage. */
     public CompletionStage<List<QuotaView>> views() {
-        var views = new CompletableFuture<List<QuotaView>>();
-        commands.add(() -> views.complete(leader.views()));
-        return views;
+        return ask(leader::views);
     }
 
     /** Warnings for the author of limits, by the devices that are known. */
     public CompletionStage<List<String>> warnings(List<QuotaLimit> limits) {
-        var warnings = new CompletableFuture<List<String>>();
-        commands.add(() -> warnings.complete(leader.warnings(limits)));
-        return warnings;
+        return ask(() -> leader.warnings(limits));
+    }
+
+    private <T> CompletionStage<T> ask(Supplier<T> question) {
+        var answer = new CompletableFuture<T>();
+        commands.add(() -> {
+            try {
+                answer.complete(question.get());
+            } catch (RuntimeException failed) {
+                answer.completeExceptionally(failed);
+                throw failed;
+            }
+        });
+        return answer;
     }
 
     /** True while this replica leads the quotas. */

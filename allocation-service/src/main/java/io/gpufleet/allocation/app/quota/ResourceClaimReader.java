@@ -3,6 +3,7 @@ package io.gpufleet.allocation.app.quota;
 import io.gpufleet.allocation.model.quota.GpuOffer;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.GpuRequest;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -94,7 +95,9 @@ public final class ResourceClaimReader {
         if (text(request.get("allocationMode")).equals("All")) {
             return ALL_DEVICES;
         }
-        return request.get("count") instanceof Number number ? number.intValue() : 1;
+        return request.get("count") instanceof Number number
+                ? Math.clamp(number.longValue(), 0, GpuRequest.MAX_DEVICES + 1)
+                : 1;
     }
 
     private static Map<String, String> product(List<Map<String, Object>> requests) {

@@ -14,6 +14,9 @@ public sealed interface GpuRequest {
     /** Most devices of one resource that a pod may request. */
     int MAX_DEVICES = 1_000_000;
 
+    /** What a larger number counts as. */
+    BigDecimal TOO_MANY_DEVICES = BigDecimal.valueOf(MAX_DEVICES + 1L);
+
     /** A valid request: devices by resource, each at least 1. */
     record Devices(SortedMap<String, Integer> byResource) implements GpuRequest {
         /** Copies, sorted. */
@@ -77,7 +80,10 @@ public sealed interface GpuRequest {
     private static long count(ContainerResources container, String resource) {
         String text =
                 container.limits().getOrDefault(resource, container.requests().getOrDefault(resource, "0"));
-        return Quantity.parse(text).map(BigDecimal::longValue).orElse(0L);
+        // Beyond what a long holds, the value of a quantity as a long would be any number, 0 too.
+        return Quantity.parse(text)
+                .map(number -> number.min(TOO_MANY_DEVICES).longValue())
+                .orElse(0L);
     }
 
     private static Optional<String> validate(ContainerResources container, String resource) {

@@ -9,8 +9,11 @@ import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.TestQuotas;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +52,12 @@ class QuotaDeciderTest {
                     .get(30, TimeUnit.SECONDS);
             assertThat(decision).isInstanceOf(AdmissionDecision.Admitted.class);
             assertThat(health.failures()).isEqualTo(1);
+            // And whoever asks is answered
+            assertThat(decider.warnings(Collections.singletonList(null)))
+                    .failsWithin(Duration.ofSeconds(30))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(NullPointerException.class);
+            assertThat(health.failures()).isEqualTo(2);
         }
     }
 

@@ -52,6 +52,13 @@ class ResourceClaimReaderTest {
     }
 
     @Test
+    void countThatNoIntHoldsIsNotTakenForASmallOne() {
+        Map<String, Object> many = device("gpu.nvidia.com", "");
+        many.put("count", 1L << 32);
+        assertThat(devices(read(exactly(many)))).containsExactly(Map.of(GPUS, "1000001"));
+    }
+
+    @Test
     void mostOfEachClassAmongAlternativesCounts() {
         Map<String, Object> two = device("gpu.nvidia.com", "");
         two.put("count", 2);

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** GPUs requested by a pod, and messages of invalid requests. */
 class GpuRequestTest {
@@ -109,5 +111,12 @@ class GpuRequestTest {
     @Test
     void unparsableQuantityIsRejected() {
         assertThat(invalidMessage(app("many"))).contains("nvidia.com/gpu=many is not a whole number");
+    }
+
+    /** 2^64 and a number beside it: the lowest 64 bits of the first are 0. */
+    @ParameterizedTest
+    @ValueSource(strings = {"18446744073709551.616e3", "18446744073709551.617e3", "9e99", "999999999999999999Ti"})
+    void numberThatNoLongHoldsIsNotTakenForASmallOne(String limit) {
+        assertThat(invalidMessage(app(limit))).isEqualTo("1000001 nvidia.com/gpu are more than any fleet has");
     }
 }
