@@ -75,4 +75,28 @@ class QuotaBrokerOutageIT {
         assertThat(leader(quota)).isEqualTo(leader);
         assertThat(environment.gpusIn(namespace)).isEqualTo(3);
     }
+
+    @Test
+    void standbyTakesOverWithoutKafkaAndAdmitsWhatTheEscrowLeaves() {
+        // Given
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        String quota = environment.uniqueName("outage");
+        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 200), namespace);
+        assertThat(create(namespace, "before", 2)).isEmpty();
+        String leader = leader(quota);
+        environment.startStandby();
+        environment.awaitStandbys();
+        environment.broker().stop();
+        await().atMost(QuotaTestEnvironment.TIMEOUT).until(() -> readiness().contains(NOT_ACTED_UPON));
+        // When
+        environment.killLeader();
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .until(() -> create(namespace, "without-kafka", 8).isEmpty());
+        assertThat(leader(quota)).isNotEqualTo(leader);
+        assertThat(create(namespace, "too-many", 199)).contains("limit 200 A100, used ");
+        assertThat(environment.gpusIn(namespace)).isEqualTo(10);
+        environment.broker().restart();
+    }
 }

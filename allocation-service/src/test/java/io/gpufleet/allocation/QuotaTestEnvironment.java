@@ -104,6 +104,11 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 .start());
     }
 
+    /** Waits until every standby has read what it needs to lead. */
+    void awaitStandbys() {
+        standbys.forEach(standby -> standby.awaitReady(TIMEOUT));
+    }
+
     /** Ends the first replica, which leads, without a warning; returns when a standby leads. */
     void killLeader() {
         service.kill();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class KubernetesLease implements LeaseStore {
     private static final String NAME = "gpufleet-quota-leader";
     private static final String ADDRESS = "gpufleet.io/address";
-    private static final int DURATION_SECONDS = 6;
+    private static final int DURATION_SECONDS = 5;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
 
@@ -76,8 +76,10 @@ public final class KubernetesLease implements LeaseStore {
             if (failed.getCode() == CONFLICT) {
                 return Optional.empty();
             }
-            if (failed.getCode() == NOT_FOUND && lease.version().isEmpty()) {
-                NamespaceCreator.create(client, namespace);
+            if (failed.getCode() == NOT_FOUND) {
+                if (lease.version().isEmpty()) {
+                    NamespaceCreator.create(client, namespace);
+                }
                 return Optional.empty();
             }
             throw failure(failed);

@@ -2,8 +2,10 @@ package io.gpufleet.allocation.kubernetes;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
-import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
@@ -26,6 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,8 +51,18 @@ public final class KubernetesQuotaClient implements QuotaClient {
     private final KubernetesClient lists;
     private final ActiveLease active;
     private final Clock clock;
-    /** Objects as read last: a write of the version that is known needs no read before it. */
-    private final Map<String, GenericKubernetesResource> known = new ConcurrentHashMap<>();
+    /** A quota as an object and as it was read from it. */
+    private record KnownQuota(GenericKubernetesResource object, GpuQuota quota) {
+        boolean hasVersion(String version) {
+            return quota.resourceVersion().equals(version);
+        }
+    }
+
+    /**
+     * Quotas as read last: a write of the version that is known needs no read before it, and a list that finds it again
+     * leaves only garbage that dies young.
+     */
+    private final Map<String, KnownQuota> known = new ConcurrentHashMap<>();
 
     private volatile boolean missingCrdReported;
 
@@ -100,8 +113,12 @@ public final class KubernetesQuotaClient implements QuotaClient {
     }
 
     private GpuQuota remember(GenericKubernetesResource object) {
+        KnownQuota before = known.get(object.getMetadata().getName());
+        if (before != null && before.hasVersion(object.getMetadata().getResourceVersion())) {
+            return before.quota();
+        }
         GpuQuota quota = GpuQuotaMapper.read(object);
-        known.put(quota.name(), object);
+        known.put(quota.name(), new KnownQuota(object, quota));
         return quota;
     }
 
@@ -122,36 +139,27 @@ public final class KubernetesQuotaClient implements QuotaClient {
 
     @Override
     public void gpuPods(Consumer<List<GpuPod>> page) throws ApiServerException {
-        long deadline = System.nanoTime() + LIST_DEADLINE.toNanos();
-        String next = "";
-        do {
-            if (System.nanoTime() - deadline > 0) {
-                throw new ApiServerException("list of pods: not complete after " + LIST_DEADLINE.toSeconds() + " s");
-            }
-            try {
-                PodList found = podPage(next);
-                page.accept(found.getItems().stream()
-                        .filter(PodMapper::mayRequestGpus)
-                        .map(PodMapper::gpuPod)
-                        .toList());
-                String rest = found.getMetadata().getContinue();
-                next = rest == null ? "" : rest;
-            } catch (KubernetesClientException failed) {
-                if (failed.getCode() != EXPIRED || next.isEmpty()) {
-                    throw new ApiServerException("list of pods: " + ApiErrorMessage.of(failed), failed);
-                }
-                next = "";
-            }
-        } while (!next.isEmpty());
+        try {
+            pages(
+                    options -> lists.pods().inAnyNamespace().list(options),
+                    pods -> page.accept(pods.stream()
+                            .filter(PodMapper::mayRequestGpus)
+                            .map(PodMapper::gpuPod)
+                            .toList()));
+        } catch (KubernetesClientException failed) {
+            throw new ApiServerException("list of pods: " + ApiErrorMessage.of(failed), failed);
+        }
         claims(page);
     }
 
     private void claims(Consumer<List<GpuPod>> page) throws ApiServerException {
         try {
-            page.accept(
-                    lists.genericKubernetesResources(ResourceClaims.CONTEXT).inAnyNamespace().list().getItems().stream()
-                            .map(ResourceClaims::read)
-                            .toList());
+            pages(
+                    options -> lists.genericKubernetesResources(ResourceClaims.CONTEXT)
+                            .inAnyNamespace()
+                            .list(options),
+                    claims -> page.accept(
+                            claims.stream().map(ResourceClaims::read).toList()));
         } catch (KubernetesClientException failed) {
             if (failed.getCode() != NOT_FOUND) {
                 throw new ApiServerException("list of resourceclaims: " + ApiErrorMessage.of(failed), failed);
@@ -159,22 +167,40 @@ public final class KubernetesQuotaClient implements QuotaClient {
         }
     }
 
-    private PodList podPage(String next) {
-        return lists.pods()
-                .inAnyNamespace()
-                .list(new ListOptionsBuilder()
+    /** Lists page by page, and from the beginning where the revision of the pages before is gone. */
+    private static <T extends HasMetadata> void pages(
+            Function<ListOptions, ? extends KubernetesResourceList<T>> list, Consumer<List<T>> page)
+            throws ApiServerException {
+        long deadline = System.nanoTime() + LIST_DEADLINE.toNanos();
+        String next = "";
+        do {
+            if (System.nanoTime() - deadline > 0) {
+                throw new ApiServerException("list: not complete after " + LIST_DEADLINE.toSeconds() + " s");
+            }
+            try {
+                var found = list.apply(new ListOptionsBuilder()
                         .withLimit(PAGE)
                         .withContinue(next.isEmpty() ? null : next)
                         .build());
+                page.accept(found.getItems());
+                String rest = found.getMetadata().getContinue();
+                next = rest == null ? "" : rest;
+            } catch (KubernetesClientException failed) {
+                if (failed.getCode() != EXPIRED || next.isEmpty()) {
+                    throw failed;
+                }
+                next = "";
+            }
+        } while (!next.isEmpty());
     }
 
     @Override
     public UpdateResult updateStatus(GpuQuota quota) throws ApiServerException {
         try {
-            GenericKubernetesResource found = known.get(quota.name());
-            if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
-                found = resources().withName(quota.name()).get();
-            }
+            KnownQuota before = known.get(quota.name());
+            GenericKubernetesResource found = before != null && before.hasVersion(quota.resourceVersion())
+                    ? before.object()
+                    : resources().withName(quota.name()).get();
             if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
                 return new UpdateResult.Conflict();
             }

@@ -86,11 +86,17 @@ final class AdmissionProcessor {
     private Optional<AdmissionDecision> unacquired(QuotaFencingToken lease, String namespace) {
         return state.covering(namespace).stream()
                 .filter(quota -> quota.mode() == GpuQuota.Mode.ENFORCE && !lease.leads(quota))
+                .map(GpuQuota::name)
                 .findFirst()
-                .map(quota -> new AdmissionDecision.Unavailable(
-                        writer.problem(quota.name()).isEmpty()
-                                ? "GpuQuota " + quota.name() + " is not led yet; retry"
-                                : cannotBeWritten(quota.name())));
+                .map(this::notLed);
+    }
+
+    private AdmissionDecision notLed(String quota) {
+        if (!writer.problem(quota).isEmpty()) {
+            return new AdmissionDecision.Unavailable(cannotBeWritten(quota));
+        }
+        writer.requestFirst(quota);
+        return new AdmissionDecision.Unavailable("GpuQuota " + quota + " is not led yet; retry");
     }
 
     private String cannotBeWritten(String quota) {
@@ -139,7 +145,7 @@ final class AdmissionProcessor {
         } else if (!writer.problem(blocking).isEmpty()) {
             drop(waiting, cannotBeWritten(blocking));
         } else {
-            writer.request(blocking);
+            writer.requestFirst(blocking);
             pending.add(blocking, waiting);
         }
     }

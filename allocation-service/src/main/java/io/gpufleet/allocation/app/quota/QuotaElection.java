@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class QuotaElection implements AutoCloseable {
     /** How long a renewal is valid. */
-    static final Duration DURATION = Duration.ofSeconds(6);
+    static final Duration DURATION = Duration.ofSeconds(5);
 
     /** How long a replica that is not active leaves a Lease that nobody ever held to the one that is. */
     static final Duration PRECEDENCE = Duration.ofSeconds(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(QuotaElection.class);
     /** A standby looks this often: after an orderly end nobody decides until it does. */
-    private static final long ROUND_MILLIS = 500;
+    private static final long ROUND_MILLIS = 250;
 
     private static final long RENEW_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -95,28 +95,36 @@ public final class QuotaElection implements AutoCloseable {
         }
     }
 
-    /** Reads the Lease; renews it, or takes it where its holder's proof has run out. */
+    /** Renews the Lease, by one write while nobody else wrote it; takes it where its holder's proof has run out. */
     synchronized void round() {
         long start = nanos.getAsLong();
         try {
-            LeaseStore.LeaseRecord found = store.read().orElse(LeaseStore.LeaseRecord.NONE);
-            if (!found.equals(seen) || (unanswered && start - answeredAt > UNANSWERED)) {
-                seen = found;
-                seenAt = start;
-            }
-            unanswered = false;
-            answeredAt = start;
-            if (found.holder().equals(me.identity())) {
-                write(start, found.version());
-            } else {
-                lose();
-                if (mayTake(start)) {
-                    write(start, found.version());
-                }
+            if (!leading || !held() || !write(start, seen.version())) {
+                read(start);
             }
         } catch (ApiServerException | RuntimeException failed) {
             unanswered = true;
             LOG.atWarn().addKeyValue("error", failed.getMessage()).log("quota lease cannot be renewed, retrying");
+        }
+    }
+
+    private void read(long start) throws ApiServerException {
+        LeaseStore.LeaseRecord found = store.read().orElse(LeaseStore.LeaseRecord.NONE);
+        // The holder may have renewed it at any time until the answer.
+        long answered = nanos.getAsLong();
+        if (!found.equals(seen) || (unanswered && start - answeredAt > UNANSWERED)) {
+            seen = found;
+            seenAt = answered;
+        }
+        unanswered = false;
+        answeredAt = answered;
+        if (found.holder().equals(me.identity())) {
+            write(start, found.version());
+        } else {
+            lose();
+            if (mayTake(start)) {
+                write(start, found.version());
+            }
         }
     }
 
@@ -128,20 +136,24 @@ public final class QuotaElection implements AutoCloseable {
         return givenUp || preferred.getAsBoolean() || now - seenAt >= PRECEDENCE.toNanos();
     }
 
-    private void write(long start, String version) throws ApiServerException {
+    /** False when somebody else wrote it since. */
+    private boolean write(long start, String version) throws ApiServerException {
         var written = store.write(new LeaseStore.LeaseRecord(me.identity(), me.address(), version));
         if (written.isEmpty()) {
-            return;
+            return false;
         }
         seen = written.get();
         seenAt = start;
         renewedAt = start;
+        unanswered = false;
+        answeredAt = nanos.getAsLong();
         if (!leading) {
             leading = true;
             lease.begin(this::held);
             LOG.atInfo().addKeyValue("holder", me.identity()).log("quota lease taken");
             listener.activated();
         }
+        return true;
     }
 
     private boolean held() {

@@ -9,6 +9,7 @@ import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,6 +29,8 @@ final class QuotaHousekeeping {
     private static final long ESCROW_IDLE = Duration.ofSeconds(30).toNanos();
     private static final long WRITE_INTERVAL = Duration.ofMillis(200).toNanos();
     private static final long BURST = Duration.ofMillis(800).toNanos();
+    /** Quotas that are compared in one turn: reviews wait meanwhile. */
+    private static final int COMPARED_AT_ONCE = 64;
 
     private final QuotaClient client;
     private final ActiveLease active;
@@ -39,6 +42,7 @@ final class QuotaHousekeeping {
     private final Map<String, Long> admittedAt = new LinkedHashMap<>();
     private final Set<String> labelling = new HashSet<>();
     private long nextWrite;
+    private String comparedLast = "";
 
     QuotaHousekeeping(
             QuotaClient client,
@@ -68,13 +72,25 @@ final class QuotaHousekeeping {
         uncounted.remove(quota);
     }
 
-    /** Finds the quotas whose status is not what is counted. Visits every quota: after a list of them. */
-    void compareAll() {
-        for (GpuQuota quota : state.quotas().values()) {
+    /** The object of a quota changed: its status may not be what is counted. */
+    void changed(String quota) {
+        uncounted.add(quota);
+    }
+
+    /** Finds quotas whose status is not what is counted, although nothing is known to have changed: a few at a time. */
+    void compareNext() {
+        Iterator<GpuQuota> quotas =
+                state.quotas().tailMap(comparedLast, false).values().iterator();
+        for (int i = 0; i < COMPARED_AT_ONCE && quotas.hasNext(); i++) {
+            GpuQuota quota = quotas.next();
+            comparedLast = quota.name();
             if (!QuotaEvaluator.countedStatus(state, quota, isIdle(quota.name()))
                     .equals(quota.status())) {
                 uncounted.add(quota.name());
             }
+        }
+        if (!quotas.hasNext()) {
+            comparedLast = "";
         }
     }
 

@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.app.ActiveLease;
-import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.GpuQuota;
@@ -13,7 +12,6 @@ import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaState;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -27,8 +25,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Leads the quotas while this replica is active: acquires every quota, answers requests once the escrow that they need is
- * written, renews its lease. Between the terms of the active replica, and while its lease is not held, it decides and
- * writes nothing. For the decider's thread, except where noted; calls to the API server run beside it.
+ * written, renews its lease. A quota that another replica led is decided on as soon as it is acquired, from what its escrow
+ * leaves; one that nobody led, once the pods are listed. Between the terms of the active replica, and while its lease is not
+ * held, it decides and writes nothing. For the decider's thread, except where noted; calls to the API server run beside it.
  */
 public final class QuotaLeader implements QuotaStatusWriter.Listener {
     /** Label of namespaces in which the webhook fails closed. */
@@ -36,38 +35,36 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(QuotaLeader.class);
     private static final Duration RENEW_INTERVAL = Duration.ofSeconds(2);
+    /** A standby counts by the quotas as they were, so that little is left to do when it is elected. */
+    private static final Duration READ_AHEAD_INTERVAL = Duration.ofSeconds(30);
 
     /** A request whose answer is awaited since a monotonic time. */
     record PendingAdmission(AdmissionRequest request, long sinceNanos, CompletableFuture<AdmissionDecision> answer) {}
 
-    /** A term that begins: it leads once every quota has its token and the pods are listed. */
-    private record Candidacy(QuotaFencingToken lease, Set<String> unacquired) {}
-
-    private final QuotaClient client;
     private final String instance;
     private final ActiveLease active;
-    private final QuotaExecutors executors;
     private final Clock clock;
     private final LongSupplier nanos;
     private final QuotaState state = new QuotaState();
     private final QuotaStatusWriter writer;
     private final QuotaHousekeeping housekeeping;
     private final PodResync pods;
+    private final QuotaListReader quotas;
     private final AdmissionProcessor answers;
     private final Set<ClusterSyncPrecondition> missing = EnumSet.allOf(ClusterSyncPrecondition.class);
     private final Set<String> resigning = new HashSet<>();
     private final CompletableFuture<Void> resigned = new CompletableFuture<>();
     private boolean elected;
     private volatile @Nullable QuotaFencingToken lease;
-    private @Nullable Candidacy candidacy;
-    private boolean podsListed;
+    /** The token of a term that can decide on nothing yet. */
+    private @Nullable QuotaFencingToken candidate;
+
     /** The lease of the former term, until it is known whether another replica led the quotas since. */
     private @Nullable QuotaFencingToken suspended;
 
-    /** Distinguishes the answers to reads of this term from those of earlier ones. */
+    /** Distinguishes the list of pods of this term from those of earlier ones. */
     private long terms;
 
-    private boolean reading;
     private long nextRead;
     private volatile List<String> readinessFailures = List.of();
 
@@ -79,15 +76,14 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
             QuotaExecutors executors,
             Clock clock,
             LongSupplier nanos) {
-        this.client = client;
         this.instance = instance;
         this.active = active;
-        this.executors = executors;
         this.clock = clock;
         this.nanos = nanos;
         this.writer = new QuotaStatusWriter(client, active, state, executors, nanos, this);
         this.housekeeping = new QuotaHousekeeping(client, active, state, executors, writer, nanos);
         this.pods = new PodResync(client, state, executors, nanos);
+        this.quotas = new QuotaListReader(client, executors, this::read, this::readFailed);
         this.answers = new AdmissionProcessor(state, writer, housekeeping, nanos);
         this.nextRead = nanos.getAsLong();
     }
@@ -118,6 +114,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     /** This replica is active. */
     void elected() {
         elected = true;
+        // What is being read is older than the election: another replica may have led since.
+        quotas.abandon();
         nextRead = nanos.getAsLong();
         tick();
     }
@@ -138,8 +136,8 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
 
     private void endTerm() {
         lease = null;
-        candidacy = null;
-        reading = false;
+        candidate = null;
+        quotas.abandon();
         terms++;
         answers.abandon();
     }
@@ -185,15 +183,6 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     public void changed(String quota) {
         resigning.remove(quota);
         completeResignation();
-        GpuQuota known = state.quotas().get(quota);
-        Candidacy mine = candidacy;
-        if (mine != null
-                && (known == null
-                        || mine.lease().leads(known)
-                        || !writer.problem(quota).isEmpty())) {
-            mine.unacquired().remove(quota);
-            lead();
-        }
         answers.retry(validLease(), quota);
         pump();
     }
@@ -207,8 +196,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     }
 
     private @Nullable QuotaFencingToken token() {
-        Candidacy beginning = candidacy;
-        return beginning == null ? lease : beginning.lease();
+        return candidate == null ? lease : candidate;
     }
 
     @Override
@@ -234,17 +222,18 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         long now = nanos.getAsLong();
         state.apply(new QuotaEvent.TimePassed(clock.instant()));
         answers.expire(now);
-        if (!elected || !active.held()) {
+        if (elected && !active.held()) {
             return;
         }
         if (!missing.isEmpty()) {
-            readinessFailures =
-                    missing.stream().map(ClusterSyncPrecondition::missing).toList();
+            readinessFailures = elected
+                    ? missing.stream().map(ClusterSyncPrecondition::missing).toList()
+                    : List.of();
             return;
         }
-        if (!reading && now - nextRead >= 0) {
-            nextRead = now + RENEW_INTERVAL.toNanos();
-            read(now);
+        if (!quotas.isReading() && now - nextRead >= 0) {
+            nextRead = now + (elected ? RENEW_INTERVAL : READ_AHEAD_INTERVAL).toNanos();
+            quotas.read(now);
         }
         QuotaFencingToken mine = validLease();
         if (mine != null) {
@@ -254,36 +243,16 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         pump();
     }
 
-    /** Reads all quotas: to acquire them, or to renew the lease. */
-    private void read(long start) {
-        reading = true;
-        long term = terms;
-        executors.api().execute(() -> {
-            Runnable result;
-            try {
-                QuotaClient.QuotaList found = client.quotas();
-                result = () -> read(start, found);
-            } catch (ApiServerException | RuntimeException failed) {
-                result = () -> readFailed(String.valueOf(failed.getMessage()));
-            }
-            Runnable apply = result;
-            executors.decider().execute(() -> {
-                if (term == terms) {
-                    reading = false;
-                    apply.run();
-                }
-            });
-        });
-    }
-
     private void readFailed(String message) {
+        if (!elected) {
+            return;
+        }
         String verb = lease == null ? "acquired: " : "renewed: ";
         readinessFailures = List.of("quota leadership cannot be " + verb + message);
         LOG.atWarn().addKeyValue("error", message).log("quotas cannot be listed, retrying");
     }
 
     private void read(long start, QuotaClient.QuotaList found) {
-        found.unreadable().forEach(writer::report);
         Set<String> names = new HashSet<>();
         found.quotas().forEach(quota -> names.add(quota.name()));
         for (String name : List.copyOf(state.quotas().keySet())) {
@@ -293,25 +262,35 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
                 changed(name);
             }
         }
-        found.quotas().forEach(quota -> state.apply(new QuotaEvent.QuotaObserved(quota)));
+        found.quotas().forEach(this::observe);
+        if (!elected) {
+            return;
+        }
+        found.unreadable().forEach(writer::report);
         QuotaFencingToken mine = token();
         if (mine == null) {
-            acquire(start, found.quotas());
+            begin(start, found.quotas());
         } else {
             renew(start, found.quotas(), mine);
         }
     }
 
-    private void acquire(long start, List<GpuQuota> quotas) {
+    private void observe(GpuQuota quota) {
+        GpuQuota known = state.quotas().get(quota.name());
+        if (known == null || !known.resourceVersion().equals(quota.resourceVersion())) {
+            housekeeping.changed(quota.name());
+        }
+        state.apply(new QuotaEvent.QuotaObserved(quota));
+    }
+
+    /** Begins a term, which decides at once where a former leader has counted. */
+    private void begin(long start, List<GpuQuota> quotas) {
         QuotaFencingToken next = nextLease(quotas, start);
-        Set<String> unacquired = new HashSet<>();
-        candidacy = new Candidacy(next, unacquired);
-        podsListed = false;
-        for (GpuQuota quota : quotas) {
-            if (!next.leads(quota)) {
-                unacquired.add(quota.name());
-                writer.request(quota.name());
-            }
+        candidate = next;
+        writer.podsListed(false);
+        quotas.stream().filter(quota -> !next.leads(quota)).forEach(quota -> writer.request(quota.name()));
+        if (quotas.stream().anyMatch(quota -> quota.status().term() > 0)) {
+            lead(next);
         }
         listPods();
         pump();
@@ -328,56 +307,54 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         return QuotaFencingToken.nextTerm(instance, quotas, clock.millis(), start);
     }
 
-    private void lead() {
-        Candidacy mine = candidacy;
-        if (mine == null || !podsListed || !mine.unacquired().isEmpty()) {
-            return;
-        }
-        lease = mine.lease();
-        candidacy = null;
+    private void lead(QuotaFencingToken mine) {
+        lease = mine;
+        candidate = null;
         suspended = null;
         readinessFailures = List.of();
-        housekeeping.compareAll();
+        housekeeping.compareNext();
         housekeeping.labelNamespaces();
         LOG.atInfo()
-                .addKeyValue("term", mine.lease().term())
+                .addKeyValue("term", mine.term())
                 .addKeyValue("quotas", state.quotas().size())
                 .log("became quota leader");
     }
 
     private void renew(long start, List<GpuQuota> quotas, QuotaFencingToken mine) {
-        List<String> lost = new ArrayList<>();
         for (GpuQuota quota : quotas) {
             switch (mine.acquire(quota)) {
-                case Acquisition.Held() -> {}
-                case Acquisition.Write _ -> lost.add(quota.name());
+                case Acquisition.Held() -> writer.acquired(quota.name());
+                case Acquisition.Write _ -> writer.request(quota.name());
                 case Acquisition.Superseded(String leader) -> {
                     superseded(quota.name(), leader);
                     return;
                 }
             }
         }
-        lost.forEach(writer::request);
-        if (candidacy != null) {
-            candidacy = new Candidacy(mine.renewed(start), candidacy.unacquired());
-            if (!podsListed && !pods.failure().isEmpty()) {
-                readinessFailures = List.of("quota leadership cannot be acquired: " + pods.failure());
-                listPods();
-            }
-            return;
+        if (candidate == null) {
+            lease = mine.renewed(start);
+            readinessFailures = List.of();
+            housekeeping.compareNext();
+            housekeeping.labelNamespaces();
+        } else {
+            candidate = mine.renewed(start);
         }
-        lease = mine.renewed(start);
-        readinessFailures = List.of();
-        housekeeping.compareAll();
-        housekeeping.labelNamespaces();
+        if (!pods.failure().isEmpty() && !writer.podsListed()) {
+            readinessFailures = List.of("quotas that nobody led cannot be acquired: " + pods.failure());
+            listPods();
+        }
     }
 
     private void listPods() {
         long term = terms;
         pods.list(() -> {
+            QuotaFencingToken mine = candidate;
             if (term == terms) {
-                podsListed = true;
-                lead();
+                writer.podsListed(true);
+                pump();
+                if (mine != null) {
+                    lead(mine);
+                }
             }
         });
     }

@@ -13,8 +13,8 @@ import io.gpufleet.allocation.model.quota.QuotaState;
 import io.gpufleet.allocation.model.quota.QuotaStatus;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
@@ -32,13 +32,15 @@ final class QuotaStatusWriter {
     private static final long RETRY = Duration.ofMillis(500).toNanos();
     private static final int TOLERATED_FAILURES = 3;
     private static final long RETRY_REJECTED = Duration.ofSeconds(30).toNanos();
+    /** Further writes wait here, where those that an admission waits for come first. */
+    private static final int MAX_IN_FLIGHT = 8;
 
     /** Receives what becomes of the writes. */
     interface Listener {
         /** A quota was written, changed, deleted, or cannot be written now. */
         void changed(String quota);
 
-        /** The token was written into a quota that another one led; its escrow counts as used. */
+        /** The token is written, or about to be, into a quota that another one led; its escrow counts as used. */
         void carriedOver(String quota);
 
         /** A replica with a higher term leads a quota. */
@@ -58,6 +60,9 @@ final class QuotaStatusWriter {
 
     private static final class Progress {
         private boolean inFlight;
+        /** What a former leader may have admitted is counted, and its token may be replaced or not. */
+        private boolean acquiring;
+
         private @Nullable Attempt attempt;
         private long retryAt;
         private boolean retry;
@@ -73,6 +78,8 @@ final class QuotaStatusWriter {
     private final Listener listener;
     private final Map<String, Progress> progress = new HashMap<>();
     private final SequencedSet<String> wanted = new LinkedHashSet<>();
+    private int inFlight;
+    private boolean podsListed;
 
     QuotaStatusWriter(
             QuotaClient client,
@@ -116,22 +123,44 @@ final class QuotaStatusWriter {
         wanted.add(quota);
     }
 
-    /** Starts the writes that were requested and are due. */
+    /** The same before what was requested so far: an admission waits for it. */
+    void requestFirst(String quota) {
+        wanted.addFirst(quota);
+    }
+
+    /** Whether the pods are listed in this term: a quota that nobody led is not acquired before. */
+    void podsListed(boolean listed) {
+        podsListed = listed;
+    }
+
+    boolean podsListed() {
+        return podsListed;
+    }
+
+    /** Starts the writes that were requested and are due, as many as may be under way. */
     void pump(QuotaFencingToken lease) {
         long now = nanos.getAsLong();
-        for (String name : List.copyOf(wanted)) {
-            Progress known = of(name);
+        Iterator<String> names = wanted.iterator();
+        while (inFlight < MAX_IN_FLIGHT && names.hasNext()) {
+            String name = names.next();
             GpuQuota quota = state.quotas().get(name);
             if (quota == null) {
-                wanted.remove(name);
+                names.remove();
                 progress.remove(name);
-            } else if (!known.inFlight && !(known.retry && now - known.retryAt < 0)) {
-                wanted.remove(name);
+            } else if (isDue(quota, now)) {
+                names.remove();
                 if (!start(quota, lease)) {
                     return;
                 }
             }
         }
+    }
+
+    private boolean isDue(GpuQuota quota, long now) {
+        Progress known = of(quota.name());
+        return !known.inFlight
+                && !(known.retry && now - known.retryAt < 0)
+                && (podsListed || quota.status().term() > 0);
     }
 
     /** False when another replica leads the quota, so that this one may write nothing. */
@@ -142,24 +171,40 @@ final class QuotaStatusWriter {
                 yield false;
             }
             case Acquisition.Write(QuotaStatus status) -> {
-                submit(quota, QuotaEvaluator.acquiredStatus(state, quota, status), carryOver(quota));
+                QuotaStatus acquired = QuotaEvaluator.acquiredStatus(state, quota, status);
+                carryOver(quota);
+                submit(quota, acquired);
                 yield true;
             }
             case Acquisition.Held() -> {
+                acquired(quota.name());
                 if (QuotaEvaluator.needsEscrow(state, quota)) {
-                    submit(quota, QuotaEvaluator.raisedStatus(state, quota), List.of());
+                    submit(quota, QuotaEvaluator.raisedStatus(state, quota));
                 }
                 yield true;
             }
         };
     }
 
-    /** What a former leader may have admitted; nothing of a quota that nobody led. */
-    private static List<QuotaEvent> carryOver(GpuQuota quota) {
-        return quota.status().term() > 0
-                ? List.of(
-                        new QuotaEvent.CarriedOver(quota.name(), quota.status().escrow()))
-                : List.of();
+    /**
+     * Counts what a former leader may have admitted; nothing of a quota that nobody led. Before its token is replaced: the
+     * answer to that write may be lost.
+     */
+    private void carryOver(GpuQuota quota) {
+        if (quota.status().term() > 0) {
+            of(quota.name()).acquiring = true;
+            state.apply(new QuotaEvent.CarriedOver(quota.name(), quota.status().escrow()));
+            listener.carriedOver(quota.name());
+        }
+    }
+
+    /** The quota was found with the token: from now on its former leader admits nothing of it. */
+    void acquired(String quota) {
+        Progress known = of(quota);
+        if (known.acquiring) {
+            known.acquiring = false;
+            listener.carriedOver(quota);
+        }
     }
 
     /**
@@ -175,7 +220,7 @@ final class QuotaStatusWriter {
         if (counted.equals(quota.status())) {
             return false;
         }
-        submit(quota, counted, List.of());
+        submit(quota, counted);
         return true;
     }
 
@@ -184,14 +229,15 @@ final class QuotaStatusWriter {
         return of(quota).inFlight;
     }
 
-    private void submit(GpuQuota quota, QuotaStatus status, List<QuotaEvent> carriedOver) {
+    private void submit(GpuQuota quota, QuotaStatus status) {
         Progress known = of(quota.name());
         known.inFlight = true;
+        inFlight++;
         known.attempt = new Attempt(quota.resourceVersion(), status);
         GpuQuota next = quota.withStatus(status);
         executors.api().execute(() -> {
             Outcome outcome = write(next);
-            executors.decider().execute(() -> finished(next, carriedOver, outcome));
+            executors.decider().execute(() -> finished(next, outcome));
         });
     }
 
@@ -209,20 +255,18 @@ final class QuotaStatusWriter {
         }
     }
 
-    private void finished(GpuQuota attempted, List<QuotaEvent> carriedOver, Outcome outcome) {
+    private void finished(GpuQuota attempted, Outcome outcome) {
         String name = attempted.name();
         Progress known = of(name);
         known.inFlight = false;
+        inFlight--;
         known.retry = false;
         switch (outcome) {
             case Outcome.Written(GpuQuota written) -> {
                 known.problem = "";
                 known.failures = 0;
                 state.apply(new QuotaEvent.QuotaObserved(written));
-                if (!carriedOver.isEmpty()) {
-                    carriedOver.forEach(state::apply);
-                    listener.carriedOver(name);
-                }
+                acquired(name);
             }
             case Outcome.Changed(Optional<GpuQuota> current) -> {
                 current.ifPresentOrElse(quota -> state.apply(new QuotaEvent.QuotaObserved(quota)), () -> deleted(name));

@@ -22,6 +22,7 @@ final class FakeQuotaClient implements QuotaClient {
     private Runnable onRead = () -> {};
     private int writes;
     private int lists;
+    private int lostAnswers;
     private final Set<String> refused = new HashSet<>();
     private final Map<String, String> problems = new TreeMap<>();
 
@@ -62,6 +63,11 @@ final class FakeQuotaClient implements QuotaClient {
     /** Refuses every status of a quota. */
     synchronized void refuse(String quota) {
         refused.add(quota);
+    }
+
+    /** Writes the next statuses, so many of them, and does not answer. */
+    synchronized void loseAnswers(int number) {
+        lostAnswers = number;
     }
 
     synchronized Map<String, String> problems() {
@@ -119,6 +125,10 @@ final class FakeQuotaClient implements QuotaClient {
         writes++;
         GpuQuota written = versioned(now.withStatus(quota.status()));
         quotas.put(quota.name(), written);
+        if (lostAnswers > 0) {
+            lostAnswers--;
+            throw new ApiServerException("status of gpuquota/" + quota.name() + ": no answer");
+        }
         return new UpdateResult.Updated(written);
     }
 

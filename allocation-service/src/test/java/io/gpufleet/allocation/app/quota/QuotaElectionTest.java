@@ -20,22 +20,35 @@ class QuotaElectionTest {
     private long now = 1;
 
     /** A Lease in memory that rejects stale writes and can be made unavailable. */
-    private static final class Store implements LeaseStore {
+    private final class Store implements LeaseStore {
         private LeaseRecord stored = LeaseRecord.NONE;
         private int version;
         private boolean unavailable;
+        private Runnable beforeAnswer = () -> {};
+        private Runnable whileCalled = () -> {};
+        private Duration callTakes = Duration.ZERO;
 
         @Override
         public Optional<LeaseRecord> read() throws ApiServerException {
+            call();
+            Runnable meanwhile = beforeAnswer;
+            beforeAnswer = () -> {};
+            meanwhile.run();
+            return stored.version().isEmpty() ? Optional.empty() : Optional.of(stored);
+        }
+
+        private void call() throws ApiServerException {
             if (unavailable) {
                 throw new ApiServerException("the API server is unavailable");
             }
-            return stored.version().isEmpty() ? Optional.empty() : Optional.of(stored);
+            advance(callTakes);
+            whileCalled.run();
         }
 
         @Override
         public Optional<LeaseRecord> write(LeaseRecord lease) throws ApiServerException {
-            if (!lease.version().equals(read().map(LeaseRecord::version).orElse(""))) {
+            call();
+            if (!lease.version().equals(stored.version())) {
                 return Optional.empty();
             }
             version++;
@@ -129,6 +142,41 @@ class QuotaElectionTest {
         advance(QuotaElection.DURATION);
         standby.election.round();
         assertThat(standby.lease.held()).isTrue();
+    }
+
+    @Test
+    void renewalDuringASlowReadIsSeenWhenTheReadIsAnswered() {
+        var holder = new Replica("a");
+        holder.preferred = true;
+        holder.election.round();
+        var standby = new Replica("b");
+        store.beforeAnswer = () -> {
+            advance(Duration.ofSeconds(1));
+            holder.election.round();
+        };
+        standby.election.round();
+        // When
+        advance(QuotaElection.DURATION.minusMillis(500));
+        standby.election.round();
+        // Then
+        assertThat(holder.lease.held()).isTrue();
+        assertThat(standby.lease.held()).isFalse();
+    }
+
+    @Test
+    void slowApiServerCostsNoLeaderItsLease() {
+        var holder = new Replica("a");
+        holder.preferred = true;
+        holder.election.round();
+        for (int i = 0; i < 10; i++) {
+            // When each call takes a second, and the next round begins half a second after the last
+            store.callTakes = Duration.ofSeconds(1);
+            advance(Duration.ofMillis(500));
+            store.whileCalled = () -> assertThat(holder.lease.held()).isTrue();
+            holder.election.round();
+        }
+        // Then
+        assertThat(holder.terms).isEqualTo(1);
     }
 
     @Test

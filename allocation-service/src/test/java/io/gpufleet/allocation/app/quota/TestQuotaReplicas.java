@@ -75,6 +75,11 @@ class TestQuotaReplicas {
             settle();
         }
 
+        /** The API server answers one call, and the thread has not taken the answer yet. */
+        void answerWithoutATurn() {
+            calls.removeFirst().run();
+        }
+
         private @Nullable Runnable next() {
             if (!tasks.isEmpty()) {
                 return tasks.removeFirst();
