@@ -26,6 +26,7 @@ import io.gpufleet.allocation.app.quota.QuotaLeader;
 import io.gpufleet.allocation.config.AllocationConfig;
 import io.gpufleet.allocation.grpc.AdmissionGrpcClient;
 import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
+import io.gpufleet.allocation.grpc.ReplicaTls;
 import io.gpufleet.allocation.http.AllocationMetrics;
 import io.gpufleet.allocation.http.AllocationRoutes;
 import io.gpufleet.allocation.kafka.AllocationActor;
@@ -99,6 +100,7 @@ public final class AllocationMain {
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
     private final AdmissionProof proof = new AdmissionProof(clock);
+    private final ReplicaTls tls = new ReplicaTls(clock);
     private final ActiveLease active = new ActiveLease();
     private final ActiveLease quotaLease = new ActiveLease();
     private final DeciderHealth health = new DeciderHealth(System::nanoTime);
@@ -163,7 +165,7 @@ public final class AllocationMain {
         shutdown.add("models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
         // Closed before the election: it lowers the escrow while the lease is held.
         shutdown.add("quota decider", decider);
-        var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, proof));
+        var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, tls));
         var reviews =
                 new ForwardingReviewHandler(handler, decider::isLeader, election::leaderAddress, forward::forward);
         var retried = new AdmissionReviewRetry(
@@ -171,7 +173,7 @@ public final class AllocationMain {
                 CompletableFuture.delayedExecutor(AdmissionReviewRetry.PAUSE.toMillis(), TimeUnit.MILLISECONDS),
                 System::nanoTime);
         var server = shutdown.add("webhook", webhookServer(retried));
-        var webhook = shutdown.add("webhook reconciler", webhook(server, decider));
+        var webhook = shutdown.add("webhook reconciler", webhook(server, decider, grpc.advertisedHost()));
         var usage = new UsageLog(ledger, clock, Runtime.getRuntime().maxMemory() / USAGE_PART);
         shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);
@@ -233,8 +235,8 @@ public final class AllocationMain {
         var servers = config.servers();
         return AdmissionGrpcServer.open(
                 vertx,
-                handler,
-                new AdmissionGrpcServer.Leadership(decider::isLeader, proof),
+                new AdmissionGrpcServer.Decisions(handler, decider::isLeader),
+                tls,
                 servers.host(),
                 servers.grpcPort());
     }
@@ -250,18 +252,26 @@ public final class AllocationMain {
 
     private WebhookServer webhookServer(AdmissionReviewHandler reviews) {
         var settings = config.webhook();
-        return new WebhookServer(vertx, reviews, proof, settings.host(), settings.port());
+        return new WebhookServer(vertx, reviews, proof, settings.host(), settings.port(), settings.clientCa());
     }
 
-    private WebhookReconciler webhook(WebhookServer server, QuotaDecider decider) {
+    private WebhookReconciler webhook(WebhookServer server, QuotaDecider decider, String replicaHost) {
         var settings = config.webhook();
         var certificates = new CertificateIssuer(
                 new CertificateSecret(client, quotaLease, settings.namespace()),
                 WebhookRegistration.serverNames(settings.namespace(), settings.url()),
+                replicaHost,
                 clock);
         var registration = new WebhookRegistration(
                 client, quotaLease, settings.namespace(), settings.url(), proof::pathToken, resources);
-        return WebhookReconciler.start(certificates, server::serve, registration, decider::isLeader);
+        return WebhookReconciler.start(
+                certificates,
+                certificate -> {
+                    tls.replace(certificate);
+                    server.serve(certificate);
+                },
+                registration,
+                decider::isLeader);
     }
 
     private AllocationMetrics metrics(Ledger ledger, QuotaDecider decider, ProjectionEngine<NodeLedger> engine) {

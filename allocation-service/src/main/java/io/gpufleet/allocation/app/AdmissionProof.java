@@ -12,10 +12,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Proves that a review comes from the API server, which knows the path of the webhook, or from another replica, which
- * signs what it forwards. Both derive from the key in the Secret of the webhook and change every day, since an API server
- * shows the path in its message about a webhook that did not answer. A clock may be wrong by a day. Before the first key
- * nothing is accepted.
+ * Proves that a review comes from the API server, which knows the path of the webhook. The path derives from the key in the
+ * Secret of the webhook and changes every day, since an API server shows it in its message about a webhook that did not
+ * answer. A clock may be wrong by a day. Before the first key nothing is accepted.
  */
 public final class AdmissionProof {
     private static final String ALGORITHM = "HmacSHA256";
@@ -36,37 +35,22 @@ public final class AdmissionProof {
 
     /** Token of today in the path of the webhook. */
     public String pathToken() {
-        return hex("path", new byte[0], today());
+        return hex(today());
     }
 
     /** True for a path token of today or of a day beside it. */
     public boolean acceptsPathToken(String token) {
-        return accepts(token, "path", new byte[0]);
-    }
-
-    /** Signature of today under a review that is forwarded to another replica. */
-    public String signature(byte[] review) {
-        return hex("forward", review, today());
-    }
-
-    /** True for a signature of today or of a day beside it. */
-    public boolean acceptsSignature(String signature, byte[] review) {
-        return accepts(signature, "forward", review);
-    }
-
-    private boolean accepts(String proof, String purpose, byte[] content) {
-        byte[] given = proof.getBytes(UTF_8);
+        byte[] given = token.getBytes(UTF_8);
         return key.length > 0
                 && LongStream.rangeClosed(today() - 1, today() + 1)
-                        .anyMatch(day -> MessageDigest.isEqual(
-                                given, hex(purpose, content, day).getBytes(UTF_8)));
+                        .anyMatch(day -> MessageDigest.isEqual(given, hex(day).getBytes(UTF_8)));
     }
 
     private long today() {
         return Math.floorDiv(clock.instant().getEpochSecond(), DAY_SECONDS);
     }
 
-    private String hex(String purpose, byte[] content, long day) {
+    private String hex(long day) {
         byte[] secret = key;
         if (secret.length == 0) {
             throw new IllegalStateException("the webhook has no key yet");
@@ -74,8 +58,7 @@ public final class AdmissionProof {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(secret, ALGORITHM));
-            mac.update((purpose + ":" + day + ":").getBytes(UTF_8));
-            return HexFormat.of().formatHex(mac.doFinal(content));
+            return HexFormat.of().formatHex(mac.doFinal(("path:" + day + ":").getBytes(UTF_8)));
         } catch (GeneralSecurityException impossible) {
             throw new IllegalStateException("every JDK has " + ALGORITHM, impossible);
         }

@@ -12,12 +12,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Obtains the webhook's certificate, hands it and each later one to the listener, and keeps the webhook registered while
- * this replica is the leader. Retries every 2 s, and asks for a renewed certificate every minute.
+ * this replica is the leader. Looks every 2 s, and at once when this replica begins to lead; asks for a renewed certificate
+ * every minute.
  */
 public final class WebhookReconciler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebhookReconciler.class);
-    private static final long RETRY_SECONDS = 2;
-    private static final long ROUNDS_PER_MINUTE = 60 / RETRY_SECONDS;
+    private static final long TICK_MILLIS = 250;
+    static final int TICKS_PER_ROUND = 8;
+    private static final long ROUNDS_PER_MINUTE = 60_000 / (TICK_MILLIS * TICKS_PER_ROUND);
 
     private final CertificateSource certificates;
     private final Consumer<ServingCertificate> listener;
@@ -27,6 +29,8 @@ public final class WebhookReconciler implements AutoCloseable {
             Thread.ofPlatform().name("webhook-reconciler").daemon().factory());
     private volatile @Nullable ServingCertificate serving;
     private long roundsSinceObtained;
+    private int ticks;
+    private boolean led;
     private volatile String failure = "webhook has no certificate yet";
 
     /** A reconciler that is not started; {@code listener} serves a certificate and throws where it cannot. */
@@ -48,9 +52,18 @@ public final class WebhookReconciler implements AutoCloseable {
             WebhookRegistrar registrar,
             BooleanSupplier isLeader) {
         var reconciler = new WebhookReconciler(certificates, listener, registrar, isLeader);
-        var ignored =
-                reconciler.timer.scheduleWithFixedDelay(reconciler::reconcile, 0, RETRY_SECONDS, TimeUnit.SECONDS);
+        var _ = reconciler.timer.scheduleWithFixedDelay(reconciler::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
         return reconciler;
+    }
+
+    /** Reconciles when a round is due. A new leader does not wait for it: the URL of the former one may be registered. */
+    void tick() {
+        boolean leads = isLeader.getAsBoolean();
+        if (ticks % TICKS_PER_ROUND == 0 || leads && !led) {
+            reconcile();
+        }
+        led = leads;
+        ticks++;
     }
 
     void reconcile() {

@@ -5,7 +5,13 @@ import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -33,8 +39,9 @@ public record AllocationConfig(
      *
      * @param url URL by which the API server calls it; empty: by the Service {@code allocation-service}
      * @param namespace namespace of the Service and of the Secret with the certificate
+     * @param clientCa file with the CA of the API server's client certificate; empty where it shows none
      */
-    public record Webhook(String host, int port, String url, String namespace) {}
+    public record Webhook(String host, int port, String url, String namespace, String clientCa) {}
 
     /** These settings, with their defaults. */
     public static final List<Setting> SETTINGS = List.of(
@@ -48,6 +55,10 @@ public record AllocationConfig(
                     "GPUFLEET_WEBHOOK_URL",
                     "",
                     "https URL by which the API server calls the webhook; empty in a cluster"),
+            Setting.optional(
+                    "GPUFLEET_WEBHOOK_CLIENT_CA",
+                    "",
+                    "PEM file with the CA of the certificate that the API server shows webhooks; nobody else is answered then"),
             Setting.optional(
                     "GPUFLEET_NAMESPACE",
                     "gpufleet-system",
@@ -83,7 +94,8 @@ public record AllocationConfig(
                         webhookHost.isEmpty() ? environment.text("GPUFLEET_HTTP_HOST") : webhookHost,
                         environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),
                         url,
-                        environment.text("GPUFLEET_NAMESPACE")),
+                        environment.text("GPUFLEET_NAMESPACE"),
+                        clientCa(environment)),
                 ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")),
                 gpuResources(environment),
                 usageLabels(environment));
@@ -115,6 +127,24 @@ public record AllocationConfig(
                 .map(String::strip)
                 .filter(name -> !name.isEmpty())
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String clientCa(Environment environment) {
+        String file = environment.text("GPUFLEET_WEBHOOK_CLIENT_CA");
+        if (!file.isEmpty() && !hasCertificates(file)) {
+            throw environment.invalid("GPUFLEET_WEBHOOK_CLIENT_CA", "a readable PEM file with certificates");
+        }
+        return file;
+    }
+
+    private static boolean hasCertificates(String file) {
+        try (var stream = Files.newInputStream(Path.of(file))) {
+            return !CertificateFactory.getInstance("X.509")
+                    .generateCertificates(stream)
+                    .isEmpty();
+        } catch (IOException | CertificateException | InvalidPathException unreadable) {
+            return false;
+        }
     }
 
     private static boolean usable(String url) {

@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.grpc;
 
 import com.google.protobuf.ByteString;
-import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcClient;
 import io.gpufleet.proto.allocation.v1.AdmitRequest;
@@ -17,12 +16,10 @@ public final class AdmissionGrpcClient implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 2_500;
 
     private final GrpcClient client;
-    private final AdmissionProof proof;
 
-    /** Opens a client that signs what it forwards. */
-    public AdmissionGrpcClient(Vertx vertx, AdmissionProof proof) {
-        this.proof = proof;
-        this.client = GrpcClient.client(vertx);
+    /** Opens a client that shows the certificate of this replica. */
+    public AdmissionGrpcClient(Vertx vertx, ReplicaTls tls) {
+        this.client = GrpcClient.client(vertx, tls.client());
     }
 
     /** Sends a review, with its age, to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */
@@ -33,7 +30,6 @@ public final class AdmissionGrpcClient implements AutoCloseable {
         return AdmissionServiceGrpcClient.create(client, target)
                 .admit(AdmitRequest.newBuilder()
                         .setReview(ByteString.copyFrom(review))
-                        .setSignature(proof.signature(review))
                         .setWaitedMillis((int) TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - receivedNanos))
                         .build())
                 .toCompletionStage()

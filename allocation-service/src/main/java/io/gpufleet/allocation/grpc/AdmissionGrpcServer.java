@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.grpc;
 
 import com.google.protobuf.ByteString;
-import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcService;
@@ -21,8 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * gRPC server of a replica: AdmissionService on the quota leader, FAILED_PRECONDITION on a standby, PERMISSION_DENIED
- * for a review that no replica signed.
+ * gRPC server of a replica, for other replicas: AdmissionService on the quota leader, FAILED_PRECONDITION on a standby. A
+ * caller without the certificate of a replica is refused before it sends anything.
  */
 public final class AdmissionGrpcServer implements AutoCloseable {
     private static final String ANY_ADDRESS = "0.0.0.0";
@@ -35,13 +34,12 @@ public final class AdmissionGrpcServer implements AutoCloseable {
         this.host = host;
     }
 
-    /** Whether this replica decides, and the proof that a review comes from another one. */
-    public record Leadership(BooleanSupplier isLeader, AdmissionProof proof) {}
+    /** Decides on reviews, where {@code isLeader}. */
+    public record Decisions(AdmissionReviewHandler handler, BooleanSupplier isLeader) {}
 
     /** Opens the server; port 0 takes a free one. Blocks the caller. */
-    public static AdmissionGrpcServer open(
-            Vertx vertx, AdmissionReviewHandler handler, Leadership leadership, String host, int port) {
-        BooleanSupplier isLeader = leadership.isLeader();
+    public static AdmissionGrpcServer open(Vertx vertx, Decisions decisions, ReplicaTls tls, String host, int port) {
+        BooleanSupplier isLeader = decisions.isLeader();
         GrpcServer grpc = GrpcServer.server(vertx);
         grpc.addService(AdmissionServiceGrpcService.of(new AdmissionServiceService() {
             @Override
@@ -51,11 +49,7 @@ public final class AdmissionGrpcServer implements AutoCloseable {
                             GrpcStatus.FAILED_PRECONDITION, "this replica is not the quota leader"));
                 }
                 byte[] review = request.getReview().toByteArray();
-                if (!leadership.proof().acceptsSignature(request.getSignature(), review)) {
-                    return Future.failedFuture(new StatusException(
-                            GrpcStatus.PERMISSION_DENIED, "the review is not signed by a replica of this service"));
-                }
-                return Future.fromCompletionStage(handler.handle(review, receivedNanos(request)))
+                return Future.fromCompletionStage(decisions.handler().handle(review, receivedNanos(request)))
                         .map(answer -> AdmitResponse.newBuilder()
                                 .setReview(ByteString.copyFrom(answer))
                                 .build())
@@ -70,7 +64,8 @@ public final class AdmissionGrpcServer implements AutoCloseable {
                                 AdmissionServiceGrpcService.SERVICE_NAME,
                                 () -> Future.succeededFuture(isLeader.getAsBoolean())))
                 .addService(ReflectionService.v1());
-        return new AdmissionGrpcServer(BoundHttpServer.open(vertx, grpc, host, port, "GPUFLEET_GRPC_PORT"), host);
+        return new AdmissionGrpcServer(
+                BoundHttpServer.open(vertx, tls.server(), grpc, host, port, "GPUFLEET_GRPC_PORT"), host);
     }
 
     /** When the other replica received the review, by the clock of this one. */
@@ -85,7 +80,12 @@ public final class AdmissionGrpcServer implements AutoCloseable {
 
     /** Host and port by which other replicas reach this one. */
     public String advertisedAddress() {
-        return (host.equals(ANY_ADDRESS) ? localAddress() : host) + ":" + port();
+        return advertisedHost() + ":" + port();
+    }
+
+    /** Host by which other replicas reach this one. */
+    public String advertisedHost() {
+        return host.equals(ANY_ADDRESS) ? localAddress() : host;
     }
 
     private static String localAddress() {

@@ -28,14 +28,19 @@ public final class CertificateIssuer implements CertificateSource {
     private final CertificateStore store;
     private final Set<String> hosts;
     private final Clock clock;
+    private final ReplicaCertificateIssuer replica;
     /** Files that this replica serves: restored where the Secret was deleted. */
     private Map<String, String> served = Map.of();
 
-    /** Issues certificates for a server that is called by these names and addresses. */
-    public CertificateIssuer(CertificateStore store, Set<String> hosts, Clock clock) {
+    /**
+     * Issues certificates for a server that is called by these names and addresses, and for a replica that others reach at
+     * {@code replicaHost}.
+     */
+    public CertificateIssuer(CertificateStore store, Set<String> hosts, String replicaHost, Clock clock) {
         this.store = store;
         this.hosts = Set.copyOf(hosts);
         this.clock = clock;
+        this.replica = new ReplicaCertificateIssuer(replicaHost, clock);
     }
 
     @Override
@@ -56,17 +61,18 @@ public final class CertificateIssuer implements CertificateSource {
                 return Optional.empty();
             }
             served = saved ? files : before;
+            return Optional.of(new ServingCertificate(
+                    AuthorityFiles.bundle(served),
+                    file(served, CERTIFICATE),
+                    file(served, KEY),
+                    AuthorityFiles.proofKey(served),
+                    replica.obtain(file(served, AuthorityFiles.CERTIFICATE), file(served, AuthorityFiles.KEY))));
         } catch (GeneralSecurityException | IOException failed) {
             throw new ApiServerException(
                     "the Secret gpufleet-webhook has no usable certificate; delete it and a new one is issued: "
                             + failed.getMessage(),
                     failed);
         }
-        return Optional.of(new ServingCertificate(
-                AuthorityFiles.bundle(served),
-                file(served, CERTIFICATE),
-                file(served, KEY),
-                AuthorityFiles.proofKey(served)));
     }
 
     /** True when the stored certificate names the hosts and has not expired. */

@@ -7,9 +7,11 @@ import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
@@ -40,17 +42,29 @@ public final class WebhookServer implements AutoCloseable {
     private final AdmissionProof proof;
     private final String host;
     private final int port;
+    private final String clientCa;
     private volatile @Nullable ServingKey key;
     private volatile boolean ending;
     private @Nullable BoundHttpServer server;
 
-    /** A server that is not open. */
+    /** A server that is not open, for callers with or without a certificate. */
     public WebhookServer(Vertx vertx, AdmissionReviewHandler handler, AdmissionProof proof, String host, int port) {
+        this(vertx, handler, proof, host, port, "");
+    }
+
+    /**
+     * A server that is not open.
+     *
+     * @param clientCa PEM file with the CA without whose certificate no caller is answered; empty: none is needed
+     */
+    public WebhookServer(
+            Vertx vertx, AdmissionReviewHandler handler, AdmissionProof proof, String host, int port, String clientCa) {
         this.vertx = vertx;
         this.handler = handler;
         this.proof = proof;
         this.host = host;
         this.port = port;
+        this.clientCa = clientCa;
     }
 
     /**
@@ -73,7 +87,7 @@ public final class WebhookServer implements AutoCloseable {
 
     /** When the certificate that is served expires; empty before there is one. */
     public Optional<Instant> certificateExpiry() {
-        return Optional.ofNullable(key).map(ServingKey::expiry);
+        return Optional.ofNullable(key).flatMap(ServingKey::expiry);
     }
 
     private BoundHttpServer open(ServingKey serving) {
@@ -84,8 +98,13 @@ public final class WebhookServer implements AutoCloseable {
         router.post()
                 .handler(BodyHandler.create(false).setBodyLimit(MAX_REVIEW_BYTES))
                 .handler(context -> answer(context, handler));
-        var options =
-                new HttpServerOptions().setSsl(true).setUseAlpn(true).setKeyCertOptions(KeyCertOptions.wrap(serving));
+        var options = new HttpServerOptions()
+                .setSsl(true)
+                .setUseAlpn(true)
+                .setKeyCertOptions(KeyCertOptions.wrap(serving.keys()));
+        if (!clientCa.isEmpty()) {
+            options.setClientAuth(ClientAuth.REQUIRED).setTrustOptions(new PemTrustOptions().addCertPath(clientCa));
+        }
         return BoundHttpServer.open(vertx, options, router, host, port, "GPUFLEET_WEBHOOK_PORT");
     }
 

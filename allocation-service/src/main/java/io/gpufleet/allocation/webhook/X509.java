@@ -47,6 +47,7 @@ final class X509 {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final X500Name CA = new X500Name("CN=gpufleet webhook CA");
     private static final X500Name SERVER = new X500Name("CN=gpufleet webhook");
+    private static final X500Name REPLICA = new X500Name("CN=gpufleet allocation-service replica");
 
     private X509() {}
 
@@ -67,18 +68,36 @@ final class X509 {
         return sign(builder, keys.getPrivate());
     }
 
+    /** A certificate by which the API server knows the webhook. */
     static X509Certificate server(
             X509Certificate ca, PrivateKey caKey, KeyPair keys, Set<String> hosts, Validity validity)
             throws GeneralSecurityException, IOException {
-        var builder = builder(X500Name.getInstance(ca.getSubjectX500Principal().getEncoded()), SERVER, keys, validity);
+        var usage = new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth);
+        return sign(leaf(builder(issuer(ca), SERVER, keys, validity), usage, hosts), caKey);
+    }
+
+    /** A certificate by which replicas know each other, whichever of them calls. */
+    static X509Certificate replica(X509Certificate ca, PrivateKey caKey, KeyPair keys, String host, Validity validity)
+            throws GeneralSecurityException, IOException {
+        var usage =
+                new ExtendedKeyUsage(new KeyPurposeId[] {KeyPurposeId.id_kp_serverAuth, KeyPurposeId.id_kp_clientAuth});
+        return sign(leaf(builder(issuer(ca), REPLICA, keys, validity), usage, Set.of(host)), caKey);
+    }
+
+    private static X500Name issuer(X509Certificate ca) {
+        return X500Name.getInstance(ca.getSubjectX500Principal().getEncoded());
+    }
+
+    private static X509v3CertificateBuilder leaf(
+            X509v3CertificateBuilder builder, ExtendedKeyUsage usage, Set<String> hosts) throws IOException {
         builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
         builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
-        builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
+        builder.addExtension(Extension.extendedKeyUsage, false, usage);
         builder.addExtension(
                 Extension.subjectAlternativeName,
                 false,
                 new GeneralNames(new TreeSet<>(hosts).stream().map(X509::name).toArray(GeneralName[]::new)));
-        return sign(builder, caKey);
+        return builder;
     }
 
     private static GeneralName name(String host) {

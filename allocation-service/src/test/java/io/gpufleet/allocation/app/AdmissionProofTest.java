@@ -1,6 +1,5 @@
 package io.gpufleet.allocation.app;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,10 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Path token of the webhook and signatures of replicas. */
+/** Path token of the webhook. */
 class AdmissionProofTest {
     private static final Instant NOW = Instant.parse("2026-11-20T12:00:00Z");
-    private static final byte[] REVIEW = "review".getBytes(UTF_8);
 
     private static AdmissionProof at(Duration later, String key) {
         var proof = new AdmissionProof(Clock.fixed(NOW.plus(later), ZoneOffset.UTC));
@@ -29,19 +27,14 @@ class AdmissionProofTest {
         AdmissionProof proof = at(Duration.ZERO, "key");
         AdmissionProof other = at(later, "key");
         assertThat(other.acceptsPathToken(proof.pathToken())).isEqualTo(accepted);
-        assertThat(other.acceptsSignature(proof.signature(REVIEW), REVIEW)).isEqualTo(accepted);
     }
 
     @Test
-    void proofOfAnotherKeyOrReviewOrPurposeIsRefused() {
+    void proofOfAnotherKeyIsRefused() {
         AdmissionProof proof = at(Duration.ZERO, "key");
         AdmissionProof stranger = at(Duration.ZERO, "other");
         assertThat(proof.acceptsPathToken(stranger.pathToken())).isFalse();
         assertThat(proof.acceptsPathToken("")).isFalse();
-        assertThat(proof.acceptsSignature(stranger.signature(REVIEW), REVIEW)).isFalse();
-        assertThat(proof.acceptsSignature(proof.signature("other".getBytes(UTF_8)), REVIEW))
-                .isFalse();
-        assertThat(proof.acceptsSignature(proof.pathToken(), new byte[0])).isFalse();
     }
 
     @Test

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Certificate, listener and registration of the webhook. */
 class WebhookReconcilerTest {
-    private static final ServingCertificate CERTIFICATE = new ServingCertificate("ca", "certificate", "key", "proof");
+    private static final ServingCertificate CERTIFICATE = certificate("certificate");
 
     private final Deque<CertificateSource> certificates = new ArrayDeque<>();
     private final List<ServingCertificate> opened = new ArrayList<>();
@@ -24,6 +24,11 @@ class WebhookReconcilerTest {
             opened::add,
             registered::add,
             () -> leader);
+
+    private static ServingCertificate certificate(String pem) {
+        return new ServingCertificate(
+                "ca", pem, "key", "proof", new ServingCertificate.ReplicaCertificate("replica", "key"));
+    }
 
     @Test
     void failedCertificateIsRetried() {
@@ -71,7 +76,7 @@ class WebhookReconcilerTest {
 
     @Test
     void renewedCertificateReachesTheListenerWithinAMinute() {
-        var renewed = new ServingCertificate("ca", "renewed", "key", "proof");
+        var renewed = certificate("renewed");
         reconciler.reconcile();
         certificates.add(() -> Optional.of(renewed));
         // When
@@ -92,5 +97,21 @@ class WebhookReconcilerTest {
         reconciler.reconcile();
         // Then
         assertThat(registered).containsExactly("ca", "ca");
+    }
+
+    @Test
+    void newLeaderRegistersTheWebhookWithoutWaitingForTheNextRound() {
+        reconciler.tick();
+        assertThat(registered).isEmpty();
+        // When
+        leader = true;
+        reconciler.tick();
+        // Then
+        assertThat(registered).hasSize(1);
+        // And later every 2 s
+        for (int i = 0; i < WebhookReconciler.TICKS_PER_ROUND; i++) {
+            reconciler.tick();
+        }
+        assertThat(registered).hasSize(2);
     }
 }

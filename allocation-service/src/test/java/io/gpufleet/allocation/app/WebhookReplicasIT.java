@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.allocation.grpc.AdmissionGrpcClient;
+import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
+import io.gpufleet.allocation.grpc.ReplicaTls;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
 import io.gpufleet.allocation.webhook.WebhookServer;
 import io.gpufleet.testbed.kafka.FreePort;
@@ -29,13 +32,14 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.IntUnaryOperator;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.net.ssl.CertPathTrustManagerParameters;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
@@ -48,7 +52,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Three replicas under load, called as the API server calls a webhook: by the CA and the path of the configuration, on a
- * connection of its own for each review. No call fails while certificates, CA, Secret, leader and clocks change.
+ * connection of its own for each review, and by each other. No call fails while certificates, CA, Secret, leader and clocks
+ * change.
  */
 class WebhookReplicasIT {
     private static final Instant BEGIN = Instant.parse("2026-11-20T12:00:00Z");
@@ -68,6 +73,7 @@ class WebhookReplicasIT {
     private final List<Replica> replicas = new ArrayList<>();
     private final Queue<String> failures = new ConcurrentLinkedQueue<>();
     private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicInteger forwards = new AtomicInteger();
     private volatile boolean loading = true;
     private volatile int leader;
 
@@ -102,6 +108,8 @@ class WebhookReplicasIT {
         private final AdmissionProof proof;
         private final WebhookReconciler reconciler;
         private final WebhookServer server;
+        private final ReplicaTls tls;
+        private final AdmissionGrpcServer grpc;
         private final int port = FreePort.next();
 
         Replica(int number) {
@@ -111,9 +119,20 @@ class WebhookReplicasIT {
             proof = new AdmissionProof(own);
             server = new WebhookServer(
                     vertx, (review, _) -> CompletableFuture.completedStage(review), proof, "127.0.0.1", port);
+            tls = new ReplicaTls(own);
+            grpc = AdmissionGrpcServer.open(
+                    vertx,
+                    new AdmissionGrpcServer.Decisions(
+                            (review, _) -> CompletableFuture.completedStage(review), () -> true),
+                    tls,
+                    "127.0.0.1",
+                    0);
             reconciler = new WebhookReconciler(
-                    new CertificateIssuer(this, Set.of("127.0.0.1"), own),
-                    server::serve,
+                    new CertificateIssuer(this, Set.of("127.0.0.1"), "127.0.0.1", own),
+                    certificate -> {
+                        tls.replace(certificate);
+                        server.serve(certificate);
+                    },
                     caPem -> {
                         registered.set(new Configuration(caPem, proof.pathToken()));
                         return true;
@@ -154,6 +173,7 @@ class WebhookReplicasIT {
     void close() throws Exception {
         for (Replica replica : replicas) {
             replica.server.close();
+            replica.grpc.close();
         }
         vertx.close().toCompletionStage().toCompletableFuture().join();
     }
@@ -220,7 +240,9 @@ class WebhookReplicasIT {
     private void step() {
         minute();
         int before = calls.get();
-        await().until(() -> calls.get() >= before + CALLS_A_STEP);
+        int forwardedBefore = forwards.get();
+        await().until(() -> calls.get() >= before + CALLS_A_STEP
+                && forwards.get() >= forwardedBefore + replicas.size() * replicas.size());
         assertThat(failures).isEmpty();
     }
 
@@ -237,8 +259,8 @@ class WebhookReplicasIT {
     }
 
     private void underLoad(Runnable changes) throws InterruptedException {
-        List<Thread> callers = IntStream.range(0, 2)
-                .mapToObj(_ -> Thread.ofVirtual().start(this::call))
+        List<Thread> callers = Stream.<Runnable>of(this::call, this::call, this::forward)
+                .map(caller -> Thread.ofVirtual().start(caller))
                 .toList();
         try {
             changes.run();
@@ -271,6 +293,26 @@ class WebhookReplicasIT {
                 time.readLock().unlock();
             }
             calls.incrementAndGet();
+        }
+    }
+
+    /** Each replica forwards to each one, on a connection of its own. */
+    private void forward() {
+        while (loading) {
+            int number = forwards.get();
+            Replica from = replicas.get(number % replicas.size());
+            Replica to = replicas.get(number / replicas.size() % replicas.size());
+            time.readLock().lock();
+            try (var client = new AdmissionGrpcClient(vertx, from.tls)) {
+                client.forward(to.grpc.advertisedAddress(), "review".getBytes(US_ASCII), System.nanoTime())
+                        .toCompletableFuture()
+                        .join();
+            } catch (CompletionException failed) {
+                failures.add(from.number + " to " + to.number + " at " + now.get() + ": " + failed);
+            } finally {
+                time.readLock().unlock();
+            }
+            forwards.incrementAndGet();
         }
     }
 

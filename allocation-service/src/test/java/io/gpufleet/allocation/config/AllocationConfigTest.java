@@ -6,9 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Settings: defaults, and messages of invalid ones. */
 class AllocationConfigTest {
@@ -21,7 +26,7 @@ class AllocationConfigTest {
         assertThat(read(Map.of()))
                 .isEqualTo(new AllocationConfig(
                         new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
-                        new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system"),
+                        new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system", ""),
                         ReadsMode.KUBERNETES,
                         Set.of(
                                 "nvidia.com/gpu",
@@ -54,5 +59,17 @@ class AllocationConfigTest {
         assertThatThrownBy(() -> read(Map.of("GPUFLEET_WEBHOOK_URL", "http://127.0.0.1:8443/admit")))
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessageContaining("for example https://127.0.0.1:8443/admit");
+    }
+
+    @Test
+    void clientCaIsAFileWithCertificates(@TempDir Path directory) throws IOException {
+        Path empty = Files.writeString(directory.resolve("ca.pem"), "");
+        for (String file :
+                List.of(empty.toString(), directory.resolve("missing.pem").toString())) {
+            assertThatThrownBy(() -> read(Map.of("GPUFLEET_WEBHOOK_CLIENT_CA", file)))
+                    .isInstanceOf(ConfigurationException.class)
+                    .hasMessage("GPUFLEET_WEBHOOK_CLIENT_CA='" + file
+                            + "' is not usable: it takes a readable PEM file with certificates");
+        }
     }
 }

@@ -7,10 +7,12 @@ import io.gpufleet.allocation.app.ServingCertificate;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -50,7 +52,7 @@ class CertificateIssuerTest {
     }
 
     private Optional<ServingCertificate> obtain(Instant now, String... hosts) throws Exception {
-        return new CertificateIssuer(store, Set.of(hosts), Clock.fixed(now, ZoneOffset.UTC)).obtain();
+        return new CertificateIssuer(store, Set.of(hosts), "10.0.0.7", Clock.fixed(now, ZoneOffset.UTC)).obtain();
     }
 
     @Test
@@ -66,8 +68,33 @@ class CertificateIssuerTest {
     @Test
     void anotherReplicaServesSameCertificate() throws Exception {
         ServingCertificate first = at(NOW, "a.svc");
-        assertThat(at(NOW.plus(Duration.ofDays(30)), "a.svc")).isEqualTo(first);
+        ServingCertificate other = at(NOW.plus(Duration.ofDays(30)), "a.svc");
+        assertThat(other).usingRecursiveComparison().ignoringFields("replica").isEqualTo(first);
+        assertThat(other.replica()).isNotEqualTo(first.replica());
         assertThat(store.saves).isEqualTo(1);
+    }
+
+    @Test
+    void replicaGetsACertificateOfItsHostThatServesAndCalls() throws Exception {
+        ServingCertificate issued = at(NOW, "a.svc");
+        var certificate = X509.certificate(issued.replica().certificatePem());
+        certificate.verify(X509.certificate(issued.caPem()).getPublicKey());
+        assertThat(X509.subjectAlternativeNames(certificate)).containsExactly("10.0.0.7");
+        assertThat(certificate.getExtendedKeyUsage()).containsExactly("1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2");
+        assertThat(X509.certificate(issued.certificatePem()).getExtendedKeyUsage())
+                .containsExactly("1.3.6.1.5.5.7.3.1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"19, false", "21, true"})
+    void certificateOfAReplicaIsReplacedAfterTwoThirdsOfItsLife(int days, boolean replaced) throws Exception {
+        var now = new AtomicReference<>(NOW);
+        InstantSource time = now::get;
+        var issuer = new CertificateIssuer(store, Set.of("a.svc"), "10.0.0.7", time.withZone(ZoneOffset.UTC));
+        ServingCertificate first = issuer.obtain().orElseThrow();
+        now.set(NOW.plus(Duration.ofDays(days)));
+        assertThat(!issuer.obtain().orElseThrow().replica().equals(first.replica()))
+                .isEqualTo(replaced);
     }
 
     @Test
@@ -90,7 +117,7 @@ class CertificateIssuerTest {
 
     @Test
     void deletedSecretIsRestoredWithWhatIsServed() throws Exception {
-        var issuer = new CertificateIssuer(store, Set.of("a.svc"), Clock.fixed(NOW, ZoneOffset.UTC));
+        var issuer = new CertificateIssuer(store, Set.of("a.svc"), "10.0.0.7", Clock.fixed(NOW, ZoneOffset.UTC));
         ServingCertificate first = issuer.obtain().orElseThrow();
         var stored = store.stored.orElseThrow().files();
         store.stored = Optional.empty();
@@ -135,7 +162,8 @@ class CertificateIssuerTest {
     void replicaThatMayNotStoreACertificateServesTheStoredOneWhileItIsValid() throws Exception {
         ServingCertificate first = at(NOW, "a.svc");
         store.writable = false;
-        assertThat(obtain(NOW.plus(Duration.ofDays(310)), "a.svc")).contains(first);
+        assertThat(obtain(NOW.plus(Duration.ofDays(310)), "a.svc").map(ServingCertificate::certificatePem))
+                .contains(first.certificatePem());
         assertThat(obtain(NOW.plus(Duration.ofDays(366)), "a.svc")).isEmpty();
         assertThat(obtain(NOW, "b.svc")).isEmpty();
     }

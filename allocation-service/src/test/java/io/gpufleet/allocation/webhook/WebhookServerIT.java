@@ -1,10 +1,12 @@
 package io.gpufleet.allocation.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.CertificateStore;
+import io.gpufleet.allocation.app.NewestCertificate;
 import io.gpufleet.allocation.app.ServingCertificate;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.vertx.core.Vertx;
@@ -16,19 +18,24 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -74,7 +81,7 @@ class WebhookServerIT {
     };
 
     private static ServingCertificate issue() throws Exception {
-        return new CertificateIssuer(FORGETFUL, Set.of("127.0.0.1"), Clock.systemUTC())
+        return new CertificateIssuer(FORGETFUL, Set.of("127.0.0.1"), "127.0.0.1", Clock.systemUTC())
                 .obtain()
                 .orElseThrow();
     }
@@ -194,6 +201,54 @@ class WebhookServerIT {
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
         }
+    }
+
+    @Test
+    void callerWithoutTheCertificateOfTheApiServerIsNotAnswered(@TempDir Path directory) throws Exception {
+        int port = FreePort.next();
+        var proof = new AdmissionProof(Clock.systemUTC());
+        ServingCertificate ofApiServer = issue();
+        Path clientCa = Files.writeString(directory.resolve("client-ca.pem"), ofApiServer.caPem());
+        var vertx = Vertx.vertx();
+        try (var server = new WebhookServer(
+                vertx,
+                (review, received) -> CompletableFuture.completedStage(review),
+                proof,
+                "127.0.0.1",
+                port,
+                clientCa.toString())) {
+            server.serve(issue());
+            var review = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + "/admit/" + proof.pathToken()))
+                    .POST(HttpRequest.BodyPublishers.ofString("review"))
+                    .build();
+            // Then, although they know the path
+            for (SSLContext stranger : List.of(trusting(), showing(issue()))) {
+                try (HttpClient client =
+                        HttpClient.newBuilder().sslContext(stranger).build()) {
+                    assertThatThrownBy(() -> client.send(review, HttpResponse.BodyHandlers.ofString()))
+                            .isInstanceOf(IOException.class);
+                }
+            }
+            try (HttpClient client =
+                    HttpClient.newBuilder().sslContext(showing(ofApiServer)).build()) {
+                assertThat(client.send(review, HttpResponse.BodyHandlers.ofString())
+                                .body())
+                        .isEqualTo("review");
+            }
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    /** A caller with the certificate of a replica, which is one for clients. */
+    private static SSLContext showing(ServingCertificate issued) throws Exception {
+        var shown = new NewestCertificate();
+        shown.replace(
+                X509.certificate(issued.replica().certificatePem()),
+                X509.key(issued.replica().keyPem()));
+        var context = SSLContext.getInstance("TLS");
+        context.init(new KeyManager[] {shown}, new TrustManager[] {TRUSTING}, null);
+        return context;
     }
 
     private static String connection(HttpClient client, HttpRequest review) throws IOException, InterruptedException {
