@@ -53,7 +53,7 @@ public final class AllocationBenchmark implements Benchmark {
 
     @Override
     public String description() {
-        return "admission by 1, 100 and 1,000 quotas at 50 and 500 a second, fail-over";
+        return "admission by 1, 100 and 1,000 quotas at 50 and 500 a second, fail-over, hand-over";
     }
 
     @Override
@@ -116,6 +116,11 @@ public final class AllocationBenchmark implements Benchmark {
             try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false, MEBIBYTES)) {
                 standby.awaitReady();
                 measurements.add("allocation.fail-over", failOver(first, client), "s");
+                log.accept("starting another standby, ending the leader in good order");
+                try (var last = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, MEBIBYTES)) {
+                    last.awaitReady();
+                    measurements.add("allocation.hand-over", handOver(standby, last, client), "s");
+                }
             }
         }
     }
@@ -129,6 +134,21 @@ public final class AllocationBenchmark implements Benchmark {
         long before = System.nanoTime();
         await(() -> admits(client));
         return (System.nanoTime() - before) / 1e9;
+    }
+
+    /** Longest time in seconds without an admitted pod while the leader ends in good order and another one leads. */
+    private double handOver(ServiceUnderLoad leader, ServiceUnderLoad next, KubernetesClient client)
+            throws InterruptedException {
+        await(() -> admits(client));
+        Thread end = Thread.ofVirtual().start(leader::close);
+        long longest = 0;
+        long last = System.nanoTime();
+        do {
+            await(() -> admits(client));
+            longest = Math.max(longest, System.nanoTime() - last);
+            last = System.nanoTime();
+        } while (end.isAlive() || ServiceMetrics.scrape(next.process()).value("gpufleet_quota_leader") != 1);
+        return longest / 1e9;
     }
 
     private static boolean admits(KubernetesClient client) {
