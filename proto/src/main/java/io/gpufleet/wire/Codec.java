@@ -13,7 +13,6 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
@@ -179,7 +178,7 @@ public final class Codec {
 
     private DecodedRecord event(ConsumerRecord<String, byte[]> rec, Writing found, boolean strict)
             throws InvalidProtocolBufferException {
-        Headers headers = rec.headers();
+        EventHeaders headers = EventHeaders.of(rec.headers());
         require(headers, "ce_specversion", "1.0");
         PayloadEncoding encoding = PayloadEncoding.of(get(headers, "content-type"));
         String typeName = get(headers, "ce_type");
@@ -207,9 +206,9 @@ public final class Codec {
         }
         Message payload = encoding.decode(rec.value(), type.prototype(), strict);
         EnvelopeBounds.check(payload, rec.value().length);
-        String trace = EnvelopeBounds.traceparent(trace(headers));
+        String trace = EnvelopeBounds.traceparent(headers.trace());
         return new DecodedRecord.Event(
-                new Envelope(id, source, type, optional(headers, "ce_subject"), found.key(), time, trace),
+                new Envelope(id, source, type, headers.get("ce_subject"), found.key(), time, trace),
                 payload,
                 found.appendedAt());
     }
@@ -238,7 +237,7 @@ public final class Codec {
         return new DecodedRecord.UnknownType(id, source, rec.key(), typeName, boot);
     }
 
-    private static EventTime time(Headers headers) {
+    private static EventTime time(EventHeaders headers) {
         return new EventTime(
                 EventTime.parse(get(headers, "ce_time")),
                 EventTime.parse(get(headers, "ce_recordedtime")),
@@ -265,7 +264,7 @@ public final class Codec {
         return key;
     }
 
-    private static long age(Headers headers) {
+    private static long age(EventHeaders headers) {
         long millis = Long.parseLong(get(headers, "ce_agems"));
         if (millis < 0) {
             throw new IllegalArgumentException("ce_agems is negative: " + millis);
@@ -273,38 +272,18 @@ public final class Codec {
         return millis;
     }
 
-    private static void require(Headers headers, String name, String value) {
+    private static void require(EventHeaders headers, String name, String value) {
         if (!get(headers, name).equals(value)) {
             throw new IllegalArgumentException("header " + name + " is not '" + value + "'");
         }
     }
 
-    private static String get(Headers headers, String name) {
-        String value = optional(headers, name);
+    private static String get(EventHeaders headers, String name) {
+        String value = headers.get(name);
         if (value.isEmpty()) {
             throw new IllegalArgumentException("header " + name + " is missing");
         }
         return value;
-    }
-
-    private static String optional(Headers headers, String name) {
-        Header header = headers.lastHeader(name);
-        if (header == null || header.value() == null) {
-            return "";
-        }
-        if (header.value().length > EnvelopeBounds.MAX_HEADER_BYTES) {
-            throw new IllegalArgumentException("header " + name + " has " + header.value().length + " bytes, more than "
-                    + EnvelopeBounds.MAX_HEADER_BYTES);
-        }
-        return new String(header.value(), UTF_8);
-    }
-
-    /** A trace is a help, never a reason to refuse an event. */
-    private static String trace(Headers headers) {
-        Header header = headers.lastHeader("ce_traceparent");
-        return header == null || header.value() == null || header.value().length > EnvelopeBounds.MAX_HEADER_BYTES
-                ? ""
-                : new String(header.value(), UTF_8);
     }
 
     private static void put(Headers headers, String name, String value) {

@@ -32,11 +32,10 @@ public enum PayloadEncoding {
 
         @Override
         Message decode(byte[] value, Message prototype, boolean strict) throws InvalidProtocolBufferException {
-            Message message = prototype.getParserForType().parseFrom(value);
             if (strict) {
-                UnknownContent.refuse(message);
+                UnknownContent.refuse(value, prototype.getDescriptorForType());
             }
-            return message;
+            return prototype.getParserForType().parseFrom(value);
         }
     };
 
