@@ -29,7 +29,7 @@ public enum Topic {
     /** Every decision, including those held back. */
     DECISIONS("decisions", Key.NODE, 32, Retention.forDays(365), Compression.NONE),
     /** Changelog of the inventory-service and public current view of each node. */
-    NODES("nodes", Key.NODE, 32, Retention.compacted(), Compression.ZSTD),
+    NODES("nodes", Key.NODE, 32, Retention.compacted(), Compression.GZIP),
     /** Every changed view, and a snapshot of each node every 2 h. */
     NODES_HISTORY("nodes-history", Key.NODE, 32, Retention.forDays(90), Compression.GZIP),
     /** Settings of a node chosen by Node labels. */
@@ -58,7 +58,7 @@ public enum Topic {
     }
 
     /**
-     * Compression of the log: gzip on large topics that others read, zstd on changelogs. It is a setting of the topic,
+     * Compression of the log: gzip on large topics that others read, zstd on private changelogs. It is a setting of the topic,
      * since a producer has one compression only and a transaction one producer.
      */
     public enum Compression {
