@@ -7,6 +7,7 @@ import io.gpufleet.proto.allocation.v1.AdmitRequest;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.client.GrpcClientOptions;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -19,7 +20,8 @@ public final class AdmissionGrpcClient implements AutoCloseable {
 
     /** Opens a client that shows the certificate of this replica. */
     public AdmissionGrpcClient(Vertx vertx, ReplicaTls tls) {
-        this.client = GrpcClient.client(vertx, tls.client());
+        this.client = GrpcClient.client(
+                vertx, new GrpcClientOptions().setMaxMessageSize(AdmissionGrpcServer.MAX_MESSAGE_BYTES), tls.client());
     }
 
     /** Sends a review, with its age, to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */

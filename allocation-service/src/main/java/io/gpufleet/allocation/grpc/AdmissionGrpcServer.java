@@ -13,6 +13,7 @@ import io.vertx.grpc.common.GrpcStatus;
 import io.vertx.grpc.health.HealthService;
 import io.vertx.grpc.reflection.ReflectionService;
 import io.vertx.grpc.server.GrpcServer;
+import io.vertx.grpc.server.GrpcServerOptions;
 import io.vertx.grpc.server.StatusException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -25,6 +26,9 @@ import java.util.function.BooleanSupplier;
  */
 public final class AdmissionGrpcServer implements AutoCloseable {
     private static final String ANY_ADDRESS = "0.0.0.0";
+
+    /** A review has up to 4 MiB; Vert.x takes 256 KiB. */
+    static final long MAX_MESSAGE_BYTES = 5L * 1024 * 1024;
 
     private final BoundHttpServer server;
     private final String host;
@@ -40,7 +44,7 @@ public final class AdmissionGrpcServer implements AutoCloseable {
     /** Opens the server; port 0 takes a free one. Blocks the caller. */
     public static AdmissionGrpcServer open(Vertx vertx, Decisions decisions, ReplicaTls tls, String host, int port) {
         BooleanSupplier isLeader = decisions.isLeader();
-        GrpcServer grpc = GrpcServer.server(vertx);
+        GrpcServer grpc = GrpcServer.server(vertx, new GrpcServerOptions().setMaxMessageSize(MAX_MESSAGE_BYTES));
         grpc.addService(AdmissionServiceGrpcService.of(new AdmissionServiceService() {
             @Override
             public Future<AdmitResponse> admit(AdmitRequest request) {

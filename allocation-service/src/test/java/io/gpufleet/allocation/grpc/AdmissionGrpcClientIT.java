@@ -108,6 +108,18 @@ class AdmissionGrpcClientIT {
         assertThat(new String(answer, UTF_8)).isEqualTo("decided review");
     }
 
+    /** The webhook takes 4 MiB, and Vert.x 256 KiB by itself. */
+    @Test
+    void largestReviewThatTheWebhookTakesReachesTheLeader() {
+        byte[] review = "x".repeat(4 * 1024 * 1024).getBytes(UTF_8);
+
+        byte[] answer =
+                standby.handle(review, System.nanoTime()).toCompletableFuture().join();
+
+        assertThat(answer).hasSizeGreaterThan(review.length);
+        assertThat(decided).hasSize(1);
+    }
+
     @Test
     void ageOfAReviewCountsFromItsReceiptByTheStandby() {
         Duration age = Duration.ofSeconds(5);
