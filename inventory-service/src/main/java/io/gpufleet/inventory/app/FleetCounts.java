@@ -50,6 +50,19 @@ public final class FleetCounts {
         heldDevices = 0;
     }
 
+    /** Counts all nodes of a fleet. */
+    synchronized void count(Fleet fleet) {
+        clear();
+        for (NodeState node : fleet.nodes().values()) {
+            addNode(node, 1);
+            for (Gpu gpu : node.gpus()) {
+                if (fleet.isAt(gpu, node)) {
+                    addDevice(new Fleet.GpuLocation(node, gpu), 1);
+                }
+            }
+        }
+    }
+
     /** A node changed between two fleets; it is unknown in a fleet that lacks it. */
     synchronized void changed(String name, Fleet before, Fleet after) {
         NodeState old = before.nodeOrUnknown(name);

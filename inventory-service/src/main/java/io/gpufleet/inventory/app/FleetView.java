@@ -42,6 +42,12 @@ public final class FleetView {
 
     /** Shows committed nodes, and removes those that were given up. */
     public void commit(Collection<NodeState> changed, Collection<String> removed) {
+        if (indexed.fleet().nodes().size() == 0) {
+            IndexedFleet first = IndexedFleet.of(changed);
+            counts.count(first.fleet());
+            indexed = first;
+            return;
+        }
         IndexedFleet next = indexed;
         for (String node : removed) {
             next = counted(node, next, next.without(node));

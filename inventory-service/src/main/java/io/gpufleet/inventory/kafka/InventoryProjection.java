@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -78,7 +79,12 @@ public final class InventoryProjection implements Projection<NodeState> {
 
     @Override
     public Collection<String> due(States<NodeState> states, Progress progress, Instant now) {
-        return timers.due(() -> nodes(states), node -> readFor(node, progress, now), now);
+        // The same for all nodes of a partition number: both topics have as many partitions.
+        var readFor = new HashMap<Integer, Duration>();
+        return timers.due(
+                () -> nodes(states),
+                node -> readFor.computeIfAbsent(Topic.INVENTORY.partitionOf(node), _ -> readFor(node, progress, now)),
+                now);
     }
 
     /** A departure that waits unread on one topic is no silence on the other. */

@@ -1,6 +1,9 @@
 package io.gpufleet.inventory.model;
 
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +22,40 @@ public record Fleet(ImmutableTreeMap<NodeState> nodes, ImmutableTreeMap<List<Str
 
     /** A GPU and the node that has it. */
     public record GpuLocation(NodeState node, Gpu gpu) {}
+
+    /** A device and the name of a node that announced it. */
+    private record AnnouncedDevice(String id, List<String> node) {}
+
+    /** The fleet of these nodes, of each name one. */
+    public static Fleet of(Collection<NodeState> nodes) {
+        NodeState[] sorted = nodes.toArray(NodeState[]::new);
+        Arrays.parallelSort(sorted, Comparator.comparing(NodeState::name));
+        List<NodeState> all = List.of(sorted);
+        return new Fleet(
+                ImmutableTreeMap.ofSorted(all.stream().map(NodeState::name).toList(), all), devicesOf(all));
+    }
+
+    private static ImmutableTreeMap<List<String>> devicesOf(List<NodeState> nodes) {
+        List<AnnouncedDevice> announced = new ArrayList<>();
+        for (NodeState node : nodes) {
+            List<String> name = List.of(node.name());
+            node.gpus().forEach(gpu -> gpu.deviceIds().forEach(id -> announced.add(new AnnouncedDevice(id, name))));
+        }
+        AnnouncedDevice[] sorted = announced.toArray(AnnouncedDevice[]::new);
+        Arrays.parallelSort(sorted, Comparator.comparing(AnnouncedDevice::id));
+        List<String> ids = new ArrayList<>(sorted.length);
+        List<List<String>> names = new ArrayList<>(sorted.length);
+        for (AnnouncedDevice device : sorted) {
+            if (!ids.isEmpty() && ids.getLast().equals(device.id())) {
+                names.set(
+                        names.size() - 1, sorted(names.getLast(), device.node().getFirst()));
+            } else {
+                ids.add(device.id());
+                names.add(device.node());
+            }
+        }
+        return ImmutableTreeMap.ofSorted(ids, names);
+    }
 
     /** A node, if it is known. */
     public Optional<NodeState> node(String name) {

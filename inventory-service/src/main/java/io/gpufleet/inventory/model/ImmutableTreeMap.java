@@ -53,6 +53,39 @@ public final class ImmutableTreeMap<V> {
         return (ImmutableTreeMap<V>) EMPTY;
     }
 
+    /**
+     * A map of many names at once, in a fraction of the time that adding them one by one takes.
+     *
+     * @param names sorted, none twice
+     * @param values as many
+     */
+    public static <V> ImmutableTreeMap<V> ofSorted(List<String> names, List<V> values) {
+        int[] priorities = new int[names.size()];
+        for (int i = 0; i < priorities.length; i++) {
+            priorities[i] = TreapNode.spread(names.get(i).hashCode());
+        }
+        return new ImmutableTreeMap<>(build(names, values, priorities, 0, priorities.length));
+    }
+
+    private static <V> @Nullable TreapNode<V> build(
+            List<String> names, List<V> values, int[] priorities, int from, int to) {
+        if (from == to) {
+            return null;
+        }
+        int top = from;
+        for (int i = from + 1; i < to; i++) {
+            // Of equal priorities the first name belongs above, as everywhere.
+            if (priorities[i] > priorities[top]) {
+                top = i;
+            }
+        }
+        return TreapNode.of(
+                names.get(top),
+                values.get(top),
+                build(names, values, priorities, from, top),
+                build(names, values, priorities, top + 1, to));
+    }
+
     /** Number of names. */
     public int size() {
         return TreapNode.count(root);

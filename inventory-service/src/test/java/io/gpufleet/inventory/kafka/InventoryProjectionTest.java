@@ -59,6 +59,12 @@ class InventoryProjectionTest {
         return states.apply(projection.on(states, input, T0));
     }
 
+    /** How far a node's topics are read is looked up once for all nodes of a partition number. */
+    @Test
+    void announcementsAndHeartbeatsHaveAsManyPartitions() {
+        assertThat(Topic.TELEMETRY.partitions()).isEqualTo(Topic.INVENTORY.partitions());
+    }
+
     private List<Effects<NodeState>> tick(Progress progress, Instant now) {
         return projection.due(states, progress, now).stream()
                 .map(node -> states.apply(projection.tick(node, states, now)))

@@ -5,12 +5,17 @@ import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.ImmutableTreeMap;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.label.LabelValue;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +27,10 @@ import java.util.stream.Stream;
 public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm) {
     /** Of no nodes. */
     public static final NodeIndex EMPTY = new NodeIndex(ImmutableTreeMap.empty());
+
+    private static final int MAX_PRODUCTS = 1_000;
+    /** Terms of the products that were met. */
+    private static final Map<Gpu.Product, List<String>> MODEL_TERMS = new ConcurrentHashMap<>();
 
     /** What nodes are found by. */
     enum Property {
@@ -37,6 +46,20 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
         String term(String value) {
             return name() + '=' + value.toLowerCase(Locale.ROOT);
         }
+    }
+
+    /** The index of nodes that are sorted by name. */
+    static NodeIndex of(List<NodeState> nodes) {
+        var namesByTerm = new TreeMap<String, List<String>>();
+        for (NodeState node : nodes) {
+            for (String term : terms(node)) {
+                namesByTerm.computeIfAbsent(term, _ -> new ArrayList<>()).add(node.name());
+            }
+        }
+        List<ImmutableTreeMap<Boolean>> nodesByTerm = namesByTerm.values().stream()
+                .map(names -> ImmutableTreeMap.ofSorted(names, Collections.nCopies(names.size(), true)))
+                .toList();
+        return new NodeIndex(ImmutableTreeMap.ofSorted(List.copyOf(namesByTerm.keySet()), nodesByTerm));
     }
 
     /** The names of the nodes with a value, or empty if there are none. */
@@ -81,16 +104,30 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
             return Set.of();
         }
         var terms = new TreeSet<String>();
-        // The GPUs of a node are of one product almost always.
+        // The GPUs of a node are of one product and one health almost always.
         var products = new HashSet<Gpu.Product>();
+        var health = new HashSet<String>();
         for (Gpu gpu : node.gpus()) {
             if (products.add(gpu.product())) {
-                names(gpu).forEach(name -> terms.add(Property.MODEL.term(name)));
+                terms.addAll(modelTerms(gpu));
             }
-            terms.add(Property.HEALTH.term(node.healthOf(gpu)));
+            health.add(node.healthOf(gpu));
         }
+        health.forEach(it -> terms.add(Property.HEALTH.term(it)));
         node.livePresence().ifPresent(presence -> terms.add(Property.PRESENCE.term(presence.stateName())));
         node.holders().stream().map(Holder::namespace).forEach(it -> terms.add(Property.NAMESPACE.term(it)));
+        return terms;
+    }
+
+    private static List<String> modelTerms(Gpu gpu) {
+        List<String> known = MODEL_TERMS.get(gpu.product());
+        if (known != null) {
+            return known;
+        }
+        List<String> terms = names(gpu).stream().map(Property.MODEL::term).toList();
+        if (MODEL_TERMS.size() < MAX_PRODUCTS) {
+            MODEL_TERMS.put(gpu.product(), terms);
+        }
         return terms;
     }
 
