@@ -6,14 +6,18 @@ import io.gpufleet.proto.bus.v1.CommittedOffsets;
 import io.gpufleet.proto.bus.v1.DeadLetterReplayed;
 import io.gpufleet.proto.bus.v1.WriterIncarnation;
 import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.runtime.record.NewestRecords;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +33,11 @@ final class Changelog<S> implements AutoCloseable {
     static final String VERSION_HEADER = "ce_stateversion";
 
     private static final Duration POLL = Duration.ofMillis(50);
+    /** Below so many offsets the partitions are read together. */
+    private static final long LARGE_LOG = 10_000;
+
+    private static final int PARTITIONS_AT_ONCE = 8;
+    private static final long MAX_BUFFERED_BYTES = 32 * 1024 * 1024;
 
     private final EngineParts<S> parts;
     private final Consumer<byte[], byte[]> reader;
@@ -38,6 +47,12 @@ final class Changelog<S> implements AutoCloseable {
     private final ReplayedDeadLetters replayed = new ReplayedDeadLetters();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
+    /** What the log had when it was opened. */
+    private Map<TopicPartition, Long> openedAt = Map.of();
+
+    private boolean restored;
+
+    private long newestRecordNanos;
     /** A right to read that is missing is noticed before there is anything to read. */
     private boolean polled;
 
@@ -59,6 +74,8 @@ final class Changelog<S> implements AutoCloseable {
             List<TopicPartition> all = parts.partitions(parts.spec().changelog());
             reader.assign(all);
             reader.seekToBeginning(all);
+            changelog.openedAt = reader.endOffsets(all);
+            changelog.newestRecordNanos = parts.clients().nanos();
             return changelog;
         } catch (RuntimeException unusable) {
             close(reader);
@@ -68,8 +85,12 @@ final class Changelog<S> implements AutoCloseable {
 
     /** Reads up to what is committed now. False when it was told to stop before: states and offsets are older then. */
     boolean catchUp(BooleanSupplier stop) {
+        if (!restored && !restore(stop)) {
+            return false;
+        }
+        restored = true;
         Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment());
-        while (!polled || ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
+        while (!polled || behind(ends.keySet(), ends)) {
             if (stop.getAsBoolean()) {
                 return false;
             }
@@ -78,13 +99,80 @@ final class Changelog<S> implements AutoCloseable {
         return true;
     }
 
+    private boolean behind(Collection<TopicPartition> partitions, Map<TopicPartition, Long> ends) {
+        return partitions.stream().anyMatch(partition -> reader.position(partition) < ends.getOrDefault(partition, 0L));
+    }
+
+    /**
+     * Reads what was on the log when it was opened, some partitions after the others: what compaction has not removed yet is
+     * replaced before it is decoded.
+     */
+    private boolean restore(BooleanSupplier stop) {
+        List<TopicPartition> all = parts.partitions(parts.spec().changelog());
+        boolean large = openedAt.values().stream().mapToLong(Long::longValue).sum() > LARGE_LOG;
+        int atOnce = large ? PARTITIONS_AT_ONCE : all.size();
+        reader.pause(all);
+        for (int from = 0; from < all.size(); from += atOnce) {
+            List<TopicPartition> some = all.subList(from, Math.min(from + atOnce, all.size()));
+            reader.resume(some);
+            if (!restore(some, stop)) {
+                return false;
+            }
+            reader.pause(some);
+        }
+        reader.resume(all);
+        store.restored();
+        return true;
+    }
+
+    private boolean restore(List<TopicPartition> partitions, BooleanSupplier stop) {
+        var newest = new NewestRecords();
+        while (behind(partitions, openedAt)) {
+            if (stop.getAsBoolean()) {
+                return false;
+            }
+            newest.add(poll());
+            if (newest.bytes() > MAX_BUFFERED_BYTES) {
+                restore(newest.take());
+            }
+        }
+        restore(newest.take());
+        return true;
+    }
+
     /** Takes in what was committed meanwhile; waits for it 50 ms. */
     void follow() {
-        polled = true;
-        for (ChangelogDecoder.Entry<S> entry : decoder.decode(reader.poll(POLL))) {
-            restore(entry);
-        }
+        var newest = new NewestRecords();
+        newest.add(poll());
+        restore(newest.take());
         store.loaded();
+    }
+
+    private ConsumerRecords<byte[], byte[]> poll() {
+        polled = true;
+        ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
+        if (beyondOpening(records)) {
+            newestRecordNanos = parts.clients().nanos();
+        }
+        return records;
+    }
+
+    private void restore(Collection<ConsumerRecord<byte[], byte[]>> records) {
+        decoder.decode(records).forEach(this::restore);
+    }
+
+    private boolean beyondOpening(ConsumerRecords<byte[], byte[]> records) {
+        return records.partitions().stream()
+                .anyMatch(partition ->
+                        records.records(partition).getLast().offset() >= openedAt.getOrDefault(partition, 0L));
+    }
+
+    /**
+     * Monotonic time at which the newest record that was read so far was on the log for certain: every leader that was fenced
+     * before the end was read has begun its last commit before.
+     */
+    long newestRecordNanos() {
+        return newestRecordNanos;
     }
 
     private void restore(ChangelogDecoder.Entry<S> entry) {

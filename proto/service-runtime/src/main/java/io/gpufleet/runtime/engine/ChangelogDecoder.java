@@ -8,17 +8,14 @@ import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.DecodedRecord;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 
 /**
- * Decodes the records of a changelog. Of a batch only the newest record of each key counts; those of a large batch are
- * decoded on every core, since decoding depends on nothing else.
+ * Decodes the records of a changelog; those of a large batch on every core, since decoding depends on nothing else.
  */
 final class ChangelogDecoder<S> {
     /** Below this a batch is decoded before another thread has begun. */
@@ -47,12 +44,10 @@ final class ChangelogDecoder<S> {
         this.applied = new AppliedSequencesField(parts.spec().stateType().prototype());
     }
 
-    /** The newest entry of each key. */
-    List<Entry<S>> decode(Iterable<ConsumerRecord<byte[], byte[]>> records) {
-        Map<String, ConsumerRecord<byte[], byte[]>> newest = new LinkedHashMap<>();
-        records.forEach(rec -> newest.put(key(rec), rec));
-        Collection<ConsumerRecord<byte[], byte[]>> kept = newest.values();
-        Stream<ConsumerRecord<byte[], byte[]>> stream = kept.size() < PARALLEL ? kept.stream() : kept.parallelStream();
+    /** The entry of each record, in their order. */
+    List<Entry<S>> decode(Collection<ConsumerRecord<byte[], byte[]>> records) {
+        Stream<ConsumerRecord<byte[], byte[]>> stream =
+                records.size() < PARALLEL ? records.stream() : records.parallelStream();
         return stream.map(this::decode).toList();
     }
 
@@ -100,9 +95,6 @@ final class ChangelogDecoder<S> {
         String key = event.envelope().key();
         Message payload = event.payload();
         return new Entry.State<>(
-                key,
-                event.envelope().id().epoch(),
-                parts.projection().read(key, applied.without(payload)),
-                applied.of(payload));
+                key, event.envelope().id().epoch(), parts.projection().read(key, payload), applied.of(payload));
     }
 }

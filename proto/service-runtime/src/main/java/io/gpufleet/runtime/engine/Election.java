@@ -4,10 +4,13 @@ import io.gpufleet.runtime.leadership.Leadership;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -17,6 +20,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.FencedInstanceIdException;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +61,25 @@ final class Election implements AutoCloseable {
         var election = new Election(parts, topic, leadership);
         election.thread.start();
         return election;
+    }
+
+    /**
+     * True when no other replica is in the group. One that is has read its states, and would be left out if a replica that
+     * reads them still were chosen instead.
+     */
+    static boolean withoutRival(EngineParts<?> parts, Admin admin) {
+        try {
+            var groups = admin.describeConsumerGroups(List.of(parts.group())).describedGroups();
+            return Objects.requireNonNull(groups.get(parts.group())).get().members().stream()
+                    .allMatch(member -> member.groupInstanceId()
+                            .filter(parts.settings().instance()::equals)
+                            .isPresent());
+        } catch (ExecutionException failed) {
+            return failed.getCause() instanceof GroupIdNotFoundException;
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /** Joins anew: our writer was fenced, so that our membership may be out of date. */

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.receiver.FailedKeys;
+import io.gpufleet.runtime.sequence.MissedEvents;
 import io.gpufleet.runtime.sequence.StaleWriters;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ final class EngineContext {
 
     private final MutableCounters counting = new MutableCounters();
     private final StaleWriters staleWriters = new StaleWriters();
+    private final MissedEvents missedEvents = new MissedEvents();
     private final LeadershipLease lease;
     private final BrokerClock brokerClock;
     private final BrokerProbe probe;
@@ -31,7 +33,7 @@ final class EngineContext {
     /** With a lease that is counted otherwise, as simulations do. */
     EngineContext(EngineParts<?> parts, BrokerProbe probe, LeadershipLease lease) {
         this.lease = lease;
-        this.brokerClock = new BrokerClock(parts.clock());
+        this.brokerClock = new BrokerClock(parts.clock(), parts.clients()::nanos);
         this.probe = probe;
         this.failedKeys = parts.failedKeys();
     }
@@ -46,6 +48,10 @@ final class EngineContext {
 
     StaleWriters staleWriters() {
         return staleWriters;
+    }
+
+    MissedEvents missedEvents() {
+        return missedEvents;
     }
 
     LeadershipLease lease() {

@@ -5,6 +5,7 @@ import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.runtime.record.InternalRecords;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.DedupeResult;

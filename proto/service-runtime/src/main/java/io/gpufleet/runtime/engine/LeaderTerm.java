@@ -1,7 +1,5 @@
 package io.gpufleet.runtime.engine;
 
-import com.google.protobuf.Timestamp;
-import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.DeadLetters;
 import io.gpufleet.runtime.record.InputDecoder;
@@ -11,7 +9,6 @@ import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.WriterSequences;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,8 +47,8 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final States<S> committed;
     private final InputOffsets offsets;
     private final ReplayedDeadLetters replayed;
-    private final Producer<byte[], byte[]> producer;
     private final BatchEncoder<S> encoder;
+    private final TransactionWriter<S> writer;
     private final InputReader inputs;
     private final InputDecoder decoder;
     private final InputReceiver<S> receiver;
@@ -80,13 +77,13 @@ final class LeaderTerm<S> implements AutoCloseable {
         this.committed = store.committed();
         this.offsets = changelog.offsets();
         this.replayed = changelog.replayed();
-        this.producer = producer;
         this.actNanos = actNanos;
         this.lingerNanos = parts.projection().linger().toNanos();
         var source = new EventSource.Service(
                 parts.codec().cluster(), parts.settings().instance());
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
+        this.writer = new TransactionWriter<>(parts, context, producer, encoder, offsets);
         this.inputs = new InputReader(parts, offsets, context.counting());
         this.decoder = new InputDecoder(parts.codec(), parts.spec().heartbeats());
         var letters = new DeadLetters(
@@ -120,29 +117,23 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
     }
 
-    /** An older leader that has not resigned may act until its lease is over. */
+    /**
+     * An older leader that has not resigned may act until its lease is over, which counts from before its last commit. Each
+     * commit leaves a record on the changelog, and after the fence there are no more: so it counts from before we read the last.
+     */
     private static long actFrom(EngineContext context, Changelog<?> changelog, long fenced) {
         boolean nobodyElse = changelog
                 .active()
                 .map(last -> last.getResigned() || last.getRun().equals(context.run()))
                 .orElse(true);
-        return nobodyElse ? fenced : fenced + context.lease().durationNanos();
+        return nobodyElse
+                ? fenced
+                : Math.min(fenced, changelog.newestRecordNanos())
+                        + context.lease().durationNanos();
     }
 
     private void announce(boolean resigned) {
-        commit(new Batch(), List.of(active(resigned)), resigned && offsets.changed());
-    }
-
-    private ProducerRecord<byte[], byte[]> active(boolean resigned) {
-        Instant now = parts.clock().instant();
-        var message = ActiveReplica.newBuilder()
-                .setInstance(parts.settings().instance())
-                .setGrpcAddress(resigned ? "" : parts.settings().grpcAddress())
-                .setSince(
-                        Timestamp.newBuilder().setSeconds(now.getEpochSecond()).setNanos(now.getNano()))
-                .setRun(context.run())
-                .setResigned(resigned);
-        return encoder.own(EventType.ACTIVE_CHANGED, Changelog.ACTIVE, message.build(), now);
+        commit(new Batch(), List.of(writer.active(resigned)), resigned && offsets.changed());
     }
 
     /** Folds until told to stop, then stops acting, and resigns in the last commit. */
@@ -152,12 +143,22 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
         lastTick = parts.clients().nanos() - TICK_NANOS;
         while (!stop.getAsBoolean()) {
-            process(poll(), context.brokerClock().now());
             beginActing();
+            process(poll(), now());
         }
         stopActing();
         announce(true);
         closedCleanly = true;
+    }
+
+    /** The broker's time. After a jump of our own clock a commit tells anew how far they are apart. */
+    private Instant now() {
+        Instant now = context.brokerClock().now();
+        if (!context.brokerClock().jumped()) {
+            return now;
+        }
+        announce(false);
+        return context.brokerClock().now();
     }
 
     /** What is there to read; what arrives while the first record lingers, and soon after a commit, too. */
@@ -234,7 +235,7 @@ final class LeaderTerm<S> implements AutoCloseable {
                     all.add(encoder.forgetOwn(key));
                     replayed.remove(key);
                 });
-                all.add(active(false));
+                all.add(writer.active(false));
             }
             readAhead(read);
             commit(batch, all, offsets.changed() && (due || batch.needsOffsets()));
@@ -253,6 +254,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         boolean caughtUp = inputs.progress().caughtUp(now);
         for (WriterSequences.Gap gap : offsets.gaps(caughtUp, parts.settings().writerGapWait(), now)) {
             batch.count.missedFromServices.addAndGet(gap.missed());
+            context.missedEvents().add(gap, now);
             LOG.atWarn()
                     .addKeyValue("topic", gap.topic())
                     .addKeyValue("source", gap.source())
@@ -301,10 +303,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
         Map<String, S> changed = store.changed();
         Set<String> forgotten = store.forgotten();
-        long begun = parts.clients().nanos();
-        producer.beginTransaction();
-        sendInTransaction(records, withOffsets);
-        producer.commitTransaction();
+        long begun = writer.commit(records, withOffsets);
         lastCommitEnd = parts.clients().nanos();
         context.lease().renew(begun);
         context.probe().answered();
@@ -321,28 +320,6 @@ final class LeaderTerm<S> implements AutoCloseable {
         context.counting().add(batch.count);
     }
 
-    private void sendInTransaction(List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
-        if (withOffsets) {
-            producer.send(encoder.own(
-                    EventType.OFFSETS_COMMITTED,
-                    Changelog.OFFSETS,
-                    offsets.toMessage(),
-                    parts.clock().instant()));
-        }
-        for (int i = 0; i < records.size(); i++) {
-            if (i == records.size() - 1) {
-                long sent = parts.clock().millis();
-                producer.send(records.get(i), (metadata, failure) -> {
-                    if (failure == null) {
-                        context.brokerClock().learn(sent, metadata.timestamp());
-                    }
-                });
-            } else {
-                producer.send(records.get(i));
-            }
-        }
-    }
-
     /** True when something beyond the announcement was committed. */
     boolean productive() {
         return commitsInTerm > 1;
@@ -354,7 +331,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         stopActing();
         endReadingAhead();
         // A broker that is gone is not waited for; the transaction that is open is aborted by whoever fences us.
-        producer.close(closedCleanly ? Duration.ofSeconds(2) : Duration.ZERO);
+        writer.close(closedCleanly ? Duration.ofSeconds(2) : Duration.ZERO);
         inputs.close();
     }
 

@@ -46,6 +46,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     private final Consumer<String> onFailure;
     private final Thread thread;
     private @Nullable Election election;
+    private boolean warm;
     private volatile ReplicaRole role = ReplicaRole.STARTING;
     private volatile String lastError = "";
     private volatile String activeAddress = "";
@@ -146,6 +147,11 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         return context.staleWriters().stale(node);
     }
 
+    /** Events of services that never arrived, a line for each of the newest gaps that this replica found. */
+    public List<String> missedFromServices() {
+        return context.missedEvents().lines();
+    }
+
     /**
      * Incarnation for this instance's own sender of commands, higher than any it had before; known once the changelog has
      * been read.
@@ -184,7 +190,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         role = ReplicaRole.STARTING;
         long generation = probe.topicsGeneration();
         try {
-            checkTopics();
+            checkBroker();
             try (Changelog<S> changelog = Changelog.open(parts, committed)) {
                 long begun = System.nanoTime();
                 changelog.catchUp(this::stopping);
@@ -193,8 +199,9 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                     return;
                 }
                 writerIncarnation.complete(Math.max(parts.clock().millis(), changelog.ownWriterIncarnation() + 1));
-                if (election == null) {
-                    election = Election.start(parts, parts.codec().topics().name(Topic.ELECTION), leadership);
+                standForElection();
+                if (!warm) {
+                    warm = true;
                     warmUp();
                 }
                 lastError = "";
@@ -220,10 +227,20 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         }
     }
 
-    private void checkTopics() {
+    private void checkBroker() {
         try (Admin admin = BrokerProbe.admin(parts)) {
             context.topicIds(BrokerProbe.check(parts, admin));
             BrokerProbe.awaitLeaders(parts, admin);
+            // Nobody leads better meanwhile: joining takes some seconds, restoring as well.
+            if (election == null && Election.withoutRival(parts, admin)) {
+                standForElection();
+            }
+        }
+    }
+
+    private void standForElection() {
+        if (election == null) {
+            election = Election.start(parts, parts.codec().topics().name(Topic.ELECTION), leadership);
         }
     }
 

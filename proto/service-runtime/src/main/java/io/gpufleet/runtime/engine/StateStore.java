@@ -40,6 +40,7 @@ final class StateStore<S> implements States<S> {
     private final Set<String> forgotten = new LinkedHashSet<>();
     private final Set<String> sequencesToWrite = new HashSet<>();
     private final Committed<S> committed;
+    private boolean restored;
 
     StateStore(Projection<S> projection, Committed<S> committed) {
         this.projection = projection;
@@ -52,8 +53,10 @@ final class StateStore<S> implements States<S> {
         applied.ifPresent(found -> sequences.put(key, found));
         live.put(key, state);
         schedule(key, state);
-        loaded.put(key, state);
-        unloaded.remove(key);
+        if (restored) {
+            loaded.put(key, state);
+            unloaded.remove(key);
+        }
     }
 
     /** Drops a key that the changelog gave up; readers see it no more after {@link #loaded}. */
@@ -61,12 +64,23 @@ final class StateStore<S> implements States<S> {
         live.remove(key);
         sequences.remove(key);
         wakeAt.remove(key);
-        loaded.remove(key);
-        unloaded.add(key);
+        if (restored) {
+            loaded.remove(key);
+            unloaded.add(key);
+        }
+    }
+
+    /** The changelog was read to its end for the first time: readers see all of it at once. */
+    void restored() {
+        restored = true;
+        committed.update(Map.copyOf(live), Set.of());
     }
 
     /** A batch of the changelog is loaded. */
     void loaded() {
+        if (!restored || loaded.isEmpty() && unloaded.isEmpty()) {
+            return;
+        }
         committed.update(Map.copyOf(loaded), Set.copyOf(unloaded));
         loaded.clear();
         unloaded.clear();

@@ -19,7 +19,10 @@ public interface Projection<S> {
     /** Topics and types of this projection; the same on every call. */
     ProjectionSpec spec();
 
-    /** Maps a changelog message of the present schema version to a state; an exception stops the start. */
+    /**
+     * Maps a changelog message of the present schema version to a state; an exception stops the start. Its field {@code
+     * applied} is the engine's and no part of the state.
+     */
     S read(String key, Message state);
 
     /** Maps a state to its changelog message, once per changed key and commit; the field {@code applied} stays empty. */

@@ -4,8 +4,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Is given every committed state, on the leader and on a standby, also while the changelog is read: for views of the
- * whole that readers want, such as an index by device. Called by the engine's thread.
+ * Is given every committed state, on the leader and on a standby: for views of the whole that readers want, such as an
+ * index by device. Called by the engine's thread; the first call after {@link #cleared} has all states that were on the
+ * changelog then.
  */
 public interface StateListener<S> {
     /** The states are read anew from the beginning. */

@@ -52,7 +52,7 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
 
     @Override
     public NodeHealthState read(String key, Message state) {
-        return (NodeHealthState) state;
+        return ((NodeHealthState) state).toBuilder().clearApplied().build();
     }
 
     @Override

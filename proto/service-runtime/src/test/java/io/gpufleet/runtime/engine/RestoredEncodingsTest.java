@@ -26,6 +26,8 @@ import java.util.TreeMap;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** States that a former release wrote as JSON stand on the changelog beside binary ones. */
 @NullMarked
@@ -50,14 +52,15 @@ class RestoredEncodingsTest {
     }
 
     /** A batch that is decoded on several threads: the newest state of each key counts. */
-    @Test
-    void newestStateOfEachKeyCounts() {
-        for (int revision = 1; revision <= 5; revision++) {
+    @ParameterizedTest(name = "{0} states of each of 200 keys")
+    @ValueSource(ints = {5, 60})
+    void newestStateOfEachKeyCounts(int states) {
+        for (int revision = 1; revision <= states; revision++) {
             for (int node = 0; node < 200; node++) {
                 append(state("node-" + node, revision));
             }
         }
-        assertThat(restored(200).values()).containsOnly(5L);
+        assertThat(restored(200).values()).containsOnly((long) states);
     }
 
     private ProducerRecord<String, byte[]> state(String node, long revision) {

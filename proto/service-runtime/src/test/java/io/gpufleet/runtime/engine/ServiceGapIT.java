@@ -41,6 +41,10 @@ class ServiceGapIT {
             // Then
             await().atMost(Duration.ofSeconds(60)).until(() -> engine.counters().get("missed_from_services") == 1);
             assertThat(engine.counters().get("missed")).isZero();
+            assertThat(engine.missedFromServices())
+                    .singleElement()
+                    .asString()
+                    .contains("1 event of ", "inventory-service-0 on signals never arrived");
         }
         // And what is missing after a restart
         next("n4");

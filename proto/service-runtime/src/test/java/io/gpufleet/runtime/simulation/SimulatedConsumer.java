@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +30,7 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
     private final Random random;
     private final Map<TopicPartition, Long> positions = new HashMap<>();
     private final List<TopicPartition> order = new ArrayList<>();
+    private final Set<TopicPartition> paused = new HashSet<>();
 
     /** A consumer without partitions. */
     public SimulatedConsumer(SimulatedBroker broker, Link link, Random random) {
@@ -65,6 +67,16 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
     }
 
     @Override
+    public void pause(Collection<TopicPartition> partitions) {
+        paused.addAll(partitions);
+    }
+
+    @Override
+    public void resume(Collection<TopicPartition> partitions) {
+        paused.removeAll(partitions);
+    }
+
+    @Override
     public Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
         Lockstep.pause();
         if (link.isCut()) {
@@ -87,7 +99,7 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
         Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
         for (TopicPartition partition : order) {
             long position = position(partition);
-            if (most <= 0 || position >= broker.end(partition)) {
+            if (paused.contains(partition) || most <= 0 || position >= broker.end(partition)) {
                 continue;
             }
             List<ConsumerRecord<byte[], byte[]>> records = broker.read(partition, position, most);

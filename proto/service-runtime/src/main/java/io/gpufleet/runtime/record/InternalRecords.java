@@ -1,14 +1,14 @@
-package io.gpufleet.runtime.engine;
+package io.gpufleet.runtime.record;
 
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.EventType;
 
 /** Which events are the engine's own. */
-final class InternalRecords {
+public final class InternalRecords {
     private InternalRecords() {}
 
     /** Records that an engine keeps on a changelog for itself; a reader of that topic passes over them. */
-    static boolean housekeeping(DecodedRecord.Event event) {
+    public static boolean housekeeping(DecodedRecord.Event event) {
         EventType type = event.envelope().type();
         return type == EventType.OFFSETS_COMMITTED
                 || type == EventType.ACTIVE_CHANGED

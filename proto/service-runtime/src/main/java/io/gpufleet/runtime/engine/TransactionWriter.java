@@ -1,0 +1,95 @@
+package io.gpufleet.runtime.engine;
+
+import com.google.protobuf.Timestamp;
+import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.wire.EventType;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** Writes the transactions of one term, and learns the broker's clock from each. */
+final class TransactionWriter<S> {
+    private final EngineParts<S> parts;
+    private final EngineContext context;
+    private final Producer<byte[], byte[]> producer;
+    private final BatchEncoder<S> encoder;
+    private final InputOffsets offsets;
+    private final String changelog;
+
+    /** Writes with a producer that has fenced the others. */
+    TransactionWriter(
+            EngineParts<S> parts,
+            EngineContext context,
+            Producer<byte[], byte[]> producer,
+            BatchEncoder<S> encoder,
+            InputOffsets offsets) {
+        this.parts = parts;
+        this.context = context;
+        this.producer = producer;
+        this.encoder = encoder;
+        this.offsets = offsets;
+        this.changelog = parts.codec().topics().name(parts.spec().changelog());
+    }
+
+    /** Commits these records; answers when that was begun, by the monotonic clock. */
+    long commit(List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
+        long begun = parts.clients().nanos();
+        producer.beginTransaction();
+        sendInTransaction(records, withOffsets);
+        producer.commitTransaction();
+        return begun;
+    }
+
+    private void sendInTransaction(List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
+        boolean onChangelog =
+                withOffsets || records.stream().anyMatch(rec -> rec.topic().equals(changelog));
+        if (withOffsets) {
+            producer.send(encoder.own(
+                    EventType.OFFSETS_COMMITTED,
+                    Changelog.OFFSETS,
+                    offsets.toMessage(),
+                    parts.clock().instant()));
+        }
+        for (int i = 0; i < records.size(); i++) {
+            send(records.get(i), onChangelog && i == records.size() - 1);
+        }
+        if (!onChangelog) {
+            // A standby counts our lease from the newest record of the changelog that it reads.
+            send(active(false), true);
+        }
+    }
+
+    private void send(ProducerRecord<byte[], byte[]> rec, boolean last) {
+        if (!last) {
+            producer.send(rec);
+            return;
+        }
+        long sent = parts.clock().millis();
+        producer.send(rec, (metadata, failure) -> {
+            if (failure == null) {
+                context.brokerClock().learn(sent, metadata.timestamp());
+            }
+        });
+    }
+
+    /** Says on the changelog who leads, or that nobody does. */
+    ProducerRecord<byte[], byte[]> active(boolean resigned) {
+        Instant now = parts.clock().instant();
+        var message = ActiveReplica.newBuilder()
+                .setInstance(parts.settings().instance())
+                .setGrpcAddress(resigned ? "" : parts.settings().grpcAddress())
+                .setSince(
+                        Timestamp.newBuilder().setSeconds(now.getEpochSecond()).setNanos(now.getNano()))
+                .setRun(context.run())
+                .setResigned(resigned);
+        return encoder.own(EventType.ACTIVE_CHANGED, Changelog.ACTIVE, message.build(), now);
+    }
+
+    /** Waits so long for what is under way. */
+    void close(Duration patience) {
+        producer.close(patience);
+    }
+}
