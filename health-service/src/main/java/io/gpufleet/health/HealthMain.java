@@ -153,13 +153,19 @@ public final class HealthMain {
         var readiness = ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, files::problems);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), readiness, metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
-        var incidents = new IncidentStore();
-        shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
+        IncidentStore incidents = incidents(bus, clock, shutdown);
         ShadowView shadow = shadow(config, bus, files, new Seen(store, metrics, engine), shutdown);
-        var sources = new HealthRoutes.Sources(store, incidents, reconciler::outcome, engine::refusedAsStale, shadow);
+        var sources = new HealthRoutes.Sources(
+                store, incidents, reconciler::outcome, engine::refusedAsStale, engine::missedFromServices, shadow);
         new HealthRoutes(sources, signals, access, clock).mount(router);
         vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
         listen(vertx, router, config.http(), shutdown);
+    }
+
+    private static IncidentStore incidents(BusConfig bus, Clock clock, Shutdown shutdown) {
+        var incidents = new IncidentStore();
+        shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
+        return incidents;
     }
 
     private static KubernetesClient connect(RetryAfter retryAfter) {

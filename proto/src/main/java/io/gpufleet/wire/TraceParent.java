@@ -6,10 +6,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/**
- * W3C trace context of a fact that begins a trace. It follows from the event id, so that an event that is sent again has
- * the trace that it had.
- */
+/** W3C trace context. That of a fact that begins a trace follows from the event id: sent again, it has the same. */
 public final class TraceParent {
     private static final int TRACE_BYTES = 16;
     private static final int SPAN_BYTES = 8;
@@ -22,6 +19,11 @@ public final class TraceParent {
         HexFormat hex = HexFormat.of();
         return "00-" + hex.formatHex(digest, 0, TRACE_BYTES) + "-"
                 + hex.formatHex(digest, TRACE_BYTES, TRACE_BYTES + SPAN_BYTES) + "-01";
+    }
+
+    /** The trace context that a request carries, or empty where its header is none: the fact begins a trace then. */
+    public static String ofRequest(String header) {
+        return EnvelopeBounds.traceparent(header);
     }
 
     private static byte[] sha256(String text) {

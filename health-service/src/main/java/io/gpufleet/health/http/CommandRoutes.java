@@ -1,6 +1,7 @@
 package io.gpufleet.health.http;
 
 import io.gpufleet.health.app.CommandSink;
+import io.gpufleet.health.app.CommandSink.IssuedCommand;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.HealthSignal.Command;
@@ -123,7 +124,10 @@ final class CommandRoutes {
             ProblemDetails.respond(context, 409, conflict.get());
         } else {
             String user = BearerAuthorization.user(context);
-            Future.fromCompletionStage(commands.commandIssued(target.node(), target.device(), command, user, reason))
+            String trace = Optional.ofNullable(context.request().getHeader("traceparent"))
+                    .orElse("");
+            var issued = new IssuedCommand(target.node(), target.device(), command, user, reason, trace);
+            Future.fromCompletionStage(commands.commandIssued(issued))
                     .onSuccess(_ -> accepted(context, command, target, user))
                     .onFailure(failed ->
                             ProblemDetails.respond(context, 503, "not appended to Kafka: " + failed.getMessage()));

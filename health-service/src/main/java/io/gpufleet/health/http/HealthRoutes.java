@@ -16,6 +16,7 @@ import io.gpufleet.kit.web.QueryParameters;
 import io.gpufleet.kit.web.ReadAccess;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** Routes below {@code /v1}. Any replica answers reads from its own state, and appends commands to the log. */
@@ -45,6 +47,7 @@ public final class HealthRoutes {
      * @param states committed states of the nodes
      * @param outcome outcome of the last reconcile of a node, one line
      * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
+     * @param missedFromServices events of services that never arrived, a line for each of the newest gaps
      * @param shadow what a shadow policy decides otherwise
      */
     public record Sources(
@@ -52,6 +55,7 @@ public final class HealthRoutes {
             IncidentStore incidents,
             UnaryOperator<String> outcome,
             Predicate<String> refusedAsStale,
+            Supplier<List<String>> missedFromServices,
             ShadowView shadow) {}
 
     /** Incidents in the explanation of a node. */
@@ -113,6 +117,10 @@ public final class HealthRoutes {
                         sources.refusedAsStale().test(node),
                         sources.states().node(BrakeReset.FLEET))
                 .put("incidents", json.of(newest.subList(0, Math.min(EXPLAINED_INCIDENTS, newest.size()))));
+        List<String> missed = sources.missedFromServices().get();
+        if (!missed.isEmpty()) {
+            explanation.put("missedFromServices", new JsonArray(missed));
+        }
         List<Difference> differences = sources.shadow().ofNode(node, EXPLAINED_DIFFERENCES);
         return differences.isEmpty() ? explanation : explanation.put("shadow", ShadowRoutes.json(differences));
     }

@@ -33,6 +33,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -133,17 +134,28 @@ public final class HealthProjection implements Projection<NodeState> {
         if (progress.caughtUp(now)) {
             backlog.allRead();
         } else if (backlog.isWaiting()) {
-            backlog.read(node -> SPEC.inputs().stream()
-                    .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive()));
+            var readPartitions = new HashMap<Integer, Boolean>();
+            backlog.read(node ->
+                    readPartitions.computeIfAbsent(Topic.HEALTH.partitionOf(node), _ -> isRead(node, progress, now)));
         }
         review(states);
-        silent.addAll(silence.newlySilent(() -> heardSoFar(states), node -> readFor(node, progress, now), now));
+        var readFor = new HashMap<Integer, Duration>();
+        silent.addAll(silence.newlySilent(
+                () -> heardSoFar(states),
+                node -> readFor.computeIfAbsent(Topic.HEALTH.partitionOf(node), _ -> readFor(node, progress, now)),
+                now));
         List<String> due = Stream.of(silent, toReview, heldBack)
                 .flatMap(Collection::stream)
                 .limit(MAX_DUE)
                 .toList();
         due.forEach(toReview::remove);
         return due;
+    }
+
+    /** The same for all nodes of a partition number: the inputs have as many partitions each. */
+    private static boolean isRead(String node, Progress progress, Instant now) {
+        return SPEC.inputs().stream()
+                .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive());
     }
 
     /** Nodes with a Node object of which a daemon is heard, as far as the states know. */

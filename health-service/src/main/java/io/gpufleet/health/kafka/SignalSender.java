@@ -5,7 +5,6 @@ import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.SignalSink;
 import io.gpufleet.health.app.drain.DrainSink;
 import io.gpufleet.health.app.remediation.RemediationProgressSink;
-import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.remediation.Remediation;
 import io.gpufleet.health.model.remediation.RemediationProgress;
@@ -22,6 +21,7 @@ import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.TraceParent;
 import java.time.Clock;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -110,11 +110,10 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink, R
     }
 
     @Override
-    public CompletionStage<Void> commandIssued(
-            String node, String device, HealthSignal.Command command, String user, String reason) {
+    public CompletionStage<Void> commandIssued(IssuedCommand issued) {
         var payload = OperatorCommand.newBuilder()
                 .setCommand(
-                        switch (command) {
+                        switch (issued.command()) {
                             case QUARANTINE -> Command.COMMAND_QUARANTINE;
                             case RELEASE -> Command.COMMAND_RELEASE;
                             case RETIRE -> Command.COMMAND_RETIRE;
@@ -126,11 +125,18 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink, R
                             case FREEZE -> Command.COMMAND_FREEZE;
                             case UNFREEZE -> Command.COMMAND_UNFREEZE;
                         })
-                .setDeviceUuid(device)
-                .setUser(user)
-                .setReason(TextLimits.text(reason))
+                .setDeviceUuid(issued.device())
+                .setUser(issued.user())
+                .setReason(TextLimits.text(issued.reason()))
                 .build();
-        return send(node, EventType.COMMAND_ISSUED, payload);
+        return sender.send(new Outbound.Event(
+                Topic.SIGNALS,
+                EventType.COMMAND_ISSUED,
+                issued.node(),
+                payload,
+                "",
+                clock.instant(),
+                TraceParent.ofRequest(issued.traceparent())));
     }
 
     private CompletionStage<Void> observed(String node, KubernetesFact.Builder fact) {

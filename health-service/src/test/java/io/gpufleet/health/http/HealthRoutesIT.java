@@ -59,6 +59,8 @@ class HealthRoutesIT {
         default -> TOKENS.getOrDefault(token, new AccessResult.Unauthenticated());
     };
 
+    private static final String MISSED = "3 events of inventory-service-0 on signals never arrived";
+
     private static RequestWorkers workers;
     private static Router router;
     private static BoundHttpServer server;
@@ -79,11 +81,11 @@ class HealthRoutesIT {
         workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
-        var sources =
-                new HealthRoutes.Sources(store, incidents(scenario), _ -> "as desired", "node-1"::equals, shadow());
+        var sources = new HealthRoutes.Sources(
+                store, incidents(scenario), _ -> "as desired", "node-1"::equals, () -> List.of(MISSED), shadow());
         new HealthRoutes(
                         sources,
-                        (node, device, command, user, reason) -> user.equals("ada")
+                        issued -> issued.user().equals("ada")
                                 ? CompletableFuture.completedFuture(null)
                                 : CompletableFuture.failedFuture(new IllegalStateException("no broker")),
                         new HealthRoutes.Access(RIGHTS, RIGHTS, workers),
@@ -121,6 +123,14 @@ class HealthRoutesIT {
                             List.of()));
         }
         return shadow;
+    }
+
+    @Test
+    void eventsOfServicesThatNeverArrivedAreInTheExplanationOfANode() throws Exception {
+        JsonObject why =
+                new JsonObject(send("GET", "/v1/nodes/node-2/why", "ada", "").body());
+
+        assertThat(why.getJsonArray("missedFromServices")).containsExactly(MISSED);
     }
 
     @Test

@@ -56,6 +56,12 @@ class SilentNodesTest {
         });
     }
 
+    /** How far a node's inputs are read is looked up once for all nodes of a partition number. */
+    @Test
+    void everyInputHasAsManyPartitions() {
+        assertThat(projection.spec().read()).extracting(Topic::partitions).containsOnly(Topic.HEALTH.partitions());
+    }
+
     private void twoMinutesWithoutSamplesOf(String silent) {
         for (int second = 0; second < 120; second++) {
             nodes.advance(Duration.ofSeconds(1));

@@ -23,6 +23,7 @@ public final class WhyReport {
         append(text, "quarantine: ", text(why, "quarantine"), "\n");
         append(text, "override: ", text(why.path("override"), "by"), "\n");
         append(text, "refused: ", text(why, "eventsRefused"), "\n");
+        why.path("missedFromServices").forEach(line -> append(text, "missed: ", line.asText(), "\n"));
         append(text, "Node object: ", text(why.path("desired"), "outcome"), "\n");
         devices(text, why.path("devices"));
         why.path("shadow").forEach(difference -> shadow(text, difference));

@@ -202,9 +202,12 @@ public final class ProgramProcess implements AutoCloseable {
         return send(HttpRequest.newBuilder(uri(path)));
     }
 
-    /** POST with a bearer token, or without one when it is empty. */
-    public HttpAnswer post(String path, String bearerToken, String body) {
+    /** POST with a bearer token, or without one when it is empty; further headers are names, each before its value. */
+    public HttpAnswer post(String path, String bearerToken, String body, String... headers) {
         var request = HttpRequest.newBuilder(uri(path)).POST(HttpRequest.BodyPublishers.ofString(body));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
         if (!bearerToken.isEmpty()) {
             request.header("authorization", "Bearer " + bearerToken);
         }
