@@ -5,11 +5,14 @@ import io.gpufleet.wire.Topics;
 import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
@@ -25,8 +28,14 @@ final class ProducerConnection {
     private static final List<Topic> TOPICS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.ALLOCATION, Topic.TELEMETRY);
     /** Several times what the publisher has in flight, so that a send never waits for memory. */
     private static final long BUFFER_BYTES = 4L * 1024 * 1024;
+    /** While no broker answers, so that a client that waits for one costs next to nothing. */
+    private static final long MAX_RECONNECT_MILLIS = 5_000;
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
 
     private final Producer<String, byte[]> producer;
+    private final CountDownLatch aborted = new CountDownLatch(1);
 
     ProducerConnection(Producer<String, byte[]> producer) {
         this.producer = producer;
@@ -46,13 +55,24 @@ final class ProducerConnection {
     }
 
     private void awaitTopic(String name) {
+        Duration pause = FIRST_PAUSE;
         while (true) {
             try {
                 producer.partitionsFor(name);
                 return;
             } catch (TimeoutException unknownYet) {
-                // It is asked for again; a producer that is closed throws another exception.
+                pause(pause);
+                pause = pause.multipliedBy(2).compareTo(MAX_PAUSE) < 0 ? pause.multipliedBy(2) : MAX_PAUSE;
             }
+        }
+    }
+
+    /** After {@link #abort} it is over at once, and the producer throws another exception. */
+    private void pause(Duration pause) {
+        try {
+            boolean _ = aborted.await(pause.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException stop) {
+            throw new InterruptException(stop);
         }
     }
 
@@ -74,6 +94,7 @@ final class ProducerConnection {
      * kafka-clients use it up before they join their thread, and then join it without a limit.
      */
     void abort(Runnable closed) {
+        aborted.countDown();
         Thread.ofPlatform().name("kafka-close").daemon(true).start(() -> {
             try {
                 producer.close(Duration.ZERO);
@@ -95,6 +116,7 @@ final class ProducerConnection {
         // A send is made on the publisher's thread: without metadata of its topic it fails soon, and all are sent
         // again.
         properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, 100L);
+        properties.put(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, MAX_RECONNECT_MILLIS);
         properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 5_000);
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Integer.MAX_VALUE);
         // gpu.inventory has no events for hours; its metadata must be cached when one is sent.

@@ -30,6 +30,8 @@ public final class VerdictConsumer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VerdictConsumer.class);
     private static final Duration RETRY_INTERVAL = Duration.ofSeconds(2);
     private static final Duration POLL_TIMEOUT = Duration.ofSeconds(5);
+    private static final long RETRY_BACKOFF_MILLIS = 1_000;
+    private static final long MAX_RECONNECT_MILLIS = 5_000;
 
     private final KafkaSettings settings;
     private final Consumer<Overlay> changed;
@@ -156,7 +158,9 @@ public final class VerdictConsumer implements AutoCloseable {
         properties.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 1024 * 1024);
         properties.put(ConsumerConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
         properties.put(ConsumerConfig.ENABLE_METRICS_PUSH_CONFIG, false);
-        properties.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 1_000L);
+        // While no broker answers the client looks once in this time, not ten times a second.
+        properties.put(ConsumerConfig.RETRY_BACKOFF_MS_CONFIG, RETRY_BACKOFF_MILLIS);
+        properties.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, MAX_RECONNECT_MILLIS);
         return properties;
     }
 
