@@ -40,6 +40,7 @@ public final class DeviceWatch implements AutoCloseable {
     private final Consumer<NodeLoopInput> inbox;
     private final Supplier<Moment> now;
     private final Duration telemetry;
+    private final Duration firstPause;
     private final BlockingQueue<Request> requests = new ArrayBlockingQueue<>(16);
     private final CountDownLatch closing = new CountDownLatch(1);
     private final List<Thread> threads = new ArrayList<>();
@@ -51,27 +52,52 @@ public final class DeviceWatch implements AutoCloseable {
             Duration telemetry,
             Consumer<NodeLoopInput> inbox,
             Supplier<Moment> now) {
+        this(source, holdRequests, telemetry, inbox, now, Backoff.FIRST);
+    }
+
+    DeviceWatch(
+            DeviceSource source,
+            GpuReleaseRequestSource holdRequests,
+            Duration telemetry,
+            Consumer<NodeLoopInput> inbox,
+            Supplier<Moment> now,
+            Duration firstPause) {
+        this.firstPause = firstPause;
         this.source = source;
         this.hold = new DriverHold(holdRequests, source, inbox, () -> requests.offer(Request.HOLD));
         this.telemetry = telemetry;
         this.inbox = inbox;
         this.now = now;
         if (!source.deliverTo(this::received)) {
-            start("device-events", this::eventLoop);
+            start("device-events", this::eventLoop, pause -> closing.await(pause.toNanos(), TimeUnit.NANOSECONDS));
         }
-        start("device-scan", this::scanLoop);
+        start("device-scan", this::scanLoop, this::pauseUntilHold);
     }
 
     private interface BlockingTask {
         void run() throws InterruptedException;
     }
 
-    private void start(String name, BlockingTask work) {
-        threads.add(Thread.ofPlatform().name(name).daemon(true).start(() -> runGuarded(work)));
+    private interface Pause {
+        boolean await(Duration atMost) throws InterruptedException;
     }
 
-    private void runGuarded(BlockingTask work) {
-        var backoff = new Backoff();
+    private void start(String name, BlockingTask work, Pause pause) {
+        threads.add(Thread.ofPlatform().name(name).daemon(true).start(() -> runGuarded(work, pause)));
+    }
+
+    /** Releasing the GPUs is not delayed by a failure of the source; other requests are, and are met by the next attempt. */
+    private boolean pauseUntilHold(Duration atMost) throws InterruptedException {
+        long end = now.get().nanos() + atMost.toNanos();
+        Request request;
+        do {
+            request = requests.poll(Math.max(0, end - now.get().nanos()), TimeUnit.NANOSECONDS);
+        } while (request != null && request != Request.HOLD);
+        return request == Request.HOLD;
+    }
+
+    private void runGuarded(BlockingTask work, Pause pause) {
+        var backoff = new Backoff(firstPause);
         try {
             do {
                 try {
@@ -80,7 +106,7 @@ public final class DeviceWatch implements AutoCloseable {
                     if (backoff.isNewFailure(broken.toString(), now.get().nanos())) {
                         LOG.atError().setCause(broken).log("device source failed, retrying");
                     }
-                    boolean _ = closing.await(backoff.delay().toNanos(), TimeUnit.NANOSECONDS);
+                    boolean _ = pause.await(backoff.delay());
                 }
             } while (closing.getCount() > 0);
         } catch (InterruptedException stop) {

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BackoffTest {
-    private final Backoff backoff = new Backoff();
+    private final Backoff backoff = new Backoff(Backoff.FIRST);
 
     private boolean fails(String failure, double at) {
         return backoff.isNewFailure(failure, second(at).nanos());

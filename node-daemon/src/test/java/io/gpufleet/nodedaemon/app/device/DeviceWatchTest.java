@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.app.device;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.nodedaemon.app.NodeLoopInput;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -14,10 +15,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A source that throws against its contract. */
 class DeviceWatchTest {
+    private final CountDownLatch released = new CountDownLatch(1);
     private final Queue<Thread> requesters = new ConcurrentLinkedQueue<>();
 
     private final class ThrowingSource implements DeviceSource {
@@ -44,10 +48,41 @@ class DeviceWatchTest {
         }
 
         @Override
-        public void release() {}
+        public void release() {
+            released.countDown();
+        }
 
         @Override
         public void close() {}
+    }
+
+    /** A request to release the GPUs that is made during the test. */
+    private static final class LaterHoldRequest implements GpuReleaseRequestSource {
+        private volatile Optional<GpuReleaseRequest> request = Optional.empty();
+        private volatile Runnable changed = () -> {};
+
+        private void make() {
+            request = Optional.of(GpuReleaseRequest.parse("reason: driver\ndeadline: 20m\n", Instant.EPOCH));
+            changed.run();
+        }
+
+        @Override
+        public void onChange(Runnable action) {
+            changed = action;
+        }
+
+        @Override
+        public Optional<GpuReleaseRequest> request() {
+            return request;
+        }
+
+        @Override
+        public boolean confirmReleased(GpuReleaseRequest released) {
+            return true;
+        }
+
+        @Override
+        public void withdrawConfirmation() {}
     }
 
     private static final class NoHoldRequests implements GpuReleaseRequestSource {
@@ -88,5 +123,32 @@ class DeviceWatchTest {
         // Then
         await().until(() -> requesters.stream().noneMatch(Thread::isAlive));
         assertThat(requesters).hasSizeLessThan(100);
+    }
+
+    @Test
+    void gpusAreReleasedInThePauseAfterAFailure() throws Exception {
+        // Given a source that failed, with an hour until the next attempt
+        var hold = new LaterHoldRequest();
+        try (var _ = new DeviceWatch(
+                new ThrowingSource(),
+                hold,
+                Duration.ofSeconds(10),
+                input -> {
+                    if (input instanceof NodeLoopInput.Barrier(Runnable reached)) {
+                        reached.run();
+                    }
+                },
+                () -> new Moment(Instant.EPOCH, System.nanoTime()),
+                Duration.ofHours(1))) {
+            await().until(() -> requesters.stream()
+                    .anyMatch(thread ->
+                            thread.getName().equals("device-scan") && thread.getState() == Thread.State.TIMED_WAITING));
+
+            // When
+            hold.make();
+
+            // Then
+            assertThat(released.await(20, TimeUnit.SECONDS)).isTrue();
+        }
     }
 }
