@@ -110,7 +110,7 @@ final class DaemonMain implements AutoCloseable {
         Path stateDirectory = config.state().stateDirectory();
         long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
         var settings = kafkaSettings(config, host);
-        stateFile = new StateFile(stateDirectory);
+        stateFile = new StateFile(stateDirectory, config.devices().source());
         publisher = new EventPublisher(
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         publisher.connectAfter(KAFKA_START_DELAY);

@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.state;
 
 import io.gpufleet.kit.files.AtomicFile;
 import io.gpufleet.nodedaemon.app.StateStore;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,6 +21,7 @@ public final class StateFile implements StateStore, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
 
     private final Path file;
+    private final String devices;
     private final BlockingQueue<SaveRequest> pending = new ArrayBlockingQueue<>(1);
     private final Thread writer;
     private boolean writeFailed;
@@ -28,8 +30,14 @@ public final class StateFile implements StateStore, AutoCloseable {
 
     private record SaveRequest(long number, StoredState state) {}
 
-    /** Uses the file of a state directory; it need not exist. */
-    public StateFile(Path stateDirectory) {
+    /**
+     * Uses the file of a state directory; it need not exist. State of other devices is not loaded: simulated GPUs of an
+     * earlier setting are not lost.
+     *
+     * @param devices source of the devices, as in GPUFLEET_DEVICES
+     */
+    public StateFile(Path stateDirectory, String devices) {
+        this.devices = devices;
         this.file = stateDirectory.resolve("devices.json");
         this.writer = Thread.ofPlatform().name("state-file").daemon(true).start(this::run);
     }
@@ -37,7 +45,13 @@ public final class StateFile implements StateStore, AutoCloseable {
     @Override
     public StoredState load() {
         try {
-            return StateJson.read(Files.readString(file));
+            var json = new JsonObject(Files.readString(file));
+            String saved = StateJson.devices(json, devices);
+            if (!saved.equals(devices)) {
+                LOG.atInfo().addKeyValue("saved", saved).log("saved state is of other devices, starting empty");
+                return StoredState.EMPTY;
+            }
+            return StateJson.read(json);
         } catch (NoSuchFileException firstStart) {
             return StoredState.EMPTY;
         } catch (IOException | RuntimeException unreadable) {
@@ -82,7 +96,7 @@ public final class StateFile implements StateStore, AutoCloseable {
 
     private void write(StoredState state) {
         try {
-            byte[] json = StateJson.write(state).getBytes(StandardCharsets.UTF_8);
+            byte[] json = StateJson.write(state, devices).getBytes(StandardCharsets.UTF_8);
             AtomicFile.write(file, json, AtomicFile.Durability.POWER_CUT);
             writeFailed = false;
         } catch (IOException failed) {

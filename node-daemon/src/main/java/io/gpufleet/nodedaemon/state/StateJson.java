@@ -26,13 +26,14 @@ final class StateJson {
 
     private StateJson() {}
 
-    static String write(StoredState state) {
+    static String write(StoredState state, String devices) {
         var faults = new JsonArray();
         state.faults().forEach(fault -> faults.add(fault(fault)));
         var gpus = new JsonArray();
         state.gpus().forEach(gpu -> gpus.add(gpu(gpu)));
         return new JsonObject()
                 .put("format", FORMAT)
+                .put("devices", devices)
                 .put("bootId", state.bootId())
                 .put("faults", faults)
                 .put("gpus", gpus)
@@ -40,9 +41,13 @@ final class StateJson {
                 .encodePrettily();
     }
 
-    /** Reads saved state; throws a RuntimeException for any other text. */
-    static StoredState read(String text) {
-        var json = new JsonObject(text);
+    /** The source of the devices; {@code now} for state of earlier versions, which had none. */
+    static String devices(JsonObject json, String now) {
+        return json.getString("devices", now);
+    }
+
+    /** Reads saved state; throws a RuntimeException for any other JSON. */
+    static StoredState read(JsonObject json) {
         if (json.getInteger("format", 0) != FORMAT) {
             throw new IllegalArgumentException("format is not " + FORMAT);
         }

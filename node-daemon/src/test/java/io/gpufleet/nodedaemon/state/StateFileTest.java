@@ -76,7 +76,7 @@ class StateFileTest {
     void stateIsReadAsItWasWritten(FaultCode code) {
         var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)), LEARNED);
 
-        StoredState read = StateJson.read(StateJson.write(state));
+        StoredState read = StateJson.read(new JsonObject(StateJson.write(state, "nvml")));
 
         assertThat(read.bootId()).isEqualTo("boot-1");
         assertThat(read.faults()).isEqualTo(state.faults());
@@ -104,7 +104,8 @@ class StateFileTest {
         var gpu = TestTopologies.routed(TestGpus.gpu(0), List.of("0000:00", "0000:00:01.1"))
                 .withMig(new Reading.Known<>(true), List.of(instance));
 
-        StoredState read = StateJson.read(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu), LEARNED)));
+        StoredState read = StateJson.read(
+                new JsonObject(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu), LEARNED), "nvml")));
 
         assertThat(read.gpus().getFirst().mig().enabled()).isEqualTo(new Reading.Known<>(true));
         assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
@@ -116,26 +117,29 @@ class StateFileTest {
     void hostOfAVirtualGpuIsReadAsItWasWritten() {
         // Given saved state with a virtual GPU
         var json = new JsonObject(
-                StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)), LEARNED)));
+                StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)), LEARNED), "nvml"));
         json.getJsonArray("gpus")
                 .getJsonObject(0)
                 .put("vgpuHost", new JsonObject().put("driverVersion", "525.60").put("driverBranch", "r525_00"));
 
         // When it is read, written and read again
-        StoredState read = StateJson.read(StateJson.write(StateJson.read(json.encode())));
+        StoredState read =
+                StateJson.read(new JsonObject(StateJson.write(StateJson.read(new JsonObject(json.encode())), "nvml")));
 
         assertThat(read.gpus().getFirst().vgpuHost()).isEqualTo(new Reading.Known<>(new VgpuHost("525.60", "r525_00")));
     }
 
     @Test
     void newestStateIsWritten() {
-        try (var file = new StateFile(directory.resolve("state"))) {
+        try (var file = new StateFile(directory.resolve("state"), "nvml")) {
             for (int i = 0; i < 100; i++) {
                 file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED));
             }
 
-            await().until(() ->
-                    new StateFile(directory.resolve("state")).load().bootId().equals("boot-99"));
+            await().until(() -> new StateFile(directory.resolve("state"), "nvml")
+                    .load()
+                    .bootId()
+                    .equals("boot-99"));
         }
     }
 
@@ -143,17 +147,42 @@ class StateFileTest {
     void corruptFileIsEmptyState() throws IOException {
         Files.writeString(directory.resolve("devices.json"), "{\"format\":1,\"bootId\":");
 
-        try (var file = new StateFile(directory)) {
+        try (var file = new StateFile(directory, "nvml")) {
             assertThat(file.load()).isEqualTo(StoredState.EMPTY);
         }
     }
 
     @Test
     void diskThatCannotBeWrittenStopsNothing() {
-        try (var file = new StateFile(Path.of("/proc/no-such-place"))) {
+        try (var file = new StateFile(Path.of("/proc/no-such-place"), "nvml")) {
             file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
 
             assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+        }
+    }
+
+    @Test
+    void stateOfOtherDevicesIsNotLoaded() {
+        var eight = new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(7)), LEARNED);
+        try (var file = new StateFile(directory, "simulated:8xH100")) {
+            file.save(eight);
+            await().until(() -> file.load().gpus().size() == 1);
+        }
+
+        try (var file = new StateFile(directory, "simulated:4xH100")) {
+            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+        }
+    }
+
+    @Test
+    void stateOfAVersionWithoutDevicesIsLoaded() throws IOException {
+        var state = new StoredState("boot-1", List.of(), List.of(), LEARNED);
+        var json = new JsonObject(StateJson.write(state, "nvml"));
+        json.remove("devices");
+        Files.writeString(directory.resolve("devices.json"), json.encode());
+
+        try (var file = new StateFile(directory, "nvml")) {
+            assertThat(file.load()).isEqualTo(state);
         }
     }
 }
