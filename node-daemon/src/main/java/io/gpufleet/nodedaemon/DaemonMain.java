@@ -19,6 +19,7 @@ import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.DevicePluginEndpoints;
 import io.gpufleet.nodedaemon.deviceplugin.PluginWarmUp;
 import io.gpufleet.nodedaemon.hold.GpuReleaseFiles;
+import io.gpufleet.nodedaemon.host.AotCache;
 import io.gpufleet.nodedaemon.host.HostInfoReader;
 import io.gpufleet.nodedaemon.http.OpsServer;
 import io.gpufleet.nodedaemon.installer.InstallerStatusFile;
@@ -143,6 +144,7 @@ final class DaemonMain implements AutoCloseable {
         reporting.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
         exit.prepare(source.name());
         logStart(config, epoch, opsServer.port());
+        AotCache.warnIfUnused(System.getProperty(AotCache.PROPERTY, ""));
     }
 
     /** One for the kubelet and one for reports, so that a page or a list of pods that is read delays no answer to it. */

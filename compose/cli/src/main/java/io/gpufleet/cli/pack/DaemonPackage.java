@@ -172,7 +172,7 @@ public final class DaemonPackage {
               classes="$classes${classes:+:}$home/lib/$jar"
             done
             exec "$home/runtime/bin/java" "@$home/jvm.args" "-XX:AOTCache=$home/node-daemon.aot" \\
-              -Xlog:disable -Xlog:all=error:stderr $JAVA_FLAGS -cp "$classes" %s "$@"
+              "-Dgpufleet.aot-cache=$home/node-daemon.aot" -Xlog:disable -Xlog:all=error:stderr $JAVA_FLAGS -cp "$classes" %s "$@"
             """.formatted(String.join(" ", jars), MAIN);
     }
 
