@@ -102,6 +102,10 @@ final class DaemonMain implements AutoCloseable {
                 config.state().runDirectory(), names -> inbox.add(new NodeLoopInput.GpusForgotten(names)));
         // One that was written while no daemon ran is applied by the first inputs.
         forgetFile.check();
+        var allocator =
+                DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
+        var allocationHandler = new AllocationHandler(allocator, DaemonMain::now, counters, inbox::add);
+        companionWatch = companionWatch(config, allocationHandler, inbox);
         DeviceSource source = DeviceSources.open(config.devices(), node);
         timedSource = new TimedDeviceSource(source, counters, System::nanoTime);
         preparingSource = DeviceSources.preparingSource(timedSource, config, settingsWatcher.selector(), inbox::add);
@@ -116,11 +120,7 @@ final class DaemonMain implements AutoCloseable {
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         publisher.connectAfter(KAFKA_START_DELAY);
         verdictConsumer = verdictConsumer(config, settings, inbox);
-        var allocator =
-                DeviceSources.allocator(settingsWatcher.selector().fallback().settings());
-        var allocationHandler = new AllocationHandler(allocator, DaemonMain::now, counters, inbox::add);
         devicePlugins = devicePlugins(vertx(1), config, epoch, allocationHandler, inbox);
-        companionWatch = companionWatch(config, allocationHandler, inbox);
         Vertx reporting = vertx(2);
         lowerPriorities(source.name(), reporting);
         podResources = podResources(reporting, config);
@@ -169,6 +169,7 @@ final class DaemonMain implements AutoCloseable {
             ignoreVerdictsFile.check();
             forgetFile.check();
             settingsWatcher.poll();
+            companionWatch.poll();
         });
         return new DeviceWatch(
                 preparingSource, holds, config.timing().telemetryInterval(), inbox::add, DaemonMain::now);
@@ -223,7 +224,7 @@ final class DaemonMain implements AutoCloseable {
                 status -> inbox.add(new NodeLoopInput.CompanionStatusChanged(status)));
     }
 
-    /** Publishes to the kubelet first, which waits for the list; MPS control daemons poll. */
+    /** Publishes to the kubelet first, which waits for the list; MPS control daemons and we poll. */
     private void publish(Map<String, DeviceList> lists) {
         devicePlugins.publish(lists);
         companionWatch.wake();

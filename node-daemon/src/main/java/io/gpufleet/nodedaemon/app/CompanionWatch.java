@@ -7,26 +7,28 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Publishes the specs of MPS control daemons, and reads the status of these daemons and of installers every 5 s. */
-public final class CompanionWatch implements AutoCloseable {
+/**
+ * Publishes the specs of MPS control daemons, and reads the status of these daemons and of installers every 5 s. It is polled
+ * once a second by one thread, which also reads the files of operators.
+ */
+public final class CompanionWatch {
     private static final Logger LOG = LoggerFactory.getLogger(CompanionWatch.class);
-    private static final long POLL_SECONDS = 5;
-    private static final long RETRY_SECONDS = 1;
+    private static final int POLL_SECONDS = 5;
+    private static final int RETRY_SECONDS = 1;
 
     private final MpsControl mps;
     private final Supplier<String> installer;
     private final Supplier<MpsDaemonSpecs> specs;
     private final Consumer<CompanionStatus> changed;
-    private final BlockingQueue<Boolean> wakes = new ArrayBlockingQueue<>(1);
-    private final Thread thread;
+    private final AtomicBoolean woken = new AtomicBoolean();
+    private boolean listed;
+    private int secondsLeft;
     private Set<Path> roots = Set.of();
     private CompanionStatus last = CompanionStatus.NONE;
 
@@ -43,7 +45,7 @@ public final class CompanionWatch implements AutoCloseable {
     }
 
     /**
-     * Starts a watch that waits for the first {@link #wake}.
+     * Creates a watch that waits for the first {@link #wake}.
      *
      * @param installer status of a driver installer; empty where there is none
      */
@@ -56,25 +58,23 @@ public final class CompanionWatch implements AutoCloseable {
         this.installer = installer;
         this.specs = specs;
         this.changed = changed;
-        this.thread = Thread.ofPlatform().name("companions").daemon(true).start(this::run);
     }
 
-    /** Reconciles at once, because devices were listed. */
+    /** Reconciles with the next poll, because devices were listed; thread-safe. */
     public void wake() {
-        boolean _ = wakes.offer(true);
+        woken.set(true);
     }
 
-    private void run() {
-        try {
-            // Before devices were listed once the specs are unknown; those of an earlier process stay until then.
-            wakes.take();
-            while (true) {
-                boolean problem = reconcile();
-                wakes.poll(problem ? RETRY_SECONDS : POLL_SECONDS, TimeUnit.SECONDS);
-                wakes.clear();
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
+    /** Reconciles where it is due; called once a second. */
+    public void poll() {
+        secondsLeft--;
+        if (woken.getAndSet(false)) {
+            listed = true;
+            secondsLeft = 0;
+        }
+        // Before devices were listed once the specs are unknown; those of an earlier process stay until then.
+        if (listed && secondsLeft <= 0) {
+            secondsLeft = reconcile() ? RETRY_SECONDS : POLL_SECONDS;
         }
     }
 
@@ -107,10 +107,5 @@ public final class CompanionWatch implements AutoCloseable {
         Set<String> current = new HashSet<>(
                 desired.specs().stream().map(MpsDaemonSpec::directory).toList());
         roots.forEach(root -> mps.removeStale(root, current));
-    }
-
-    @Override
-    public void close() {
-        thread.interrupt();
     }
 }

@@ -17,7 +17,6 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,11 +41,6 @@ class CompanionWatchTest {
                 new InstallerStatusFile(directory.resolve("run")),
                 () -> new MpsDaemonSpecs(directory.resolve("mps"), specs),
                 statuses::add);
-    }
-
-    @AfterEach
-    void stop() {
-        watch.close();
     }
 
     private Path mpsDirectory() {
@@ -159,5 +153,32 @@ class CompanionWatchTest {
         watch.reconcile();
 
         assertThat(statuses).extracting(CompanionStatus::installer).containsExactly("installing 580.95", "");
+    }
+
+    @Test
+    void filesAreReadOnceDevicesWereListedThenEveryFifthSecondOrAtTheNextWake() {
+        specs = List.of(spec(4));
+        watch.poll();
+        assertThat(mpsDirectory()).doesNotExist();
+
+        // When devices were listed
+        watch.wake();
+        watch.poll();
+
+        // Then the spec is there, whose daemon has a problem, so that the next second reads again
+        assertThat(mpsDirectory().resolve("desired")).exists();
+        assertThat(statuses).hasSize(1);
+
+        // When nothing is wanted any more, no problem is left
+        specs = List.of();
+        watch.poll();
+        assertThat(statuses).hasSize(2);
+        specs = List.of(spec(4));
+        for (int second = 1; second < 5; second++) {
+            watch.poll();
+            assertThat(statuses).as("after %s s", second).hasSize(2);
+        }
+        watch.poll();
+        assertThat(statuses).hasSize(3);
     }
 }
