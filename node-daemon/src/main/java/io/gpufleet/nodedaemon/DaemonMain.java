@@ -1,6 +1,5 @@
 package io.gpufleet.nodedaemon;
 
-import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.CentralVerdictSettings;
 import io.gpufleet.nodedaemon.app.CompanionWatch;
@@ -45,14 +44,15 @@ import io.gpufleet.nodedaemon.state.ForgetFile;
 import io.gpufleet.nodedaemon.state.IgnoreVerdictsFile;
 import io.gpufleet.nodedaemon.state.RestartRateLimit;
 import io.gpufleet.nodedaemon.state.StateFile;
-import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
+import io.gpufleet.proto.kubelet.EventLoops;
+import io.netty.channel.EventLoop;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,8 +71,6 @@ final class DaemonMain implements AutoCloseable {
 
     /** For so long the page and the probes wait for the kubelet's first list, which not every node gets. */
     private static final Duration HTTP_START_DELAY = Duration.ofMillis(300);
-
-    private static final Duration BLOCKED_THREAD_CHECK = Duration.ofSeconds(5);
 
     private final DaemonCounters counters = new DaemonCounters();
     private final StateFile stateFile;
@@ -120,8 +118,9 @@ final class DaemonMain implements AutoCloseable {
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         publisher.connectAfter(KAFKA_START_DELAY);
         verdictConsumer = verdictConsumer(config, settings, inbox);
-        devicePlugins = devicePlugins(vertx(1), config, epoch, allocationHandler, inbox);
-        Vertx reporting = vertx(2);
+        devicePlugins = devicePlugins(EventLoops.open("kubelet"), config, epoch, allocationHandler, inbox);
+        // Not the kubelet's, so that a page or a list of pods that is read delays no answer to it.
+        EventLoop reporting = EventLoops.open("reporting");
         lowerPriorities(source.name(), reporting);
         podResources = podResources(reporting, config);
         loop = new NodeLoop(
@@ -140,27 +139,19 @@ final class DaemonMain implements AutoCloseable {
         kernelLogOverruns = followKernelLog(config, host, inbox);
         opsServer =
                 OpsServer.open(reporting, config.http().host(), config.http().port(), responses(config, environment));
-        new PluginWarmUp(reporting, config.state().runDirectory(), DaemonMain::now).run(allocationHandler);
-        reporting.setTimer(KAFKA_START_DELAY.toMillis(), _ -> verdictConsumer.start());
+        var _ = new PluginWarmUp(reporting, config.state().runDirectory(), DaemonMain::now).run(allocationHandler);
+        var _ = reporting.schedule(verdictConsumer::start, KAFKA_START_DELAY.toMillis(), TimeUnit.MILLISECONDS);
         exit.prepare(source.name());
         logStart(config, epoch, opsServer.port());
         AotCache.warnIfUnused(System.getProperty(AotCache.PROPERTY, ""));
     }
 
-    /** One for the kubelet and one for reports, so that a page or a list of pods that is read delays no answer to it. */
-    private static Vertx vertx(int workers) {
-        return VertxInstance.open(new VertxOptions()
-                .setEventLoopPoolSize(1)
-                .setWorkerPoolSize(workers)
-                .setBlockedThreadCheckInterval(BLOCKED_THREAD_CHECK.toMillis()));
-    }
-
     /** Not for simulated and recorded GPUs, which load no native code; their nodes run on one machine by the thousand. */
-    private void lowerPriorities(String sourceName, Vertx reporting) {
+    private void lowerPriorities(String sourceName, EventLoop reporting) {
         if (sourceName.equals("nvml")) {
             var priority = LowThreadPriority.load();
             publisher.runOnThread(priority::lowerThisThread);
-            reporting.runOnContext(_ -> priority.lowerThisThread());
+            reporting.execute(priority::lowerThisThread);
         }
     }
 
@@ -241,14 +232,14 @@ final class DaemonMain implements AutoCloseable {
     }
 
     private DevicePluginEndpoints devicePlugins(
-            Vertx vertx,
+            EventLoop loop,
             DaemonConfig config,
             long epoch,
             AllocationHandler handler,
             BlockingQueue<NodeLoopInput> inbox) {
         var kubelet = config.kubelet();
         return new DevicePluginEndpoints(
-                vertx,
+                loop,
                 new DevicePluginEndpoints.KubeletConnectionSettings(
                         kubelet.devicePluginDirectory(),
                         kubelet.pluginsRegistry(),
@@ -261,9 +252,9 @@ final class DaemonMain implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static PodResourcesClient podResources(Vertx vertx, DaemonConfig config) {
+    private static PodResourcesClient podResources(EventLoop loop, DaemonConfig config) {
         return new PodResourcesClient(
-                vertx,
+                loop,
                 config.kubelet().podResourcesSocket(),
                 config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
                 name -> name.startsWith("nvidia.com/"),

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.deviceplugin.FakeForeignPlugin;
-import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -154,11 +153,10 @@ class RealKubeletClusterIT {
 
     @Test
     void pluginThatRegistersLaterServesTheNodeUntilItEnds() throws Exception {
-        var vertx = Vertx.vertx();
         try (var daemon = daemon("device-plugins")) {
             awaitDevicesBack(daemon);
 
-            try (var _ = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+            try (var _ = FakeForeignPlugin.register(PLUGINS, "nvidia.com/gpu", 3)) {
                 await().atMost(TIMEOUT).until(() -> daemon.log().contains("superseded by another device plugin"));
                 awaitGpus("3 of 3");
 
@@ -177,15 +175,12 @@ class RealKubeletClusterIT {
 
             awaitGpus("7 of 8");
             assertThat(daemon.errors()).isEmpty();
-        } finally {
-            vertx.close().await();
         }
     }
 
     @Test
     void nodeMovesFromAnotherPluginToTheDaemonAndBackWhileItsPodRuns() throws Exception {
-        var vertx = Vertx.vertx();
-        try (var before = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+        try (var before = FakeForeignPlugin.register(PLUGINS, "nvidia.com/gpu", 3)) {
             // Given a pod that the other plugin served
             awaitGpus("3 of 3");
             kubelet.run(HOLDER, 2, "while true; do sleep 1; done");
@@ -203,15 +198,13 @@ class RealKubeletClusterIT {
                 assertThat(kubelet.state(HOLDER)).isEqualTo(running);
 
                 // and back
-                try (var _ = FakeForeignPlugin.register(vertx, PLUGINS, "nvidia.com/gpu", 3)) {
+                try (var _ = FakeForeignPlugin.register(PLUGINS, "nvidia.com/gpu", 3)) {
                     awaitGpus("3 of 3");
                 }
                 awaitDevicesBack(daemon);
                 assertThat(kubelet.state(HOLDER)).isEqualTo(running);
                 assertThat(daemon.errors()).isEmpty();
             }
-        } finally {
-            vertx.close().await();
         }
     }
 

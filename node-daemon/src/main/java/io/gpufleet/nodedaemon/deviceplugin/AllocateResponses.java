@@ -6,24 +6,31 @@ import io.gpufleet.proto.kubelet.deviceplugin.CDIDevice;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.DeviceSpec;
 import io.gpufleet.proto.kubelet.deviceplugin.Mount;
+import java.io.ByteArrayOutputStream;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** Responses to Allocate, of messages that are kept for the allocations of one table. Used by one thread. */
+/** Responses to Allocate, of pieces that are kept serialised for the allocations of one table. Used by one thread. */
 final class AllocateResponses {
     private static final int MAX_KEPT = 256;
 
     /** By identity: an allocation table returns the same object for the same devices. */
-    private final Map<AllocationResult.ContainerAllocation, ContainerAllocateResponse> kept = new IdentityHashMap<>();
+    private final Map<AllocationResult.ContainerAllocation, byte[]> kept = new IdentityHashMap<>();
 
-    AllocateResponse response(AllocationResult.Accepted accepted) {
-        var response = AllocateResponse.newBuilder();
-        accepted.containers().forEach(allocation -> response.addContainerResponses(container(allocation)));
-        return response.build();
+    /** Returns the bytes of an AllocateResponse: messages of repeated fields can be put one after the other. */
+    byte[] response(AllocationResult.Accepted accepted) {
+        List<AllocationResult.ContainerAllocation> containers = accepted.containers();
+        if (containers.size() == 1) {
+            return piece(containers.getFirst());
+        }
+        var response = new ByteArrayOutputStream();
+        containers.forEach(allocation -> response.writeBytes(piece(allocation)));
+        return response.toByteArray();
     }
 
-    private ContainerAllocateResponse container(AllocationResult.ContainerAllocation allocation) {
-        ContainerAllocateResponse known = kept.get(allocation);
+    private byte[] piece(AllocationResult.ContainerAllocation allocation) {
+        byte[] known = kept.get(allocation);
         if (known != null) {
             return known;
         }
@@ -31,7 +38,10 @@ final class AllocateResponses {
             // Those of earlier tables, which are never asked for again.
             kept.clear();
         }
-        ContainerAllocateResponse made = containerResponse(allocation);
+        byte[] made = AllocateResponse.newBuilder()
+                .addContainerResponses(containerResponse(allocation))
+                .build()
+                .toByteArray();
         kept.put(allocation, made);
         return made;
     }

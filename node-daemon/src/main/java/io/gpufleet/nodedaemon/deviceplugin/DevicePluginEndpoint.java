@@ -7,44 +7,50 @@ import io.gpufleet.nodedaemon.model.registration.Registration;
 import io.gpufleet.nodedaemon.model.registration.Registration.Event;
 import io.gpufleet.nodedaemon.model.registration.Registration.Phase;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
-import io.gpufleet.proto.kubelet.UnaryCalls;
-import io.vertx.core.Context;
-import io.vertx.core.Vertx;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The device plugin of one resource: runs the {@link Registration} state machine. All state belongs to one context. */
+/** The device plugin of one resource: runs the {@link Registration} state machine. All state belongs to one event loop. */
 final class DevicePluginEndpoint implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DevicePluginEndpoint.class);
 
     private final DevicePluginContext pluginContext;
-    private final Vertx vertx;
-    private final Context context;
+    private final EventLoop loop;
     private final String resource;
     private final LongSupplier nanos;
     private final ResourceHandler resourceHandler;
     private final ListAndWatchStreams streams;
     private final PluginSocket socket;
-    private final UnaryCalls calls;
     private final KubeletRegistrar registrar;
     private final PluginSelfCheck check;
     private volatile Registration stateMachine = Registration.INITIAL;
     private String lastForeignPlugin = "";
     private boolean registeredPreStart;
-    private long timer = -1;
+    private @Nullable ScheduledFuture<?> timer;
 
     /**
      * Dependencies shared by all endpoints of a daemon.
      *
+     * @param loop serves the sockets
+     * @param files reads directories and probes sockets of others, which may block
      * @param directory directory of kubelet.sock
      * @param socketPaths paths of our sockets
      */
     record DevicePluginContext(
-            Vertx vertx,
+            EventLoop loop,
+            Executor files,
             DevicePluginsDirectory directory,
             PluginSocketPaths socketPaths,
             RegistrationSettings registration,
@@ -55,13 +61,12 @@ final class DevicePluginEndpoint implements AutoCloseable {
     DevicePluginEndpoint(
             DevicePluginContext shared, String resource, ResourceHandler resourceHandler, Runnable listSent) {
         this.pluginContext = shared;
-        this.vertx = shared.vertx();
-        this.context = vertx.getOrCreateContext();
+        this.loop = shared.loop();
         this.resource = resource;
         this.nanos = shared.nanos();
         this.resourceHandler = resourceHandler;
         this.streams = new ListAndWatchStreams(
-                context,
+                loop,
                 ListAndWatchStreams.TEARDOWN_LIMIT,
                 resourceHandler::list,
                 () -> {
@@ -69,20 +74,20 @@ final class DevicePluginEndpoint implements AutoCloseable {
                     handle(new Event.StreamOpened());
                 },
                 () -> handle(new Event.StreamEnded()));
-        var server = new DevicePluginServer(vertx, resourceHandler, streams);
+        var server = new DevicePluginServer(loop, resourceHandler, streams);
         this.socket = new PluginSocket(server, shared.socketPaths(), resource);
-        this.calls = new UnaryCalls(vertx, context);
-        this.registrar = registrar(shared, server);
+        var calls = new UnixGrpcClient(loop);
+        this.registrar = registrar(shared, server, calls);
         this.check = new PluginSelfCheck(calls);
     }
 
-    private KubeletRegistrar registrar(DevicePluginContext shared, DevicePluginServer server) {
+    private KubeletRegistrar registrar(DevicePluginContext shared, DevicePluginServer server, UnixGrpcClient calls) {
         return switch (shared.registration().transport()) {
             case DEVICE_PLUGINS ->
                 new RegisterCallRegistrar(calls, shared.directory().kubeletSocket(), socket, resource);
             case PLUGINS_REGISTRY -> {
                 var registry = new PluginWatcherRegistrar(
-                        vertx, socket, resource, shared.socketPaths().directory());
+                        loop, socket, resource, shared.socketPaths().directory());
                 registry.serve(server.grpc());
                 yield registry;
             }
@@ -91,8 +96,10 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     /** Sends the newest list on every open stream; does not block. */
     void publish() {
-        streams.publish();
-        context.runOnContext(_ -> registerChangedOptions());
+        loop.execute(() -> {
+            streams.publish();
+            registerChangedOptions();
+        });
     }
 
     private void registerChangedOptions() {
@@ -103,7 +110,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     /** Handles a reading of kubelet.sock; thread-safe. */
     void socketObserved(KubeletSocket seen) {
-        context.runOnContext(_ -> {
+        loop.execute(() -> {
             registrar.socketObserved(seen);
             handle(new Event.SocketObserved(seen));
         });
@@ -111,7 +118,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     /** Handles a change of a foreign plugin's socket; thread-safe. */
     void foreignPluginChanged() {
-        context.runOnContext(_ -> handle(new Event.ForeignPluginChanged()));
+        loop.execute(() -> handle(new Event.ForeignPluginChanged()));
     }
 
     /** Number of open streams. */
@@ -135,7 +142,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     /** While registered, calls our own server once and checks for foreign plugins; thread-safe. */
     void check() {
-        context.runOnContext(_ -> {
+        loop.execute(() -> {
             if (stateMachine.phase() instanceof Phase.Registered) {
                 socket.path().ifPresent(check::check);
                 handle(new Event.ForeignPluginChanged());
@@ -185,38 +192,51 @@ final class DevicePluginEndpoint implements AutoCloseable {
     }
 
     private void scheduleTimer() {
-        vertx.cancelTimer(timer);
+        if (timer != null) {
+            timer.cancel(false);
+        }
         OptionalLong due = stateMachine.wakeAtNanos();
         if (due.isPresent()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(due.getAsLong() - nanos.getAsLong()) + 1;
-            timer = vertx.setTimer(Math.max(1, millis), _ -> context.runOnContext(_ -> handle(new Event.Tick())));
+            timer = loop.schedule(() -> handle(new Event.Tick()), Math.max(1, millis), TimeUnit.MILLISECONDS);
         }
     }
 
     private void register() {
-        vertx.executeBlocking(this::foreignPlugin).onComplete(foreign -> {
-            if (foreign.succeeded() && foreign.result().isPresent()) {
-                handle(new Event.ForeignPluginAlive(foreign.result().get()));
+        lookForForeignPlugin(foreign -> {
+            if (foreign.isPresent()) {
+                handle(new Event.ForeignPluginAlive(foreign.get()));
             } else if (stateMachine.phase() instanceof Phase.Registering(KubeletSocket.Present kubelet, int _)) {
                 registeredPreStart = resourceHandler.preStart();
-                registrar.register(kubelet).onComplete(result -> {
-                    if (result.succeeded()) {
+                registrar.register(kubelet).whenComplete((_, failed) -> {
+                    if (failed == null) {
                         pluginContext.counters().registered();
                         handle(new Event.RegisterSucceeded());
                     } else {
                         pluginContext.counters().registrationFailed();
-                        handle(new Event.RegisterFailed(
-                                "Register failed: " + result.cause().getMessage()));
+                        handle(new Event.RegisterFailed("Register failed: " + reason(failed)));
                     }
                 });
             }
         });
     }
 
+    private static String reason(Throwable failed) {
+        return String.valueOf(
+                failed instanceof CompletionException && failed.getCause() != null
+                        ? failed.getCause().getMessage()
+                        : failed.getMessage());
+    }
+
     private void findForeignPlugin() {
-        vertx.executeBlocking(this::foreignPlugin)
-                .onSuccess(found -> handle(
-                        found.<Event>map(Event.ForeignPluginAlive::new).orElseGet(Event.ForeignPluginGone::new)));
+        lookForForeignPlugin(found ->
+                handle(found.<Event>map(Event.ForeignPluginAlive::new).orElseGet(Event.ForeignPluginGone::new)));
+    }
+
+    private void lookForForeignPlugin(Consumer<Optional<String>> found) {
+        CompletableFuture.supplyAsync(this::foreignPlugin, pluginContext.files())
+                .exceptionally(_ -> Optional.empty())
+                .thenAcceptAsync(found, loop);
     }
 
     private Optional<String> foreignPlugin() {
@@ -275,7 +295,6 @@ final class DevicePluginEndpoint implements AutoCloseable {
 
     @Override
     public void close() {
-        calls.close();
         socket.close();
     }
 }

@@ -1,13 +1,15 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.kit.files.DirectoryWatch;
+import io.gpufleet.kit.lifecycle.OnDemandThread;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.ListAndWatchPublisher;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
-import io.vertx.core.Vertx;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -30,7 +32,7 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     private final Map<String, DevicePluginEndpoint> endpoints = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
     private final CountDownLatch firstStream = new CountDownLatch(1);
-    private long checkTimer = -1;
+    private @Nullable ScheduledFuture<?> checkTimer;
     /** Accessed only by the thread that watches the directory. */
     private boolean foreignPluginChanged;
 
@@ -62,9 +64,9 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         }
     }
 
-    /** Creates endpoints; nothing is registered until the first {@endpoint #publish}. */
+    /** Creates endpoints on an event loop; nothing is registered until the first {@endpoint #publish}. */
     public DevicePluginEndpoints(
-            Vertx vertx,
+            EventLoop loop,
             KubeletConnectionSettings settings,
             AllocationHandler allocationHandler,
             DaemonCounters counters,
@@ -75,7 +77,8 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         };
         this.settings = settings;
         this.pluginContext = new DevicePluginEndpoint.DevicePluginContext(
-                vertx,
+                loop,
+                OnDemandThread.executor("kubelet-files"),
                 new DevicePluginsDirectory(settings.directory()),
                 new PluginSocketPaths(socketDirectory, settings.epoch()),
                 settings.registration(),
@@ -97,8 +100,12 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         if (watch == null) {
             watch = new DirectoryWatch(settings.directory(), this::directoryChanged, settings.notifier());
             checkTimer = pluginContext
-                    .vertx()
-                    .setPeriodic(CHECK_MILLIS, _ -> endpoints.values().forEach(DevicePluginEndpoint::check));
+                    .loop()
+                    .scheduleWithFixedDelay(
+                            () -> endpoints.values().forEach(DevicePluginEndpoint::check),
+                            CHECK_MILLIS,
+                            CHECK_MILLIS,
+                            TimeUnit.MILLISECONDS);
         }
         endpoints.values().forEach(DevicePluginEndpoint::publish);
     }
@@ -172,7 +179,9 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         if (watch != null) {
             watch.close();
         }
-        pluginContext.vertx().cancelTimer(checkTimer);
+        if (checkTimer != null) {
+            checkTimer.cancel(false);
+        }
         endpoints.values().forEach(DevicePluginEndpoint::close);
     }
 }

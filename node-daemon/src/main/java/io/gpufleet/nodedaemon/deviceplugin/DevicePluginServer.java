@@ -2,76 +2,74 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.app.ResourceHandler;
 import io.gpufleet.nodedaemon.model.allocation.AllocationResult;
-import io.gpufleet.proto.kubelet.UnixSocketGrpc;
+import io.gpufleet.proto.kubelet.GrpcServerCall;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcServer;
+import io.gpufleet.proto.kubelet.UnixGrpcServer.ServedSocket;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.AllocateResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerPreferredAllocationResponse;
-import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcService;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
 import io.gpufleet.proto.kubelet.deviceplugin.PreStartContainerRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.PreStartContainerResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.PreferredAllocationRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.PreferredAllocationResponse;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.net.SocketAddress;
-import io.vertx.grpc.server.GrpcServer;
-import io.vertx.grpc.server.GrpcServerRequest;
+import io.netty.channel.EventLoop;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /** Serves the device plugin API on a unix socket; every response comes from the {@link ResourceHandler}'s snapshot. */
 final class DevicePluginServer {
     /** The only version of the API. */
     static final String VERSION = "v1beta1";
 
-    private final Vertx vertx;
+    private static final byte[] EMPTY = {};
+
+    private final EventLoop loop;
     private final ResourceHandler resourceHandler;
-    private final GrpcServer grpc;
+    private final UnixGrpcServer grpc;
     private final AllocateResponses allocations = new AllocateResponses();
     private boolean publishing;
 
-    DevicePluginServer(Vertx vertx, ResourceHandler resourceHandler, ListAndWatchStreams streams) {
-        this.vertx = vertx;
+    DevicePluginServer(EventLoop loop, ResourceHandler resourceHandler, ListAndWatchStreams streams) {
+        this.loop = loop;
         this.resourceHandler = resourceHandler;
-        this.grpc = UnixSocketGrpc.server(vertx);
-        grpc.callHandler(
-                DevicePluginGrpcService.GetDevicePluginOptions,
-                call -> call.handler(_ -> call.response()
-                        .end(DevicePluginOptions.newBuilder()
-                                .setPreStartRequired(resourceHandler.preStart())
-                                .setGetPreferredAllocationAvailable(true)
-                                .build())));
-        grpc.callHandler(DevicePluginGrpcService.ListAndWatch, call -> call.handler(_ -> streams.accept(call)));
-        grpc.callHandler(DevicePluginGrpcService.Allocate, call -> call.handler(request -> allocate(call, request)));
-        grpc.callHandler(
-                DevicePluginGrpcService.PreStartContainer, call -> call.handler(request -> preStart(call, request)));
-        grpc.callHandler(
-                DevicePluginGrpcService.GetPreferredAllocation,
-                call -> call.handler(request -> call.response().end(preferredAllocation(request))));
+        this.grpc = new UnixGrpcServer(loop);
+        grpc.serve(
+                KubeletMethods.GET_DEVICE_PLUGIN_OPTIONS,
+                (_, call) -> call.respond(options().toByteArray()));
+        grpc.serve(KubeletMethods.LIST_AND_WATCH, (_, call) -> streams.accept(call));
+        grpc.serve(KubeletMethods.ALLOCATE, this::allocate);
+        grpc.serve(KubeletMethods.PRE_START_CONTAINER, this::preStart);
+        grpc.serve(
+                KubeletMethods.GET_PREFERRED_ALLOCATION,
+                (request, call) -> call.respond(preferredAllocation(request).toByteArray()));
     }
 
     /** The gRPC server, to add further services on the same socket. */
-    GrpcServer grpc() {
+    UnixGrpcServer grpc() {
         return grpc;
     }
 
     /** Listens on a socket that must not exist. */
-    Future<HttpServer> listen(Path socket) {
-        return vertx.createHttpServer()
-                .connectionHandler(AuthorityHeaderFix::accept)
-                .requestHandler(grpc)
-                .listen(SocketAddress.domainSocketAddress(socket.toString()));
+    CompletionStage<ServedSocket> listen(Path socket) {
+        return grpc.listen(socket);
     }
 
-    private void allocate(GrpcServerRequest<AllocateRequest, AllocateResponse> call, AllocateRequest request) {
+    private DevicePluginOptions options() {
+        return DevicePluginOptions.newBuilder()
+                .setPreStartRequired(resourceHandler.preStart())
+                .setGetPreferredAllocationAvailable(true)
+                .build();
+    }
+
+    private void allocate(AllocateRequest request, GrpcServerCall call) {
         List<List<String>> containers = request.getContainerRequestsList().stream()
                 .map(container -> List.copyOf(container.getDevicesIdsList()))
                 .toList();
         switch (resourceHandler.allocate(containers)) {
             case AllocationResult.Accepted accepted -> {
-                call.response().end(allocations.response(accepted));
+                call.respond(allocations.response(accepted));
                 publishLater();
             }
             case AllocationResult.Refused refused -> reject(call, refused);
@@ -81,21 +79,20 @@ final class DevicePluginServer {
     private void publishLater() {
         if (!publishing) {
             publishing = true;
-            vertx.setTimer(ResourceHandler.COLLECTING.toMillis(), _ -> {
-                publishing = false;
-                resourceHandler.publishAllocations();
-            });
+            loop.schedule(
+                    () -> {
+                        publishing = false;
+                        resourceHandler.publishAllocations();
+                    },
+                    ResourceHandler.COLLECTING.toMillis(),
+                    TimeUnit.MILLISECONDS);
         }
     }
 
-    private void preStart(
-            GrpcServerRequest<PreStartContainerRequest, PreStartContainerResponse> call,
-            PreStartContainerRequest request) {
+    private void preStart(PreStartContainerRequest request, GrpcServerCall call) {
         resourceHandler
                 .preStart(request.getDevicesIdsList())
-                .ifPresentOrElse(
-                        refused -> reject(call, refused),
-                        () -> call.response().end(PreStartContainerResponse.getDefaultInstance()));
+                .ifPresentOrElse(refused -> reject(call, refused), () -> call.respond(EMPTY));
     }
 
     private PreferredAllocationResponse preferredAllocation(PreferredAllocationRequest request) {
@@ -109,10 +106,7 @@ final class DevicePluginServer {
         return response.build();
     }
 
-    private static void reject(GrpcServerRequest<?, ?> call, AllocationResult.Refused refused) {
-        call.response()
-                .status(DevicePluginMessages.status(refused.code()))
-                .statusMessage(refused.message())
-                .end();
+    private static void reject(GrpcServerCall call, AllocationResult.Refused refused) {
+        call.refuse(DevicePluginMessages.status(refused.code()), refused.message());
     }
 }

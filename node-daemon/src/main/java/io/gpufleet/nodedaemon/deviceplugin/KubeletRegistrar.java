@@ -1,12 +1,12 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
-import io.vertx.core.Future;
+import java.util.concurrent.CompletionStage;
 
-/** Registers a resource with the kubelet. All calls on one context. */
+/** Registers a resource with the kubelet. All calls on one event loop. */
 interface KubeletRegistrar {
     /** Completes when the kubelet has registered the resource; fails with its error. */
-    Future<?> register(KubeletSocket.Present kubelet);
+    CompletionStage<?> register(KubeletSocket.Present kubelet);
 
     /** Handles a reading of kubelet.sock. */
     void socketObserved(KubeletSocket seen);

@@ -1,21 +1,21 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
-import io.gpufleet.proto.kubelet.UnaryCalls;
-import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Calls our own server periodically like a kubelet. All calls on one context, except {@link #stuck}. */
+/** Calls our own server periodically like a kubelet. All calls on one event loop, except {@link #stuck}. */
 final class PluginSelfCheck {
     private static final int STUCK_AFTER = 3;
     private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-    private final UnaryCalls calls;
+    private final UnixGrpcClient calls;
     private volatile int failures;
     private boolean inFlight;
 
-    PluginSelfCheck(UnaryCalls calls) {
+    PluginSelfCheck(UnixGrpcClient calls) {
         this.calls = calls;
     }
 
@@ -26,10 +26,10 @@ final class PluginSelfCheck {
             return;
         }
         inFlight = true;
-        calls.call(socket, DevicePluginGrpcClient.GetDevicePluginOptions, Empty.getDefaultInstance(), DEADLINE)
-                .onComplete(result -> {
+        calls.call(socket, KubeletMethods.GET_DEVICE_PLUGIN_OPTIONS, Empty.getDefaultInstance(), DEADLINE)
+                .whenComplete((_, failed) -> {
                     inFlight = false;
-                    failures = result.succeeded() ? 0 : failures + 1;
+                    failures = failed == null ? 0 : failures + 1;
                 });
     }
 

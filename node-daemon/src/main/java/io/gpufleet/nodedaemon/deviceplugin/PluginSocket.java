@@ -1,19 +1,20 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
-import io.vertx.core.Future;
-import io.vertx.core.http.HttpServer;
+import io.gpufleet.proto.kubelet.UnixGrpcServer.ServedSocket;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The socket of a resource; one at a time. All calls on one context. */
+/** The socket of a resource; one at a time. All calls on one event loop. */
 final class PluginSocket {
     private final DevicePluginServer server;
     private final PluginSocketPaths socketPaths;
     private final String resource;
-    private @Nullable HttpServer httpServer;
+    private @Nullable ServedSocket served;
     private volatile @Nullable Path path;
 
     PluginSocket(DevicePluginServer server, PluginSocketPaths socketPaths, String resource) {
@@ -23,19 +24,19 @@ final class PluginSocket {
     }
 
     /** The current socket, or a new one with another name if its file was removed. */
-    Future<Path> ensureServed() {
+    CompletionStage<Path> ensureServed() {
         Path current = path;
-        return current != null && Files.exists(current) ? Future.succeededFuture(current) : reopen();
+        return current != null && Files.exists(current) ? CompletableFuture.completedFuture(current) : reopen();
     }
 
     /** Replaces the socket by a new one with another name. */
-    Future<Path> reopen() {
-        HttpServer old = httpServer;
+    CompletionStage<Path> reopen() {
+        ServedSocket old = served;
         removeFile();
-        Future<?> ended = old == null ? Future.succeededFuture() : old.close().otherwiseEmpty();
+        CompletionStage<?> ended = old == null ? CompletableFuture.completedFuture(false) : old.close();
         Path next = socketPaths.nextPath(resource);
-        return ended.compose(_ -> server.listen(next)).map(opened -> {
-            httpServer = opened;
+        return ended.thenCompose(_ -> server.listen(next)).thenApply(opened -> {
+            served = opened;
             path = next;
             return next;
         });
@@ -60,8 +61,8 @@ final class PluginSocket {
 
     void close() {
         removeFile();
-        if (httpServer != null) {
-            httpServer.close();
+        if (served != null) {
+            var _ = served.close();
         }
     }
 }

@@ -1,29 +1,32 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
+import com.google.protobuf.MessageLite;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.ResourceHandler;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.Moment;
-import io.gpufleet.proto.kubelet.UnaryCalls;
+import io.gpufleet.proto.kubelet.GrpcMethod;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
+import io.gpufleet.proto.kubelet.UnixGrpcServer.ServedSocket;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerPreferredAllocationRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.PreferredAllocationRequest;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,79 +35,122 @@ import org.slf4j.LoggerFactory;
  * kubelet or the first pod comes. Its allocations are counted and published nowhere.
  */
 public final class PluginWarmUp {
+    /** Code is compiled after 256 calls; what a kubelet calls least is compiled after the first pods. */
+    static final int ROUNDS = 90;
+
     private static final Logger LOG = LoggerFactory.getLogger(PluginWarmUp.class);
     private static final String RESOURCE = "warm-up";
-    /** More are compiled no further in the first seconds of a process, which has other work then. */
-    private static final int ROUNDS = 30;
-
     private static final Duration DEADLINE = Duration.ofSeconds(5);
-    private static final Duration WATCHED = Duration.ofMillis(200);
+    private static final Duration TEARDOWN_LIMIT = Duration.ofMillis(100);
 
-    private final Vertx vertx;
-    private final Context context;
+    private final EventLoop loop;
+    private final UnixGrpcClient calls;
     private final Path socket;
     private final Supplier<Moment> now;
 
     /** Uses a socket in a directory of the daemon, on an event loop that is not the kubelet's. */
-    public PluginWarmUp(Vertx vertx, Path directory, Supplier<Moment> now) {
-        this.vertx = vertx;
-        this.context = vertx.getOrCreateContext();
+    public PluginWarmUp(EventLoop loop, Path directory, Supplier<Moment> now) {
+        this.loop = loop;
+        this.calls = new UnixGrpcClient(loop);
         this.socket = directory.resolve("warm-up.sock");
         this.now = now;
     }
 
-    /** Makes the calls for the devices of a handler; the number of calls that were answered. */
-    public Future<Integer> run(AllocationHandler real) {
+    /** The calls of a round, about one device. */
+    private record RoundRequests(AllocateRequest allocate, PreferredAllocationRequest preferred) {
+        private static RoundRequests of(String id) {
+            return new RoundRequests(
+                    AllocateRequest.newBuilder()
+                            .addContainerRequests(
+                                    ContainerAllocateRequest.newBuilder().addDevicesIds(id))
+                            .build(),
+                    PreferredAllocationRequest.newBuilder()
+                            .addContainerRequests(ContainerPreferredAllocationRequest.newBuilder()
+                                    .addAvailableDeviceIDs(id)
+                                    .setAllocationSize(1))
+                            .build());
+        }
+    }
+
+    /** Makes the calls for the devices of a handler; the number of rounds whose calls were answered. */
+    public CompletionStage<Integer> run(AllocationHandler real) {
         List<OfferedDevice> devices = real.offers();
         if (devices.isEmpty()) {
-            return Future.succeededFuture(0);
+            return CompletableFuture.completedFuture(0);
         }
         var handler = new AllocationHandler(real.allocator(), now, new DaemonCounters(), _ -> {});
         handler.lists(Map.of(RESOURCE, new DeviceList(1, devices)), 1);
-        ResourceHandler resource = handler.resource(RESOURCE);
-        var streams = new ListAndWatchStreams(
-                context, ListAndWatchStreams.TEARDOWN_LIMIT, resource::list, () -> {}, () -> {});
-        var calls = new UnaryCalls(vertx, context);
-        return deleteSocket()
-                .compose(_ -> new DevicePluginServer(vertx, resource, streams).listen(socket))
-                .compose(server -> watch(calls)
-                        .compose(_ -> rounds(calls, devices.getFirst().id(), 0))
-                        .eventually(() -> close(server, calls)))
-                .onFailure(failed -> LOG.atDebug().setCause(failed).log("the kubelet's calls could not be warmed up"));
+        RoundRequests requests = RoundRequests.of(devices.getFirst().id());
+        return CompletableFuture.runAsync(this::deleteSocket, loop)
+                .thenCompose(_ -> serve(handler.resource(RESOURCE)))
+                .thenCompose(served -> rounds(requests, 0).thenCompose(answered -> close(served, answered)))
+                .whenComplete((_, failed) -> {
+                    if (failed != null) {
+                        LOG.atDebug().setCause(failed).log("the kubelet's calls could not be warmed up");
+                    }
+                });
     }
 
-    /** A stream of lists does not end, so its deadline ends it, after the list was written. */
-    private Future<?> watch(UnaryCalls calls) {
-        return calls.call(socket, DevicePluginGrpcClient.ListAndWatch, Empty.getDefaultInstance(), WATCHED)
-                .otherwiseEmpty();
+    /** Each stream gets two lists and ends. */
+    private CompletionStage<ServedSocket> serve(ResourceHandler resource) {
+        var streams = new ListAndWatchStreams[1];
+        streams[0] = new ListAndWatchStreams(
+                loop,
+                TEARDOWN_LIMIT,
+                resource::list,
+                () -> {
+                    resource.list(new DeviceList(
+                            resource.list().version() + 1, resource.list().devices()));
+                    streams[0].publish();
+                    streams[0].endAll();
+                },
+                () -> {});
+        return new DevicePluginServer(loop, resource, streams[0]).listen(socket);
     }
 
-    private Future<Integer> rounds(UnaryCalls calls, String id, int answered) {
-        if (answered >= 3 * ROUNDS) {
-            return Future.succeededFuture(answered);
+    /** One round after the other, each a task of its own, so that the loop's other work is not held up. */
+    private CompletionStage<Integer> rounds(RoundRequests requests, int done) {
+        var result = new CompletableFuture<Integer>();
+        round(requests, done, result);
+        return result;
+    }
+
+    private void round(RoundRequests requests, int done, CompletableFuture<Integer> result) {
+        if (done == ROUNDS) {
+            result.complete(done);
+            return;
         }
-        var allocate = AllocateRequest.newBuilder()
-                .addContainerRequests(ContainerAllocateRequest.newBuilder().addDevicesIds(id))
-                .build();
-        var preferred = PreferredAllocationRequest.newBuilder()
-                .addContainerRequests(ContainerPreferredAllocationRequest.newBuilder()
-                        .addAvailableDeviceIDs(id)
-                        .setAllocationSize(1))
-                .build();
-        return calls.call(socket, DevicePluginGrpcClient.GetDevicePluginOptions, Empty.getDefaultInstance(), DEADLINE)
-                .compose(_ -> calls.call(socket, DevicePluginGrpcClient.GetPreferredAllocation, preferred, DEADLINE))
+        call(KubeletMethods.LIST_AND_WATCH, Empty.getDefaultInstance())
+                .thenCompose(_ -> call(KubeletMethods.GET_DEVICE_PLUGIN_OPTIONS, Empty.getDefaultInstance()))
+                .thenCompose(_ -> call(KubeletMethods.GET_PREFERRED_ALLOCATION, requests.preferred()))
                 // A device that is Unhealthy is refused, which is an answer, too.
-                .compose(_ -> calls.call(socket, DevicePluginGrpcClient.Allocate, allocate, DEADLINE)
-                        .otherwiseEmpty())
-                .compose(_ -> rounds(calls, id, answered + 3));
+                .thenCompose(
+                        _ -> call(KubeletMethods.ALLOCATE, requests.allocate()).handle((response, _) -> done))
+                .whenComplete((_, failed) -> {
+                    if (failed == null) {
+                        loop.execute(() -> round(requests, done + 1, result));
+                    } else {
+                        result.complete(done);
+                    }
+                });
     }
 
-    private Future<@Nullable Boolean> close(HttpServer server, UnaryCalls calls) {
-        calls.close();
-        return server.close().compose(_ -> deleteSocket());
+    private <Q extends MessageLite, A> CompletionStage<A> call(GrpcMethod<Q, A> method, Q request) {
+        return calls.call(socket, method, request, DEADLINE);
     }
 
-    private Future<@Nullable Boolean> deleteSocket() {
-        return vertx.executeBlocking(() -> Files.deleteIfExists(socket));
+    private CompletionStage<Integer> close(ServedSocket served, int answered) {
+        return served.close().thenApply(_ -> {
+            deleteSocket();
+            return answered;
+        });
+    }
+
+    private void deleteSocket() {
+        try {
+            Files.deleteIfExists(socket);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 }

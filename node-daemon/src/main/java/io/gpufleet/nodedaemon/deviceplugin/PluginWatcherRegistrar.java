@@ -2,15 +2,16 @@ package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket.Present;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcServer;
 import io.gpufleet.proto.kubelet.pluginregistration.PluginInfo;
-import io.gpufleet.proto.kubelet.pluginregistration.RegistrationGrpcService;
 import io.gpufleet.proto.kubelet.pluginregistration.RegistrationStatus;
 import io.gpufleet.proto.kubelet.pluginregistration.RegistrationStatusResponse;
-import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import io.vertx.grpc.server.GrpcServer;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -21,69 +22,81 @@ import java.util.concurrent.TimeUnit;
 final class PluginWatcherRegistrar implements KubeletRegistrar {
     private static final long TIMEOUT_MILLIS = TimeUnit.SECONDS.toMillis(15);
 
-    private final Vertx vertx;
+    private final EventLoop loop;
     private final PluginSocket socket;
     private final String resource;
     private final Path directory;
     private KubeletSocket publishedFor = new KubeletSocket.Absent();
     private KubeletSocket latest = new KubeletSocket.Absent();
-    private Promise<Boolean> registered = Promise.promise();
+    private CompletableFuture<Boolean> registered = new CompletableFuture<>();
     private volatile String endpoint = "";
 
-    PluginWatcherRegistrar(Vertx vertx, PluginSocket socket, String resource, Path directory) {
-        this.vertx = vertx;
+    PluginWatcherRegistrar(EventLoop loop, PluginSocket socket, String resource, Path directory) {
+        this.loop = loop;
         this.socket = socket;
         this.resource = resource;
         this.directory = directory;
     }
 
     /** Adds the plugin watcher's Registration service to the device plugin's server. */
-    void serve(GrpcServer grpc) {
-        grpc.callHandler(
-                RegistrationGrpcService.GetInfo,
-                call -> call.handler(_ -> call.response()
-                        .end(PluginInfo.newBuilder()
-                                .setType("DevicePlugin")
-                                .setName(resource)
-                                .setEndpoint(endpoint)
-                                .addSupportedVersions(DevicePluginServer.VERSION)
-                                .build())));
-        grpc.callHandler(
-                RegistrationGrpcService.NotifyRegistrationStatus,
-                call -> call.handler(status -> {
-                    registrationStatus(status);
-                    call.response().end(RegistrationStatusResponse.getDefaultInstance());
-                }));
+    void serve(UnixGrpcServer grpc) {
+        grpc.serve(KubeletMethods.GET_INFO, (_, call) -> call.respond(info().toByteArray()));
+        grpc.serve(KubeletMethods.NOTIFY_REGISTRATION_STATUS, (status, call) -> {
+            registrationStatus(status);
+            call.respond(RegistrationStatusResponse.getDefaultInstance().toByteArray());
+        });
+    }
+
+    private PluginInfo info() {
+        return PluginInfo.newBuilder()
+                .setType("DevicePlugin")
+                .setName(resource)
+                .setEndpoint(endpoint)
+                .addSupportedVersions(DevicePluginServer.VERSION)
+                .build();
     }
 
     private void registrationStatus(RegistrationStatus status) {
         if (status.getPluginRegistered()) {
-            registered.tryComplete(true);
+            registered.complete(true);
         } else {
-            registered.tryFail("kubelet: " + status.getError());
+            fail(registered, "kubelet: " + status.getError());
         }
     }
 
+    private static void fail(CompletableFuture<?> registration, String reason) {
+        registration.completeExceptionally(new IllegalStateException(reason));
+    }
+
     @Override
-    public Future<?> register(Present kubelet) {
+    public CompletionStage<?> register(Present kubelet) {
         boolean anotherKubelet = !kubelet.equals(publishedFor);
         publishedFor = kubelet;
-        Promise<Boolean> result = Promise.promise();
+        var result = new CompletableFuture<Boolean>();
         registered = result;
-        long timer = vertx.setTimer(
+        ScheduledFuture<?> timer = loop.schedule(
+                () -> fail(
+                        result,
+                        "kubelet did not connect to the socket in " + directory
+                                + "; is that its plugins_registry directory?"),
                 TIMEOUT_MILLIS,
-                _ -> result.tryFail("kubelet did not connect to the socket in " + directory
-                        + "; is that its plugins_registry directory?"));
-        Future<Path> served = anotherKubelet ? socket.ensureServed() : socket.reopen();
-        served.onSuccess(path -> endpoint = path.toString()).onFailure(result::tryFail);
-        return result.future().onComplete(_ -> vertx.cancelTimer(timer));
+                TimeUnit.MILLISECONDS);
+        CompletionStage<Path> served = anotherKubelet ? socket.ensureServed() : socket.reopen();
+        served.whenComplete((path, failed) -> {
+            if (failed == null) {
+                endpoint = path.toString();
+            } else {
+                result.completeExceptionally(failed);
+            }
+        });
+        return result.whenComplete((_, _) -> timer.cancel(false));
     }
 
     /** Fails the registration in flight if the kubelet restarted. */
     @Override
     public void socketObserved(KubeletSocket seen) {
         if (seen instanceof Present && !seen.equals(latest) && latest instanceof Present) {
-            registered.tryFail("kubelet restarted");
+            fail(registered, "kubelet restarted");
         }
         latest = seen;
     }

@@ -1,24 +1,24 @@
 package io.gpufleet.nodedaemon.deviceplugin;
 
 import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
-import io.gpufleet.proto.kubelet.UnaryCalls;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
-import io.vertx.core.Future;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 
 /** Registers by a Register call on kubelet.sock with the name of our socket, which is in the same directory. */
 final class RegisterCallRegistrar implements KubeletRegistrar {
     /** The kubelet connects to our socket before it responds, which may take a while after its start. */
     private static final Duration DEADLINE = Duration.ofSeconds(15);
 
-    private final UnaryCalls calls;
+    private final UnixGrpcClient calls;
     private final Path kubelet;
     private final PluginSocket socket;
     private final String resource;
 
-    RegisterCallRegistrar(UnaryCalls calls, Path kubeletSocket, PluginSocket socket, String resource) {
+    RegisterCallRegistrar(UnixGrpcClient calls, Path kubeletSocket, PluginSocket socket, String resource) {
         this.calls = calls;
         this.kubelet = kubeletSocket;
         this.socket = socket;
@@ -27,17 +27,17 @@ final class RegisterCallRegistrar implements KubeletRegistrar {
 
     /** Serves a new socket first if needed: a starting kubelet deletes every socket in its directory. */
     @Override
-    public Future<?> register(KubeletSocket.Present kubelet) {
-        return socket.ensureServed().compose(this::call);
+    public CompletionStage<?> register(KubeletSocket.Present kubelet) {
+        return socket.ensureServed().thenCompose(this::call);
     }
 
-    private Future<?> call(Path served) {
+    private CompletionStage<?> call(Path served) {
         var request = RegisterRequest.newBuilder()
                 .setVersion(DevicePluginServer.VERSION)
                 .setEndpoint(served.getFileName().toString())
                 .setResourceName(resource)
                 .build();
-        return calls.call(kubelet, RegistrationGrpcClient.Register, request, DEADLINE);
+        return calls.call(kubelet, KubeletMethods.REGISTER, request, DEADLINE);
     }
 
     @Override

@@ -1,22 +1,34 @@
 package io.gpufleet.nodedaemon.http;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.http.HttpServerRequest;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.BindException;
+import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** {@code /livez}, {@code /readyz}, {@code /metrics} and the reports: served without a router. */
+/** {@code /livez}, {@code /readyz}, {@code /metrics} and the reports: served by HTTP/1.1 on an event loop. */
 public final class OpsServer implements AutoCloseable {
-    private final HttpServer server;
+    /** Requests have no content. */
+    private static final int MAX_CONTENT = 4096;
 
-    private OpsServer(HttpServer server) {
+    private final Channel server;
+
+    private OpsServer(Channel server) {
         this.server = server;
     }
 
@@ -35,17 +47,35 @@ public final class OpsServer implements AutoCloseable {
             DiagnosticReports reports) {}
 
     /** Starts the server; port 0 chooses a free port. Blocks, so do not call it on an event loop. */
-    public static OpsServer open(Vertx vertx, String host, int port, OpsResponses responses)
+    public static OpsServer open(EventLoop loop, String host, int port, OpsResponses responses)
             throws InterruptedException {
-        var reports = new ReportRoute(vertx, responses.reports());
+        var reports = new ReportRoute(responses.reports());
+        var bound = new CompletableFuture<Channel>();
+        new ServerBootstrap()
+                .group(loop)
+                .channel(NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline()
+                                .addLast(
+                                        new HttpServerCodec(),
+                                        new HttpServerKeepAliveHandler(),
+                                        new HttpObjectAggregator(MAX_CONTENT),
+                                        new OpsRequestHandler(
+                                                request -> respond(request, channel, responses, reports)));
+                    }
+                })
+                .bind(new InetSocketAddress(host, port))
+                .addListener((ChannelFuture done) -> {
+                    if (done.isSuccess()) {
+                        bound.complete(done.channel());
+                    } else {
+                        bound.completeExceptionally(done.cause());
+                    }
+                });
         try {
-            // After an upgrade to HTTP/2 a response of several frames arrives corrupted.
-            return new OpsServer(vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
-                    .requestHandler(request -> respond(request, responses, reports))
-                    .listen(port, host)
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get());
+            return new OpsServer(bound.get());
         } catch (ExecutionException failed) {
             if (failed.getCause() instanceof BindException) {
                 throw new ConfigurationException("GPUFLEET_HTTP_PORT=" + port + " cannot be opened on " + host
@@ -58,35 +88,42 @@ public final class OpsServer implements AutoCloseable {
 
     /** The port of the server. */
     public int port() {
-        return server.actualPort();
+        return ((InetSocketAddress) server.localAddress()).getPort();
     }
 
-    private static void respond(HttpServerRequest request, OpsResponses responses, ReportRoute reports) {
-        switch (request.path()) {
+    private static CompletableFuture<OpsResponse> respond(
+            FullHttpRequest request, Channel channel, OpsResponses responses, ReportRoute reports) {
+        int query = request.uri().indexOf('?');
+        String path = query < 0 ? request.uri() : request.uri().substring(0, query);
+        return switch (path) {
+            case "/doctor" -> reports.respond(request, channel, "doctor");
+            case "/probe" -> reports.respond(request, channel, "probe");
+            default -> CompletableFuture.completedFuture(respond(path, responses));
+        };
+    }
+
+    private static OpsResponse respond(String path, OpsResponses responses) {
+        return switch (path) {
             // The path of dcgm-exporter's probes.
-            case "/livez", "/health" ->
-                respondProbe(request, responses.livenessFailures().get());
-            case "/readyz" ->
-                respondProbe(request, responses.readinessFailures().get());
+            case "/livez", "/health" -> probe(responses.livenessFailures().get());
+            case "/readyz" -> probe(responses.readinessFailures().get());
             case "/metrics" ->
-                request.response()
-                        .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
-                        .end(responses.metrics().get());
-            case "/doctor" -> reports.respond(request, "doctor");
-            case "/probe" -> reports.respond(request, "probe");
-            case null, default ->
-                request.response()
-                        .setStatusCode(404)
-                        .putHeader("content-type", "text/plain; charset=utf-8")
-                        .end("paths: /livez, /readyz, /metrics; from the same machine /doctor, /probe\n");
-        }
+                new OpsResponse(
+                        200,
+                        "text/plain; version=0.0.4; charset=utf-8",
+                        Map.of(),
+                        responses.metrics().get());
+            default ->
+                OpsResponse.text(404, "paths: /livez, /readyz, /metrics; from the same machine /doctor, /probe\n");
+        };
     }
 
-    private static void respondProbe(HttpServerRequest request, List<String> reasons) {
-        request.response()
-                .setStatusCode(reasons.isEmpty() ? 200 : 503)
-                .putHeader("content-type", "application/json")
-                .end(new JsonObject()
+    private static OpsResponse probe(List<String> reasons) {
+        return new OpsResponse(
+                reasons.isEmpty() ? 200 : 503,
+                "application/json",
+                Map.of(),
+                new JsonObject()
                         .put("ok", reasons.isEmpty())
                         .put("reasons", new JsonArray(reasons))
                         .encode());

@@ -1,15 +1,14 @@
 package io.gpufleet.nodedaemon.podresources;
 
+import io.gpufleet.kit.lifecycle.OnDemandThread;
 import io.gpufleet.nodedaemon.app.HolderSource;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
-import io.gpufleet.proto.kubelet.UnaryCalls;
+import io.gpufleet.proto.kubelet.GrpcStatusException;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
-import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcClient;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.grpc.client.InvalidStatusException;
+import io.netty.channel.EventLoop;
 import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,28 +16,28 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /** Client of the kubelet's podresources v1 API; takes the UIDs of pods from the kubelet's checkpoint. */
-public final class PodResourcesClient implements HolderSource, AutoCloseable {
+public final class PodResourcesClient implements HolderSource {
     private static final Duration DEADLINE = Duration.ofSeconds(10);
     private static final Duration KUBELET_STARTUP = Duration.ofSeconds(15);
 
-    private final Vertx vertx;
-    private final Context context;
-    private final UnaryCalls calls;
+    private final UnixGrpcClient calls;
+    private final Executor files;
     private final Path socket;
     private final Path checkpoint;
     private final Predicate<String> resourceFilter;
     private final Clock clock;
 
-    /** Creates a client; it connects on each {@link #list}. */
+    /** Creates a client on an event loop; it connects on each {@link #list}. */
     public PodResourcesClient(
-            Vertx vertx, Path socket, Path checkpoint, Predicate<String> resourceFilter, Clock clock) {
-        this.vertx = vertx;
-        this.context = vertx.getOrCreateContext();
-        this.calls = new UnaryCalls(vertx, context);
+            EventLoop loop, Path socket, Path checkpoint, Predicate<String> resourceFilter, Clock clock) {
+        this.calls = new UnixGrpcClient(loop);
+        this.files = OnDemandThread.executor("pod-resources");
         this.socket = socket;
         this.checkpoint = checkpoint;
         this.resourceFilter = resourceFilter;
@@ -48,29 +47,29 @@ public final class PodResourcesClient implements HolderSource, AutoCloseable {
     @Override
     public CompletionStage<Holdings> list() {
         var result = new CompletableFuture<Holdings>();
-        // Runs on the event loop from the start: a response that arrives before its handler is attached is lost.
-        context.runOnContext(_ -> fetch(result));
+        CompletableFuture.supplyAsync(() -> KubeletCheckpoint.read(checkpoint, resourceFilter), files)
+                .thenCompose(before -> call().thenApplyAsync(response -> join(before, response), files))
+                .whenComplete((holdings, failure) -> {
+                    if (failure == null) {
+                        result.complete(holdings);
+                    } else {
+                        result.completeExceptionally(translate(failure));
+                    }
+                });
         return result;
     }
 
-    private void fetch(CompletableFuture<Holdings> result) {
-        vertx.executeBlocking(() -> KubeletCheckpoint.read(checkpoint, resourceFilter), false)
-                .compose(before ->
-                        call().compose(response -> vertx.executeBlocking(() -> join(before, response), false)))
-                .onSuccess(result::complete)
-                .onFailure(failure -> result.completeExceptionally(translate(failure)));
-    }
-
-    private Future<ListPodResourcesResponse> call() {
+    private CompletionStage<ListPodResourcesResponse> call() {
         return calls.call(
-                socket, PodResourcesListerGrpcClient.List, ListPodResourcesRequest.getDefaultInstance(), DEADLINE);
+                socket, KubeletMethods.LIST_POD_RESOURCES, ListPodResourcesRequest.getDefaultInstance(), DEADLINE);
     }
 
     private static Throwable translate(Throwable failure) {
-        return failure instanceof InvalidStatusException status
-                        && status.actualStatus() == GrpcStatus.RESOURCE_EXHAUSTED
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause instanceof GrpcStatusException status && status.status() == GrpcStatus.RESOURCE_EXHAUSTED
                 ? new RateLimitedException("podresources calls rate limited by the kubelet")
-                : failure;
+                : cause;
     }
 
     private Holdings join(KubeletCheckpoint before, ListPodResourcesResponse response) {
@@ -85,10 +84,5 @@ public final class PodResourcesClient implements HolderSource, AutoCloseable {
         } catch (IOException absent) {
             return false;
         }
-    }
-
-    @Override
-    public void close() {
-        calls.close();
     }
 }

@@ -197,7 +197,7 @@ class DevicePluginEndpointsIT {
             node.publish(Map.of(GPUS, 2));
             node.awaitAllocatable(GPUS, 2);
 
-            try (var _ = FakeForeignPlugin.register(node.vertx(), node.kubelet().devicePluginDirectory(), GPUS, 3)) {
+            try (var _ = FakeForeignPlugin.register(node.kubelet().devicePluginDirectory(), GPUS, 3)) {
                 await().until(() -> node.devicePlugins().supersededBy().equals(FakeForeignPlugin.SOCKET));
                 assertThat(node.devicePlugins().notRegisteredReason()).isEmpty();
 

@@ -12,9 +12,11 @@ import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.proto.kubelet.EventLoops;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
@@ -23,12 +25,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The endpoints of a daemon with a fake kubelet. */
 final class DevicePluginFixture implements AutoCloseable {
     private final Vertx vertx =
             Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(3));
+    private final EventLoop loop = EventLoops.open("kubelet");
     private final AtomicInteger checkpointChanges = new AtomicInteger();
     private final Path directory;
     private final AllocationHandler allocationHandler;
@@ -47,7 +51,7 @@ final class DevicePluginFixture implements AutoCloseable {
                 new DaemonCounters(),
                 _ -> {});
         this.devicePlugins = new DevicePluginEndpoints(
-                vertx,
+                loop,
                 new DevicePluginEndpoints.KubeletConnectionSettings(
                         kubelet.devicePluginDirectory(),
                         kubelet.pluginsRegistryDirectory(),
@@ -149,5 +153,6 @@ final class DevicePluginFixture implements AutoCloseable {
         devicePlugins.close();
         kubelet.close();
         vertx.close().await();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

@@ -13,6 +13,7 @@ import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.proto.kubelet.EventLoops;
 import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcClient;
@@ -20,6 +21,7 @@ import io.gpufleet.proto.kubelet.deviceplugin.Empty;
 import io.gpufleet.proto.kubelet.deviceplugin.ListAndWatchResponse;
 import io.gpufleet.proto.kubelet.deviceplugin.PreStartContainerRequest;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -57,7 +59,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The device plugin API over a real unix socket. */
 class DevicePluginServerIT {
+    private final EventLoop loop = EventLoops.open("kubelet");
+    /** Another implementation of HTTP/2 and gRPC than the daemon's. */
     private final Vertx vertx = Vertx.vertx();
+
     private final HttpClient http = vertx.createHttpClient(
             new HttpClientOptions().setProtocolVersion(HttpVersion.HTTP_2).setHttp2ClearTextUpgrade(false));
     private final AtomicReference<DeviceList> list = new AtomicReference<>(list(1, true));
@@ -82,19 +87,23 @@ class DevicePluginServerIT {
         Path socket = SocketDirectory.create().resolve("plugin.sock");
         address = SocketAddress.domainSocketAddress(socket.toString());
         streams = new ListAndWatchStreams(
-                vertx.getOrCreateContext(), teardownLimit, list::get, opened::incrementAndGet, ended::incrementAndGet);
+                loop, teardownLimit, list::get, opened::incrementAndGet, ended::incrementAndGet);
         allocationHandler = new AllocationHandler(
                 new AllocationTableFactory(PluginSettings.DEFAULT, HostDeviceNodes.of(List.of())),
                 () -> TestGpus.second(0),
                 new DaemonCounters(),
                 _ -> {});
-        get(() -> new DevicePluginServer(vertx, allocationHandler.resource(ResourcePlan.GPU), streams).listen(socket));
+        new DevicePluginServer(loop, allocationHandler.resource(ResourcePlan.GPU), streams)
+                .listen(socket)
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS);
         grpc = GrpcClient.client(vertx);
     }
 
     @AfterEach
     void stop() throws Exception {
         get(() -> vertx.close());
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
     }
 
     /** Runs on an event loop from the start: a response that arrives before its handler is attached is lost. */
@@ -117,6 +126,10 @@ class DevicePluginServerIT {
         return seen;
     }
 
+    private void publish() {
+        loop.execute(streams::publish);
+    }
+
     private static List<String> healths(ListAndWatchResponse response) {
         var healths = new ArrayList<String>();
         response.getDevicesList().forEach(device -> healths.add(device.getID() + " " + device.getHealth()));
@@ -134,8 +147,8 @@ class DevicePluginServerIT {
             int seen = version - 1;
             await().until(() -> all.stream().allMatch(stream -> stream.size() == seen));
             list.set(list(version, version % 2 == 1));
-            streams.publish();
-            streams.publish();
+            publish();
+            publish();
         }
 
         // Then each stream has each list once, in order
@@ -160,11 +173,11 @@ class DevicePluginServerIT {
         // A stream that has the newest list gets no older one
         list.set(list(3, false));
         list.set(list(4, true));
-        streams.publish();
+        publish();
         list.set(list(3, false));
-        streams.publish();
+        publish();
         list.set(list(5, false));
-        streams.publish();
+        publish();
 
         await().until(() -> stream.stream().anyMatch(seen -> healths(seen).contains(TestGpus.uuid(5) + " Unhealthy")));
         assertThat(stream).hasSizeLessThanOrEqualTo(3);
@@ -199,7 +212,7 @@ class DevicePluginServerIT {
                 .map(response -> response.handler(_ -> {}).endHandler(_ -> over.countDown())));
         await().until(() -> streams.count() == 1);
 
-        vertx.runOnContext(_ -> streams.endAll());
+        loop.execute(streams::endAll);
 
         assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
     }
@@ -212,7 +225,7 @@ class DevicePluginServerIT {
                 .compose(call -> call.send(Empty.getDefaultInstance()))
                 .map(response -> response.handler(_ -> {}).endHandler(_ -> over.countDown())));
         await().until(() -> streams.count() == 1);
-        vertx.runOnContext(_ -> streams.endAll());
+        loop.execute(streams::endAll);
         assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
 
         // The kubelet tears down the plugin meanwhile
@@ -230,7 +243,7 @@ class DevicePluginServerIT {
         watch(grpc);
         await().until(() -> streams.count() == 1);
 
-        vertx.runOnContext(_ -> streams.endAll());
+        loop.execute(streams::endAll);
 
         await().until(() -> streams.count() == 0);
         assertThat(ended).hasValue(1);

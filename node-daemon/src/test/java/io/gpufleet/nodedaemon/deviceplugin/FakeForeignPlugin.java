@@ -8,17 +8,19 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
-import io.gpufleet.proto.kubelet.UnaryCalls;
+import io.gpufleet.proto.kubelet.EventLoops;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
+import io.gpufleet.proto.kubelet.UnixGrpcServer.ServedSocket;
 import io.gpufleet.proto.kubelet.deviceplugin.RegisterRequest;
-import io.gpufleet.proto.kubelet.deviceplugin.RegistrationGrpcClient;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
+import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /** NVIDIA's plugin as a kubelet and we observe it: the name of its socket and a registration of the same resource. */
@@ -29,15 +31,17 @@ public final class FakeForeignPlugin implements AutoCloseable {
     private static final Duration DEADLINE = Duration.ofSeconds(20);
 
     private final Path socket;
-    private final HttpServer server;
+    private final ServedSocket served;
+    private final EventLoop loop;
 
-    private FakeForeignPlugin(Path socket, HttpServer server) {
+    private FakeForeignPlugin(Path socket, ServedSocket served, EventLoop loop) {
         this.socket = socket;
-        this.server = server;
+        this.served = served;
+        this.loop = loop;
     }
 
     /** Serves healthy GPUs in a kubelet's device-plugins directory, and registers them. */
-    public static FakeForeignPlugin register(Vertx vertx, Path plugins, String resource, int gpus) {
+    public static FakeForeignPlugin register(Path plugins, String resource, int gpus) {
         List<OfferedDevice> offers = IntStream.range(0, gpus)
                 .mapToObj(index -> TestGpus.offer(index, true, ""))
                 .toList();
@@ -47,32 +51,38 @@ public final class FakeForeignPlugin implements AutoCloseable {
                 new DaemonCounters(),
                 _ -> {});
         allocationHandler.lists(Map.of(resource, new DeviceList(1, offers)), 1);
+        EventLoop loop = EventLoops.open("foreign-plugin");
         var streams = new ListAndWatchStreams(
-                vertx.getOrCreateContext(),
+                loop,
                 ListAndWatchStreams.TEARDOWN_LIMIT,
                 allocationHandler.resource(resource)::list,
                 () -> {},
                 () -> {});
         Path socket = plugins.resolve(SOCKET);
-        HttpServer server = new DevicePluginServer(vertx, allocationHandler.resource(resource), streams)
+        ServedSocket served = new DevicePluginServer(loop, allocationHandler.resource(resource), streams)
                 .listen(socket)
-                .await();
-        var calls = new UnaryCalls(vertx, vertx.getOrCreateContext());
+                .toCompletableFuture()
+                .join();
         var request = RegisterRequest.newBuilder()
                 .setVersion(DevicePluginServer.VERSION)
                 .setEndpoint(SOCKET)
                 .setResourceName(resource)
                 .build();
-        calls.call(plugins.resolve("kubelet.sock"), RegistrationGrpcClient.Register, request, DEADLINE)
-                .await();
-        calls.close();
-        return new FakeForeignPlugin(socket, server);
+        new UnixGrpcClient(loop)
+                .call(plugins.resolve("kubelet.sock"), KubeletMethods.REGISTER, request, DEADLINE)
+                .toCompletableFuture()
+                .join();
+        return new FakeForeignPlugin(socket, served, loop);
     }
 
-    /** Ends like NVIDIA's on SIGTERM: removes its socket first. */
+    /** Ends like NVIDIA's on SIGTERM: removes its socket first. A second end has no effect. */
     @Override
     public void close() throws IOException {
+        if (loop.isShuttingDown()) {
+            return;
+        }
         Files.deleteIfExists(socket);
-        server.close().await();
+        served.close().toCompletableFuture().join();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

@@ -159,7 +159,7 @@ class OtherWatchersIT {
     @Test
     void whileAForeignPluginServesTheResource() throws Exception {
         connectOnePerEnd();
-        try (var _ = FakeForeignPlugin.register(node.vertx(), node.kubelet().devicePluginDirectory(), GPUS, 3)) {
+        try (var _ = FakeForeignPlugin.register(node.kubelet().devicePluginDirectory(), GPUS, 3)) {
             await().until(() -> node.devicePlugins().supersededBy().equals(FakeForeignPlugin.SOCKET));
 
             watchAndEnd();

@@ -3,11 +3,12 @@ package io.gpufleet.nodedaemon.deviceplugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.proto.kubelet.UnaryCalls;
+import io.gpufleet.proto.kubelet.EventLoops;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginGrpcService;
 import io.gpufleet.proto.kubelet.deviceplugin.DevicePluginOptions;
 import io.gpufleet.testbed.testkit.SocketDirectory;
-import io.vertx.core.Context;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.server.GrpcServer;
@@ -16,6 +17,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,8 +25,8 @@ import org.junit.jupiter.api.Test;
 
 class PluginSelfCheckIT {
     private final Vertx vertx = Vertx.vertx();
-    private final Context context = vertx.getOrCreateContext();
-    private final PluginSelfCheck check = new PluginSelfCheck(new UnaryCalls(vertx, context));
+    private final EventLoop loop = EventLoops.open("kubelet");
+    private final PluginSelfCheck check = new PluginSelfCheck(new UnixGrpcClient(loop));
     private final AtomicInteger calls = new AtomicInteger();
     private Path socket = Path.of("");
 
@@ -37,13 +39,14 @@ class PluginSelfCheckIT {
     @AfterEach
     void close() throws Exception {
         vertx.close().toCompletionStage().toCompletableFuture().get();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
         Files.deleteIfExists(socket);
         Files.deleteIfExists(socket.getParent());
     }
 
     private void checkTimes(int times) {
         for (int i = 0; i < times; i++) {
-            context.runOnContext(_ -> check.check(socket));
+            loop.execute(() -> check.check(socket));
         }
     }
 

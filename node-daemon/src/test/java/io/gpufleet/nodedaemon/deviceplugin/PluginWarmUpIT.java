@@ -11,8 +11,9 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.proto.kubelet.EventLoops;
 import io.gpufleet.testbed.testkit.SocketDirectory;
-import io.vertx.core.Vertx;
+import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,19 +34,19 @@ class PluginWarmUpIT {
             new DaemonCounters(),
             inputs::add);
 
-    private Vertx vertx;
+    private EventLoop loop;
     private Path directory;
 
     @BeforeEach
     void open() throws IOException {
-        vertx = Vertx.vertx();
+        loop = EventLoops.open("warm-up");
         // The path of a socket has at most 107 bytes.
         directory = SocketDirectory.create();
     }
 
     @AfterEach
     void close() throws IOException {
-        vertx.close().await();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
         Files.delete(directory);
     }
 
@@ -53,20 +55,22 @@ class PluginWarmUpIT {
         // Given
         handler.lists(Map.of(ResourcePlan.GPU, new DeviceList(1, List.of(TestGpus.offer(0, true, "")))), 1);
         // When
-        int answered = new PluginWarmUp(vertx, directory, () -> TestGpus.second(0))
+        int answered = new PluginWarmUp(loop, directory, () -> TestGpus.second(0))
                 .run(handler)
-                .await();
+                .toCompletableFuture()
+                .join();
         // Then
-        assertThat(answered).isEqualTo(90);
+        assertThat(answered).isEqualTo(PluginWarmUp.ROUNDS);
         assertThat(directory).isEmptyDirectory();
         assertThat(inputs).as("allocations that are published").isEmpty();
     }
 
     @Test
     void nothingIsCalledWithoutDevices() {
-        assertThat(new PluginWarmUp(vertx, directory, () -> TestGpus.second(0))
+        assertThat(new PluginWarmUp(loop, directory, () -> TestGpus.second(0))
                         .run(handler)
-                        .await())
+                        .toCompletableFuture()
+                        .join())
                 .isZero();
     }
 }

@@ -11,9 +11,11 @@ import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
+import io.gpufleet.proto.kubelet.EventLoops;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,6 +31,7 @@ class PreferredAllocationIT {
     private static final String GPUS = "nvidia.com/gpu";
 
     private final Vertx vertx = Vertx.vertx();
+    private final EventLoop loop = EventLoops.open("kubelet");
     private FakeKubelet kubelet;
     private DevicePluginEndpoints devicePlugins;
     private AllocationHandler allocationHandler;
@@ -44,7 +47,7 @@ class PreferredAllocationIT {
                 counters,
                 _ -> {});
         devicePlugins = new DevicePluginEndpoints(
-                vertx,
+                loop,
                 new DevicePluginEndpoints.KubeletConnectionSettings(kubelet.devicePluginDirectory(), 1, () -> {}),
                 allocationHandler,
                 counters,
@@ -56,6 +59,7 @@ class PreferredAllocationIT {
         devicePlugins.close();
         kubelet.close();
         vertx.close().toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
     }
 
     private void publish(DeviceList list, int healthy) {

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.nodedaemon.app.HolderSource;
 import io.gpufleet.nodedaemon.model.holders.Holder;
 import io.gpufleet.nodedaemon.model.holders.Holdings;
+import io.gpufleet.proto.kubelet.EventLoops;
 import io.gpufleet.proto.kubelet.podresources.ContainerDevices;
 import io.gpufleet.proto.kubelet.podresources.ContainerResources;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.gpufleet.proto.kubelet.podresources.PodResourcesListerGrpcService;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.common.GrpcStatus;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 
 class PodResourcesClientIT {
     private final Vertx vertx = Vertx.vertx();
+    private final EventLoop loop = EventLoops.open("reporting");
     private final AtomicReference<GrpcStatus> status = new AtomicReference<>(GrpcStatus.OK);
     private final AtomicInteger pods = new AtomicInteger(1);
     private final List<String> authorities = new CopyOnWriteArrayList<>();
@@ -63,7 +66,7 @@ class PodResourcesClientIT {
                 .toCompletableFuture()
                 .get();
         client = new PodResourcesClient(
-                vertx,
+                loop,
                 socket,
                 directory.resolve("kubelet_internal_checkpoint"),
                 name -> name.startsWith("nvidia.com/"),
@@ -72,8 +75,8 @@ class PodResourcesClientIT {
 
     @AfterEach
     void close() throws Exception {
-        client.close();
         vertx.close().toCompletionStage().toCompletableFuture().get();
+        loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
         try (var files = Files.list(directory)) {
             for (Path file : files.toList()) {
                 Files.delete(file);
