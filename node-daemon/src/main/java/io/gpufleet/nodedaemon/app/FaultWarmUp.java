@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  */
 final class FaultWarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(FaultWarmUp.class);
-    /** Most of the time is spent on loading classes; more would delay the start of a node for little. */
-    private static final int ROUNDS = 15;
+    /** Code is compiled after 256 calls. */
+    private static final int ROUNDS = 270;
 
-    private static final Duration MAX_TIME = Duration.ofMillis(300);
+    private static final Duration MAX_TIME = Duration.ofSeconds(3);
     /** A GPU that fell off the bus: withdrawn by default. */
     private static final int XID = 79;
 

@@ -28,6 +28,8 @@ public final class DeviceWatch implements AutoCloseable {
     private static final Duration FIRST_RETRY = Duration.ofSeconds(2);
     private static final Duration MAX_POLL_INTERVAL = Duration.ofSeconds(10);
     private static final Duration EVENT_WAIT = Duration.ofSeconds(5);
+    /** After an event; a poll reads for longer than the event takes to the kubelet, and must not compete with it. */
+    private static final Duration POLL_DELAY = Duration.ofMillis(10);
 
     private enum Request {
         SCAN,
@@ -147,7 +149,7 @@ public final class DeviceWatch implements AutoCloseable {
             if (request != null) {
                 switch (request) {
                     case SCAN -> nextScan = now.get().nanos();
-                    case POLL -> nextPoll = now.get().nanos();
+                    case POLL -> nextPoll = Math.min(nextPoll, now.get().nanos() + POLL_DELAY.toNanos());
                     case HOLD -> {}
                 }
             }
