@@ -1,6 +1,7 @@
 package io.gpufleet.wire;
 
 import com.google.protobuf.Message;
+import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
@@ -83,6 +84,8 @@ public enum EventType {
     USAGE_CLOSED("usage.closed", UsageInterval.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE),
     /** An ended usage interval is corrected by a difference. */
     USAGE_ADJUSTED("usage.adjusted", UsageInterval.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE),
+    /** Time of a GPU is added to a quality in which nobody holds it. */
+    DEVICE_ACCOUNTED("device.accounted", DeviceInterval.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE),
     /** A daily sum changed. */
     USAGE_SUMMED("usage.summed", UsageDay.getDefaultInstance(), Writer.ALLOCATION_SERVICE, Topic.USAGE_DAILY),
     /** Offsets up to which a service has applied its inputs. */
