@@ -2,7 +2,6 @@ package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.model.NodeState;
-import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.PodListPermissions;
@@ -114,12 +113,14 @@ public final class InventoryRoutes {
         PodListPermissions reader = reader(context);
         PageParameters.ofDevices(context)
                 .ifPresent(parameters -> page(context, reader, parameters, () -> {
-                    var page = parameters.query().devices(view.indexed(), parameters.after(), parameters.size());
+                    var page = parameters
+                            .query()
+                            .devices(view.indexed(), parameters.deviceOrder(), parameters.after(), parameters.size());
                     return JsonPage.encode(
                             page,
                             location -> inventoryJson.device(location, holder -> reader.sees(holder.namespace())),
                             parameters.fields(),
-                            FleetQuery::position);
+                            parameters.deviceOrder()::position);
                 }));
     }
 

@@ -1,6 +1,7 @@
 package io.gpufleet.inventory.http;
 
 import io.gpufleet.inventory.app.PageToken;
+import io.gpufleet.inventory.model.query.DeviceOrder;
 import io.gpufleet.inventory.model.query.FleetQuery;
 import io.gpufleet.inventory.model.query.NodeOrder;
 import io.gpufleet.kit.web.ProblemDetails;
@@ -17,15 +18,16 @@ import java.util.TreeSet;
 /**
  * Parameters of a request for a page.
  *
- * @param order of nodes; devices are listed by node and UUID
+ * @param order of nodes
+ * @param deviceOrder of devices
  * @param fields of each item; empty for all
  * @param after where the page begins
  */
-record PageParameters(FleetQuery query, NodeOrder order, Set<String> fields, String after, int size) {
-    private static final Set<String> OF_DEVICES =
-            Set.of("model", "node", "health", "presence", "namespace", "fields", "limit", "token");
+record PageParameters(
+        FleetQuery query, NodeOrder order, DeviceOrder deviceOrder, Set<String> fields, String after, int size) {
+    private static final Set<String> NAMES =
+            Set.of("model", "node", "health", "presence", "namespace", "fields", "sort", "limit", "token");
 
-    private static final Set<String> OF_NODES = with(OF_DEVICES, "sort");
     /** A filter for another value would match nothing, and look like an empty fleet. */
     private static final Set<String> HEALTH = new LinkedHashSet<>(Arrays.asList(
             "healthy", "suspect", "unhealthy", "recovering", "quarantined", "retired", "lost", "unknown"));
@@ -34,18 +36,32 @@ record PageParameters(FleetQuery query, NodeOrder order, Set<String> fields, Str
 
     /** The parameters of a list of nodes; empty where they are invalid, and the request has been answered. */
     static Optional<PageParameters> ofNodes(RoutingContext context) {
-        return QueryParameters.accept(context, OF_NODES) ? of(context, InventoryJson.NODE_FIELDS) : Optional.empty();
+        return NodeOrder.parse(QueryParameters.get(context, "sort"))
+                .map(order -> of(context, InventoryJson.NODE_FIELDS, order, DeviceOrder.BY_NODE))
+                .orElseGet(() -> invalidSort(context, "name, presenceSince or announcedAt"));
     }
 
     /** The parameters of a list of devices; empty where they are invalid, and the request has been answered. */
     static Optional<PageParameters> ofDevices(RoutingContext context) {
-        return QueryParameters.accept(context, OF_DEVICES)
-                ? of(context, InventoryJson.DEVICE_FIELDS)
+        return DeviceOrder.parse(QueryParameters.get(context, "sort"))
+                .map(order -> of(context, InventoryJson.DEVICE_FIELDS, NodeOrder.BY_NAME, order))
+                .orElseGet(() -> invalidSort(context, "node, model or health"));
+    }
+
+    private static Optional<PageParameters> invalidSort(RoutingContext context, String known) {
+        return QueryParameters.accept(context, NAMES)
+                ? invalid(
+                        context,
+                        "sort='" + QueryParameters.get(context, "sort") + "' is invalid: must be " + known
+                                + ", descending with a leading -")
                 : Optional.empty();
     }
 
-    private static Optional<PageParameters> of(RoutingContext context, Set<String> knownFields) {
-        if (!oneOf(context, "health", HEALTH) || !oneOf(context, "presence", PRESENCE)) {
+    private static Optional<PageParameters> of(
+            RoutingContext context, Set<String> knownFields, NodeOrder order, DeviceOrder deviceOrder) {
+        if (!QueryParameters.accept(context, NAMES)
+                || !oneOf(context, "health", HEALTH)
+                || !oneOf(context, "presence", PRESENCE)) {
             return Optional.empty();
         }
         String limit = QueryParameters.get(context, "limit");
@@ -60,25 +76,12 @@ record PageParameters(FleetQuery query, NodeOrder order, Set<String> fields, Str
                     "fields='" + QueryParameters.get(context, "fields") + "' is invalid: must be some of "
                             + String.join(",", new TreeSet<>(knownFields)));
         }
-        Optional<NodeOrder> order = NodeOrder.parse(QueryParameters.get(context, "sort"));
-        if (order.isEmpty()) {
-            return invalid(
-                    context,
-                    "sort='" + QueryParameters.get(context, "sort")
-                            + "' is invalid: must be name, presenceSince or announcedAt, descending with a leading -");
-        }
         Optional<String> after = PageToken.position(QueryParameters.get(context, "token"));
-        if (after.isEmpty()
-                || knownFields == InventoryJson.NODE_FIELDS && !order.get().accepts(after.get())) {
+        boolean ofNodes = knownFields == InventoryJson.NODE_FIELDS;
+        if (after.isEmpty() || !(ofNodes ? order.accepts(after.get()) : deviceOrder.accepts(after.get()))) {
             return invalid(context, "invalid token: use 'next' of the previous page, with the same sort");
         }
-        return Optional.of(new PageParameters(query(context), order.get(), fields, after.get(), size.get()));
-    }
-
-    private static Set<String> with(Set<String> names, String other) {
-        var all = new TreeSet<>(names);
-        all.add(other);
-        return all;
+        return Optional.of(new PageParameters(query(context), order, deviceOrder, fields, after.get(), size.get()));
     }
 
     private static FleetQuery query(RoutingContext context) {

@@ -114,6 +114,7 @@ class InventoryRoutesIT {
         "GET, /v1/nodes?fields=name&health=Lost&presence=PRESENT&namespace=ns, 200",
         "GET, /v1/devices?fields=name, 400",
         "GET, /v1/devices?sort=name, 400",
+        "GET, /v1/devices?sort=health&token=bjE, 400",
         "GET, /v1/nodes?sort=size, 400",
         "GET, /v1/nodes?sort=-name&token=bjE, 400",
         "GET, /v1/nodes?modle=A100, 400",
@@ -164,6 +165,8 @@ class InventoryRoutesIT {
         "/v1/devices?node=n3, GPU-H100-3",
         "/v1/devices?namespace=ns, GPU-A100-0",
         "/v1/devices?node=n2, GPU-A100-5 GPU-H100-0",
+        "/v1/devices?sort=-model, GPU-H100-3 GPU-H100-0 GPU-A100-5 GPU-A100-1 GPU-A100-0",
+        "/v1/devices?sort=health&model=A100, GPU-A100-5 GPU-A100-0 GPU-A100-1",
     })
     void devicesAreFiltered(String path, String uuids) throws Exception {
         assertThat(field(path, "uuid")).isEqualTo(uuids);
@@ -176,7 +179,7 @@ class InventoryRoutesIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/v1/nodes?", "/v1/nodes?sort=-announcedAt&", "/v1/devices?"})
+    @ValueSource(strings = {"/v1/nodes?", "/v1/nodes?sort=-announcedAt&", "/v1/devices?", "/v1/devices?sort=-model&"})
     void pagesTogetherAreTheWholeList(String path) throws Exception {
         var paged = new ArrayList<JsonNode>();
         String token = "";

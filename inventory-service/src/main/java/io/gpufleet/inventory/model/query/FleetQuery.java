@@ -107,6 +107,29 @@ public record FleetQuery(String model, String node, String health, String presen
         return Page.of(matches, size);
     }
 
+    /** The same in another order, after a position of that order: reads every candidate, and keeps as many as the page has. */
+    public Page<Fleet.GpuLocation> devices(IndexedFleet indexed, DeviceOrder order, String after, int size) {
+        if (order.equals(DeviceOrder.BY_NODE)) {
+            return devices(indexed, after, size);
+        }
+        var first = new TreeMap<String, Fleet.GpuLocation>(order.comparator());
+        forEachCandidate(indexed, "", candidate -> {
+            var matches = new ArrayList<Fleet.GpuLocation>();
+            boolean ignored = collect(indexed.fleet(), candidate, "", size, matches);
+            for (Fleet.GpuLocation match : matches) {
+                String position = order.position(match);
+                if (after.isEmpty() || order.comparator().compare(position, after) > 0) {
+                    first.put(position, match);
+                }
+                if (first.size() > size + 1) {
+                    first.pollLastEntry();
+                }
+            }
+            return true;
+        });
+        return Page.of(List.copyOf(first.values()), size);
+    }
+
     private boolean collect(Fleet fleet, NodeState owner, String after, int size, List<Fleet.GpuLocation> matches) {
         if (acceptsNode(owner)) {
             owner.gpus().stream()
