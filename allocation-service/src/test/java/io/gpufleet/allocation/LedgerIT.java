@@ -84,6 +84,7 @@ class LedgerIT {
         JsonArray rows = new JsonObject(answer.body()).getJsonArray("usage");
         return rows.stream()
                 .map(JsonObject.class::cast)
+                .filter(row -> row.getString("quality").equals("allocated"))
                 .mapToDouble(row -> row.getDouble("gpuSeconds"))
                 .sum();
     }
@@ -155,6 +156,39 @@ class LedgerIT {
             assertThat(service.get("/v1/usage?group-by=node&from=" + from + "&to=" + to)
                             .body())
                     .contains("\"gpuSeconds\":60.000");
+        }
+    }
+
+    private static double seconds(ProgramProcess service, String node, String quality) {
+        var answer = service.get("/v1/usage?group-by=node,quality");
+        return answer.status() != 200
+                ? -1
+                : new JsonObject(answer.body())
+                        .getJsonArray("usage").stream()
+                                .map(JsonObject.class::cast)
+                                .filter(row -> row.getString("node").equals(node)
+                                        && row.getString("quality").equals(quality))
+                                .mapToDouble(row -> row.getDouble("gpuSeconds"))
+                                .sum();
+    }
+
+    @Test
+    void timeThatNobodyHoldsIsAccountedForAcrossAKill() {
+        String node = "n4";
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node)) {
+            ProgramProcess first = startReady();
+            var announcement = daemon.announcement(TestGpus.a100(2));
+            announcement.getGpusBuilderList().forEach(gpu -> gpu.setResource("nvidia.com/gpu"));
+            daemon.announce(announcement.build());
+            daemon.hold(Instant.now(), Map.of(0, "one"));
+            await().atMost(TIMEOUT).until(() -> seconds(first, node, "idle") >= 1);
+            // When
+            first.kill();
+            ProgramProcess second = startReady();
+            // Then
+            await().atMost(TIMEOUT).until(() -> seconds(second, node, "allocated") >= 2);
+            assertThat(seconds(second, node, "idle")).isGreaterThanOrEqualTo(seconds(second, node, "allocated") - 1);
+            second.close();
         }
     }
 

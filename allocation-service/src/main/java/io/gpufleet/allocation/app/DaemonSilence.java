@@ -17,6 +17,7 @@ import java.util.function.Predicate;
  */
 public final class DaemonSilence {
     private static final Duration RECORD_INTERVAL = Duration.ofMinutes(10);
+    private static final Duration IDLE_RECORD_INTERVAL = Duration.ofHours(1);
 
     private record LastHeard(Instant at, boolean heard) {}
 
@@ -45,12 +46,17 @@ public final class DaemonSilence {
         return heardAt.isAfter(recorded.plus(RECORD_INTERVAL));
     }
 
+    /** The same for a node on which nothing is held. */
+    public boolean shouldRecordIdle(Instant recorded, Instant heardAt) {
+        return heardAt.isAfter(recorded.plus(IDLE_RECORD_INTERVAL));
+    }
+
     /**
      * Nodes whose daemon is silent for too long.
      *
      * @param readFor how long the partition of a node's heartbeats has been read to its end: unread heartbeats, or a
      *     partition without a leader, are no silence
-     * @param matters whether anything is held on the node
+     * @param matters whether anything is held on the node, or it has GPUs
      */
     public List<String> silent(Function<String, Duration> readFor, Predicate<String> matters, Instant now) {
         List<String> silent = new ArrayList<>();

@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.NodeLedger;
-import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.allocation.model.usage.DayUsage;
 import io.gpufleet.allocation.model.usage.GpuSeconds;
@@ -16,7 +15,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
@@ -128,20 +126,28 @@ public final class UsageLog implements UsageSums {
         boolean all = query.groupBy().contains(Dimension.QUALITY);
         Map<Map<String, String>, Sum> sums = new HashMap<>();
         for (UsagePiece piece : found(query)) {
-            if (piece.unbilled() && !all) {
-                continue;
+            if (all || !piece.unbilled()) {
+                add(sums, query, piece, 1);
             }
-            Sum sum = sums.computeIfAbsent(
-                    query.group(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
-            sum.seconds.add(
-                    piece.secondsWithin(query.from(), query.to()),
-                    piece.holding().device().fraction());
-            sum.intervals++;
+            if (all) {
+                piece.idleLess().ifPresent(idle -> add(sums, query, idle, 0));
+            }
         }
         Map<String, UsageSum> rows = new TreeMap<>();
-        sums.forEach((group, sum) ->
-                rows.put(String.join("\n", group.values()), new UsageSum(group, sum.seconds.value(), sum.intervals)));
+        sums.forEach((group, sum) -> {
+            var row = new UsageSum(group, sum.seconds.value(), sum.intervals);
+            if (!row.isNothing()) {
+                rows.put(String.join("\n", group.values()), row);
+            }
+        });
         return List.copyOf(rows.values());
+    }
+
+    private static void add(Map<Map<String, String>, Sum> sums, Query query, UsagePiece piece, int intervals) {
+        Sum sum = sums.computeIfAbsent(
+                query.group(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
+        sum.seconds.add(piece.secondsWithin(query.from(), query.to()), piece.weight());
+        sum.intervals += intervals;
     }
 
     /** Sums of a day from {@link #firstDay} on; fails with {@link IOException} until the log is read. */
@@ -182,25 +188,12 @@ public final class UsageLog implements UsageSums {
     private List<UsagePiece> overlapping(Map<String, NodeLedger> nodes, Instant from, Instant to) {
         List<UsagePiece> found = new ArrayList<>();
         pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
-        nodes.forEach((node, state) -> state.open().values().stream()
-                .filter(open -> !ids.contains(open.id()))
-                .map(open -> open(node, state, open))
-                .filter(piece -> piece.overlaps(from, to))
-                .forEach(found::add));
-        return found;
-    }
-
-    /** An open interval so far. */
-    private UsagePiece open(String node, NodeLedger state, OpenUsageInterval open) {
         Instant now = clock.instant();
-        return new UsagePiece(
-                open.id(),
-                node,
-                open.holding(),
-                state.attributesOf(open.holding()),
-                open.from(),
-                now.isAfter(open.from()) ? now : open.from(),
-                open.quality().name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                1);
+        nodes.forEach((node, state) -> new OpenUsage(node, state, now)
+                .pieces().stream()
+                        .filter(piece -> !ids.contains(piece.id()))
+                        .filter(piece -> piece.overlaps(from, to))
+                        .forEach(found::add));
+        return found;
     }
 }

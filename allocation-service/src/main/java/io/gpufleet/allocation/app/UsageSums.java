@@ -110,7 +110,12 @@ public interface UsageSums {
      * @param group values by the names of the groups
      * @param intervals number of intervals and adjustments in the sum
      */
-    record UsageSum(Map<String, String> group, BigDecimal gpuSeconds, long intervals) {}
+    record UsageSum(Map<String, String> group, BigDecimal gpuSeconds, long intervals) {
+        /** True for idle time of which nothing is left, and to which nothing was added. */
+        boolean isNothing() {
+            return intervals == 0 && gpuSeconds.signum() == 0;
+        }
+    }
 
     /**
      * Sums of the time within a window, of intervals that are still open too. Fails with {@link IllegalArgumentException}

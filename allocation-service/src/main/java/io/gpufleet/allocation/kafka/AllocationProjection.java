@@ -2,7 +2,6 @@ package io.gpufleet.allocation.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.allocation.app.DaemonSilence;
-import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.LedgerUpdate;
@@ -27,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Projection of the bus into the ledger; a closed interval is published in the transaction that changes the holdings. */
 public final class AllocationProjection implements Projection<NodeLedger> {
@@ -88,8 +88,8 @@ public final class AllocationProjection implements Projection<NodeLedger> {
     private Effects<NodeLedger> fold(
             String node, NodeLedger before, List<LedgerFact> facts, Inbound input, Instant now) {
         LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
-        List<Outbound.Event> outputs = update.published().stream()
-                .map(entry -> usage(node, update.next(), entry, now).causedBy(input))
+        List<Outbound.Event> outputs = outputs(node, update, now).stream()
+                .map(output -> output.causedBy(input))
                 .toList();
         return update.next().equals(before) ? Effects.publish(outputs) : Effects.state(node, update.next(), outputs);
     }
@@ -97,37 +97,39 @@ public final class AllocationProjection implements Projection<NodeLedger> {
     /** Heartbeats are remembered here and recorded now and then, so that a restart knows the last word roughly. */
     private Effects<NodeLedger> heard(String node, NodeLedger before, Instant at, Instant now) {
         silence.heard(node, at);
-        return !before.open().isEmpty() && silence.shouldRecord(before.clock().heardAt(), at)
-                ? facts(node, before, List.of(new LedgerFact.DaemonHeard(at)), now)
-                : Effects.none();
+        boolean matters = before.devices().silent() || records(before, at);
+        return matters ? facts(node, before, List.of(new LedgerFact.DaemonHeard(at)), now) : Effects.none();
+    }
+
+    /** Of a node that holds nothing, the last word is recorded less often. */
+    private boolean records(NodeLedger before, Instant at) {
+        Instant recorded = before.clock().heardAt();
+        return before.open().isEmpty()
+                ? before.devices().hasGpus() && silence.shouldRecordIdle(recorded, at)
+                : silence.shouldRecord(recorded, at);
     }
 
     private Effects<NodeLedger> facts(String node, NodeLedger before, List<LedgerFact> facts, Instant now) {
         LedgerUpdate update = LedgerReducer.fold(cluster, node, before, facts);
-        return Effects.state(
-                node,
-                update.next(),
-                update.published().stream()
-                        .map(entry -> usage(node, update.next(), entry, now))
-                        .toList());
+        return Effects.state(node, update.next(), outputs(node, update, now));
     }
 
     @Override
     public void restarted(States<NodeLedger> states, Instant now) {
-        List<String> holding = new ArrayList<>();
+        List<String> awaited = new ArrayList<>();
         states.forEach((node, ledger) -> {
-            if (ledger.vouched()) {
-                holding.add(node);
+            if (ledger.awaitsDaemon()) {
+                awaited.add(node);
             }
         });
-        silence.restarted(holding, now);
+        silence.restarted(awaited, now);
     }
 
     @Override
     public Collection<String> due(States<NodeLedger> states, Progress progress, Instant now) {
         return silence.silent(
                 node -> progress.caughtUpFor(Topic.TELEMETRY, node, now),
-                node -> states.get(node).map(NodeLedger::vouched).orElse(false),
+                node -> states.get(node).map(NodeLedger::awaitsDaemon).orElse(false),
                 now);
     }
 
@@ -144,22 +146,31 @@ public final class AllocationProjection implements Projection<NodeLedger> {
         if (goneSince == null || wakeAt(before).isAfter(now)) {
             return silent(node, before, now);
         }
-        LedgerUpdate last = LedgerReducer.fold(
-                cluster, node, before, new LedgerFact.MachineGone(goneSince, IntervalEndReason.NODE_LOST));
-        return Effects.forget(
-                node,
-                last.published().stream()
-                        .map(entry -> usage(node, last.next(), entry, now))
-                        .toList());
+        LedgerUpdate last = LedgerReducer.forget(cluster, node, before, goneSince);
+        return Effects.forget(node, outputs(node, last, now));
     }
 
     /** What a silent daemon held ends at its last word, and is unreachable from then on. */
     private Effects<NodeLedger> silent(String node, NodeLedger before, Instant now) {
         Instant last = silence.lastWord(node).orElse(before.clock().heardAt());
-        if (!before.vouched() || last.plus(NodeClock.TOLERATED_SILENCE).isAfter(now)) {
+        if (!before.awaitsDaemon() || last.plus(NodeClock.TOLERATED_SILENCE).isAfter(now)) {
             return Effects.none();
         }
         return facts(node, before, List.of(new LedgerFact.DaemonSilent(last)), now);
+    }
+
+    private static List<Outbound.Event> outputs(String node, LedgerUpdate update, Instant now) {
+        return Stream.concat(
+                        update.published().stream().map(entry -> usage(node, update.next(), entry, now)),
+                        update.deviceTime().stream()
+                                .map(interval -> Outbound.Event.of(
+                                                Topic.USAGE,
+                                                EventType.DEVICE_ACCOUNTED,
+                                                node,
+                                                DeviceTimeMapper.message(node, interval),
+                                                now)
+                                        .about(interval.gpu().uuid())))
+                .toList();
     }
 
     private static Outbound.Event usage(String node, NodeLedger ledger, UsageEntry entry, Instant now) {

@@ -63,14 +63,14 @@ final class LedgerFactMapper {
         if (event.payload() instanceof KubernetesFact fact && fact.hasPod()) {
             facts.add(known(fact.getPod(), event.appendedAt()));
         }
-        payload(event).ifPresent(facts::add);
+        facts.addAll(payload(event));
         return facts;
     }
 
-    private static Optional<LedgerFact> payload(Inbound.Event event) {
+    private static List<LedgerFact> payload(Inbound.Event event) {
         Message payload = event.payload();
         if (payload instanceof DevicesAllocated allocated) {
-            return Optional.of(new LedgerFact.Allocated(
+            return List.of(new LedgerFact.Allocated(
                     allocated.getBootId(),
                     allocated.getResource(),
                     allocated.getDeviceIdsList(),
@@ -79,22 +79,33 @@ final class LedgerFactMapper {
                     eventSequence(event)));
         }
         if (payload instanceof DevicesHeld held) {
-            return Optional.of(new LedgerFact.HoldingsSnapshot(
-                    held.getBootId(),
-                    holdings(held),
-                    held.getComplete(),
-                    event.envelope().time(),
-                    event.appendedAt(),
-                    clockAhead(event),
-                    eventSequence(event)));
+            return held(held, event);
         }
         if (payload instanceof NodeVerdict verdict) {
-            return Optional.of(new LedgerFact.TrustChanged(untrusted(verdict, event.appendedAt()), event.appendedAt()));
+            return List.of(new LedgerFact.TrustChanged(untrusted(verdict, event.appendedAt()), event.appendedAt()));
         }
         if (payload instanceof NodeAnnounced announced) {
-            return Optional.of(announced(announced));
+            return List.of(
+                    announced(announced),
+                    DeviceTimeMapper.listed(announced, event.envelope().time()));
         }
-        return payload instanceof KubernetesFact fact ? kubernetes(fact, event) : Optional.empty();
+        return payload instanceof KubernetesFact fact
+                ? kubernetes(fact, event).stream().toList()
+                : List.of();
+    }
+
+    private static List<LedgerFact> held(DevicesHeld held, Inbound.Event event) {
+        List<LedgerFact> facts = new ArrayList<>();
+        facts.add(new LedgerFact.HoldingsSnapshot(
+                held.getBootId(),
+                holdings(held),
+                held.getComplete(),
+                event.envelope().time(),
+                event.appendedAt(),
+                clockAhead(event),
+                eventSequence(event)));
+        DeviceTimeMapper.unallocated(held, event.envelope().time()).ifPresent(facts::add);
+        return facts;
     }
 
     private static LedgerFact known(PodFact pod, Instant appendedAt) {

@@ -79,6 +79,7 @@ final class LedgerMapper {
                         .setPodUid(pod.podUid())
                         .setFinishedAt(time(pod.finishedAt()))));
         ledger.closed().knownPods().forEach(pod -> state.addPods(known(pod)));
+        DeviceTimeMapper.write(ledger.devices(), ledger.gpus().migParents(), state);
         Instant goneSince = ledger.goneSince();
         if (goneSince != null) {
             state.setGoneSince(time(goneSince));
@@ -104,9 +105,13 @@ final class LedgerMapper {
                 state.getBootId(),
                 open,
                 state.getPendingList().stream().map(LedgerMapper::pending).toList(),
-                state.getUntrustedList().stream()
-                        .collect(Collectors.toMap(
-                                UntrustedDevice::getDeviceUuid, device -> time(device.getSince()), (one, two) -> one)),
+                DeviceTimeMapper.read(
+                        state,
+                        state.getUntrustedList().stream()
+                                .collect(Collectors.toMap(
+                                        UntrustedDevice::getDeviceUuid,
+                                        device -> time(device.getSince()),
+                                        (one, two) -> one))),
                 new NodeClock(time(state.getLastSnapshot()), state.getClockAheadMs(), time(state.getHeardAt())),
                 new ClosedUsage(
                         state.getClosedList().stream()
@@ -141,6 +146,7 @@ final class LedgerMapper {
                 .setProduct(attributes.product())
                 .setOwner(attributes.owner())
                 .putAllLabels(attributes.labels())
+                .setReducesIdle(ledger.reducesIdle(entry))
                 .build();
     }
 

@@ -1,8 +1,10 @@
 package io.gpufleet.allocation.kafka;
 
 import io.gpufleet.allocation.app.UsageLog;
+import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.UsagePiece;
+import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.runtime.follower.TopicFollower;
 import io.gpufleet.runtime.follower.TopicReaction;
@@ -29,15 +31,21 @@ public final class UsageFollower implements TopicReaction {
     @Override
     public void event(DecodedRecord.Event event) {
         if (event.payload() instanceof UsageInterval usage) {
+            Holding holding = LedgerMapper.holding(usage);
             log.add(new UsagePiece(
                     usage.getIntervalId(),
                     event.envelope().key(),
-                    LedgerMapper.holding(usage),
-                    UsageAttributes.of(usage.getProduct(), usage.getOwner(), usage.getLabelsMap()),
+                    holding,
+                    UsageAttributes.of(usage.getProduct(), usage.getOwner(), usage.getLabelsMap())
+                            .withReducesIdle(usage.getReducesIdle()),
                     LedgerMapper.time(usage.getFrom()),
                     LedgerMapper.time(usage.getTo()),
                     DailySumTopic.qualityName(usage.getQuality()),
-                    usage.getGpuMilliseconds() < 0 ? -1 : 1));
+                    holding.device().weight(usage.getGpuMilliseconds() < 0 ? -1 : 1)));
+        }
+        if (event.payload() instanceof DeviceInterval interval) {
+            DeviceTimeMapper.interval(interval)
+                    .ifPresent(time -> log.add(UsagePiece.of(event.envelope().key(), time)));
         }
     }
 

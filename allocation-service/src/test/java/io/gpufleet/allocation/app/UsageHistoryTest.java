@@ -64,7 +64,15 @@ class UsageHistoryTest {
     }
 
     private static UsagePiece piece(String id, Instant from, long seconds, int sign) {
-        return new UsagePiece(id, "n1", HOLDING, ATTRIBUTES, from, from.plusSeconds(seconds), "allocated", sign);
+        return new UsagePiece(
+                id,
+                "n1",
+                HOLDING,
+                ATTRIBUTES,
+                from,
+                from.plusSeconds(seconds),
+                "allocated",
+                HOLDING.device().weight(sign));
     }
 
     private static DailySum sum(LocalDate day, String quality, long millis) {
@@ -151,7 +159,14 @@ class UsageHistoryTest {
     @Test
     void qualityThatThisReleaseDoesNotKnowIsNeitherBilledNorWritten() throws IOException {
         log.add(new UsagePiece(
-                "a", "n1", HOLDING, ATTRIBUTES, TEN_DAYS_AGO, TEN_DAYS_AGO.plusSeconds(5), UsagePiece.UNKNOWN, 1));
+                "a",
+                "n1",
+                HOLDING,
+                ATTRIBUTES,
+                TEN_DAYS_AGO,
+                TEN_DAYS_AGO.plusSeconds(5),
+                UsagePiece.UNKNOWN,
+                HOLDING.device().weight(1)));
         used("b", TEN_DAYS_AGO, 8, 1);
         // When
         summation.run();

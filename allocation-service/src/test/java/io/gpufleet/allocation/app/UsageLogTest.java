@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.model.devicetime.DeviceCondition;
+import io.gpufleet.allocation.model.devicetime.DeviceInterval;
+import io.gpufleet.allocation.model.devicetime.GpuIdentity;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.GpuFraction;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.holding.Holding;
@@ -23,12 +27,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Usage of windows of time. */
@@ -71,7 +77,15 @@ class UsageLogTest {
     }
 
     private static UsagePiece piece(String id, Holding holding, long from, long to, int sign) {
-        return new UsagePiece(id, "n1", holding, UsageAttributes.NONE, at(from), at(to), "allocated", sign);
+        return new UsagePiece(
+                id,
+                "n1",
+                holding,
+                UsageAttributes.NONE,
+                at(from),
+                at(to),
+                "allocated",
+                holding.device().weight(sign));
     }
 
     private String sum(long from, long to) throws IOException {
@@ -168,7 +182,14 @@ class UsageLogTest {
         log.loaded();
         log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
         log.add(new UsagePiece(
-                "b", "n1", holding("ml", "g0", ""), UsageAttributes.NONE, at(10), at(100), "unreachable", 1));
+                "b",
+                "n1",
+                holding("ml", "g0", ""),
+                UsageAttributes.NONE,
+                at(10),
+                at(100),
+                "unreachable",
+                GpuFraction.WHOLE));
         assertThat(sum(0, 1_000)).isEqualTo("10.000");
         assertThat(log.sums(new UsageSums.Query(at(0), at(1_000), List.of(Dimension.QUALITY))))
                 .extracting(row ->
@@ -234,5 +255,63 @@ class UsageLogTest {
     @Test
     void retentionIsLongerThanAMonth() {
         assertThat(UsageLog.RETENTION).isGreaterThan(Duration.ofDays(31));
+    }
+
+    private String sums(long from, long to, Dimension... groupBy) throws IOException {
+        return log.sums(new UsageSums.Query(at(from), at(to), List.of(groupBy))).stream()
+                .map(row -> String.join("/", row.group().values()) + "="
+                        + row.gpuSeconds().toPlainString() + "*" + row.intervals())
+                .collect(Collectors.joining(" "));
+    }
+
+    private static NodeLedger folded(LedgerFact... facts) {
+        return LedgerReducer.fold("c", "n1", NodeLedger.EMPTY, List.of(facts)).next();
+    }
+
+    private static LedgerFact listed(long at, String... gpus) {
+        return new LedgerFact.GpusListed(
+                Arrays.stream(gpus)
+                        .map(uuid -> new GpuIdentity(uuid, "A100", "NVIDIA-A100"))
+                        .toList(),
+                Set.of("g2"),
+                true,
+                at(at));
+    }
+
+    @Test
+    void timeThatNobodyHoldsIsShownByQualityAndIsInNoOtherSum() throws IOException {
+        log.loaded();
+        var snapshot = new LedgerFact.HoldingsSnapshot(
+                "boot", List.of(holding("ml", "g0", "3g.40gb")), true, at(900), at(900), 0, new EventSequence(1, 1));
+        ledger.committed(Map.of("n1", folded(listed(800, "g0", "g1", "g2"), snapshot)), Set.of());
+        assertThat(sums(0, 1_000, Dimension.NAMESPACE, Dimension.MODEL, Dimension.QUALITY))
+                .isEqualTo("/A100/idle=357.143*1 /A100/quarantined=200.000*1 ml/A100/allocated=42.857*1");
+        assertThat(sums(950, 1_000, Dimension.QUALITY))
+                .isEqualTo("allocated=21.429*1 idle=78.571*1 quarantined=50.000*1");
+        assertThat(sums(0, 1_000, Dimension.NAMESPACE)).isEqualTo("ml=42.857*1");
+    }
+
+    @Test
+    void publishedTimeOfDevicesIsSummedOnceAndIntervalsOfEarlierReleasesReduceNoIdleTime() throws IOException {
+        log.loaded();
+        var gpu = new GpuIdentity("g0", "A100", "");
+        log.add(UsagePiece.of(
+                "n1", new DeviceInterval("d1", gpu, DeviceCondition.IDLE, at(0), at(500), GpuFraction.WHOLE)));
+        var quarantined =
+                new DeviceInterval("d2", gpu, DeviceCondition.QUARANTINED, at(100), at(200), GpuFraction.WHOLE);
+        log.add(UsagePiece.of("n1", quarantined));
+        log.add(UsagePiece.of("n1", quarantined));
+        log.add(piece("old", holding("ml", "g0", ""), 200, 300, 1));
+        log.add(new UsagePiece(
+                "new",
+                "n1",
+                holding("ml", "g0", ""),
+                UsageAttributes.NONE.withReducesIdle(true),
+                at(300),
+                at(350),
+                "allocated",
+                GpuFraction.WHOLE));
+        assertThat(sums(0, 1_000, Dimension.QUALITY))
+                .isEqualTo("allocated=150.000*2 idle=350.000*1 quarantined=100.000*1");
     }
 }

@@ -2,19 +2,26 @@ package io.gpufleet.allocation.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.protobuf.Message;
 import io.gpufleet.allocation.model.ledger.IntervalQuality;
+import io.gpufleet.allocation.model.ledger.NodeClock;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
+import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
 import io.gpufleet.proto.allocation.v1.Holder;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
+import io.gpufleet.proto.allocation.v1.UnallocatedUse;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
+import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.proto.health.v1.DeviceVerdict;
 import io.gpufleet.proto.health.v1.NodeVerdict;
+import io.gpufleet.proto.inventory.v1.DriverState;
 import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.LocalHealth;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
@@ -122,7 +129,9 @@ class AllocationProjectionTest {
     private static List<UsageInterval> usage(Effects<NodeLedger> effects) {
         List<UsageInterval> usage = new ArrayList<>();
         for (Outbound output : effects.outputs()) {
-            usage.add((UsageInterval) ((Outbound.Event) output).payload());
+            if (((Outbound.Event) output).payload() instanceof UsageInterval interval) {
+                usage.add(interval);
+            }
         }
         return usage;
     }
@@ -317,6 +326,111 @@ class AllocationProjectionTest {
                         .tick(NODE, states, at(10).plus(Duration.ofDays(31)))
                         .isEmpty())
                 .isTrue();
+    }
+
+    private Inbound.Event announced(int seconds, LocalHealth health) {
+        var gpu = Gpu.newBuilder()
+                .setUuid("g0")
+                .setModel("NVIDIA A100-SXM4-80GB")
+                .setShortModel("A100")
+                .setResource("nvidia.com/gpu")
+                .setLocalHealth(health);
+        return event(
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                seconds,
+                NodeAnnounced.newBuilder()
+                        .setDriverState(DriverState.DRIVER_STATE_READY)
+                        .addGpus(gpu)
+                        .build());
+    }
+
+    private List<DeviceInterval> deviceTime(Effects<NodeLedger> effects) {
+        List<DeviceInterval> intervals = new ArrayList<>();
+        for (Outbound output : effects.outputs()) {
+            if (((Outbound.Event) output).payload() instanceof DeviceInterval interval) {
+                intervals.add(interval);
+            }
+        }
+        return intervals;
+    }
+
+    @Test
+    void withdrawnGpuIsPublishedAsQuarantinedOnceItIsOfferedAgain() {
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        apply(announced(10, LocalHealth.LOCAL_HEALTH_UNHEALTHY));
+        // When
+        Effects<NodeLedger> effects = apply(announced(30, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        // Then
+        assertThat(deviceTime(effects)).singleElement().satisfies(interval -> {
+            assertThat(interval.getQuality()).isEqualTo(UsageQuality.USAGE_QUALITY_QUARANTINED);
+            assertThat(interval.getGpuMilliseconds()).isEqualTo(20_000);
+            assertThat(interval.getNode()).isEqualTo(NODE);
+            assertThat(interval.getProduct()).isEqualTo("NVIDIA-A100-SXM4-80GB");
+        });
+    }
+
+    @Test
+    void processesWithoutAnAllocationMakeTheTimeUnaccountedOnceTheKubeletIsKnownToHaveAnswered() {
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        var used = held("boot-1").toBuilder()
+                .addUnallocated(UnallocatedUse.newBuilder().setDeviceUuid("g0").setProcesses(1));
+        apply(event(
+                Topic.ALLOCATION,
+                EventType.DEVICES_HELD,
+                5,
+                used.clone().setComplete(false).build()));
+        assertThat(ledger().devices().outages()).isEmpty();
+        apply(event(Topic.ALLOCATION, EventType.DEVICES_HELD, 10, used.build()));
+        // When
+        Effects<NodeLedger> effects = apply(snapshot(25));
+        // Then
+        assertThat(deviceTime(effects)).singleElement().satisfies(interval -> {
+            assertThat(interval.getQuality()).isEqualTo(UsageQuality.USAGE_QUALITY_UNACCOUNTED);
+            assertThat(interval.getGpuMilliseconds()).isEqualTo(15_000);
+        });
+    }
+
+    @Test
+    void intervalOfAnAnnouncedGpuReducesItsIdleTime() {
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        apply(snapshot(5, "a", "b"));
+        // When g0 is announced and g1 is not
+        Effects<NodeLedger> effects = apply(snapshot(10));
+        // Then
+        assertThat(usage(effects)).extracting(UsageInterval::getReducesIdle).containsExactly(true, false);
+    }
+
+    @Test
+    void firstHeartbeatAfterASilenceEndsIt() {
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        Instant silent = at(0).plus(NodeClock.TOLERATED_SILENCE);
+        states.byKey.putAll(projection.tick(NODE, states, silent.plusSeconds(1)).states());
+        assertThat(ledger().devices().silent()).isTrue();
+        // When
+        Effects<NodeLedger> effects = apply(new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(600)));
+        // Then
+        assertThat(ledger().devices().silent()).isFalse();
+        assertThat(deviceTime(effects))
+                .extracting(DeviceInterval::getQuality, DeviceInterval::getGpuMilliseconds)
+                .containsExactly(tuple(UsageQuality.USAGE_QUALITY_UNREACHABLE, 600_000L));
+        // When
+        assertThat(projection
+                        .on(states, new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(610)), at(610))
+                        .isEmpty())
+                .isTrue();
+    }
+
+    @Test
+    void lastWordOfADaemonWithoutHoldersIsRecordedHourly() {
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        apply(announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
+        assertThat(projection
+                        .on(states, new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(3_600)), at(3_600))
+                        .isEmpty())
+                .isTrue();
+        apply(new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(3_601)));
+        assertThat(ledger().clock().heardAt()).isEqualTo(at(3_601));
     }
 
     private Inbound.Event nodeDeleted(int seconds) {

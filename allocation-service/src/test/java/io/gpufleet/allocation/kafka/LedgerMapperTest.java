@@ -2,6 +2,7 @@ package io.gpufleet.allocation.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.allocation.model.devicetime.GpuIdentity;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import net.jqwik.api.ForAll;
@@ -35,7 +37,7 @@ class LedgerMapperTest {
     private static LedgerFact fact(Random random, int step) {
         String device = "g" + random.nextInt(3) + (random.nextBoolean() ? "::1" : "");
         String pod = "p" + random.nextInt(3);
-        return switch (random.nextInt(8)) {
+        return switch (random.nextInt(11)) {
             case 7 ->
                 new LedgerFact.PodKnown(
                         new KnownPod("ml", pod, "u" + pod, "Job/" + pod, new TreeMap<>(Map.of("team", pod)), at(step)));
@@ -58,6 +60,16 @@ class LedgerMapperTest {
                         new TreeSet<>(List.of(
                                 new AnnouncedGpus.Offer("nvidia.com/a100", "A100", "1g.5gb", 1 + random.nextInt(3)))),
                         Map.of("MIG-1", "g0")));
+            case 8 ->
+                new LedgerFact.GpusListed(
+                        List.of(
+                                new GpuIdentity("g" + random.nextInt(3), "A100", "NVIDIA-A100"),
+                                new GpuIdentity("g3", "H100", "NVIDIA-H100")),
+                        random.nextBoolean() ? Set.of("g0") : Set.of(),
+                        random.nextInt(4) > 0,
+                        at(step));
+            case 9 -> new LedgerFact.UnallocatedUse(random.nextBoolean() ? Set.of("MIG-1", "g1") : Set.of(), at(step));
+            case 10 -> new LedgerFact.DaemonHeard(at(step));
             default ->
                 new LedgerFact.HoldingsSnapshot(
                         "b" + random.nextInt(2),

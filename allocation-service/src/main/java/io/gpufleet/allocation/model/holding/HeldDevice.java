@@ -20,6 +20,11 @@ public record HeldDevice(String id, DeviceSlot slot, String shortModel, int shar
         return shortModel.equals(other.shortModel) && shareOf == other.shareOf && migProfile.equals(other.migProfile);
     }
 
+    /** Part of a GPU that time on it counts as, with a sign: negative where an adjustment takes the time off. */
+    public GpuFraction weight(int sign) {
+        return sign < 0 ? fraction().negated() : fraction();
+    }
+
     /** Part of a GPU that this is. */
     public GpuFraction fraction() {
         return GpuFraction.of(shortModel, migProfile, shareOf);

@@ -4,6 +4,12 @@ package io.gpufleet.allocation.model.holding;
 public record Holding(Holder holder, HeldDevice device) {
     private static final int FIXED_BYTES = 32;
 
+    /** A whole GPU that nobody holds. */
+    public static Holding nobody(String gpuUuid, String shortModel) {
+        return new Holding(
+                new Holder("", "", "", "", ""), new HeldDevice("", new DeviceSlot(gpuUuid, 0), shortModel, 1, ""));
+    }
+
     /** About how many bytes of a record it takes: its names. */
     public int bytes() {
         return FIXED_BYTES

@@ -31,6 +31,11 @@ final class IntervalId {
         return hash(id, split.toString());
     }
 
+    /** Id of an interval of a device by its number on its node. */
+    static String ofDevice(String cluster, String node, long number) {
+        return hash(cluster, node, "device-time", Long.toString(number));
+    }
+
     // 122 bits of MD5: the id is no secret, and java.util has nothing wider.
     private static String hash(String... parts) {
         String text = String.join("\n", parts);

@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.devicetime.GpuIdentity;
 import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.KnownPod;
 import java.time.Instant;
@@ -53,6 +54,19 @@ public sealed interface LedgerFact {
 
     /** The daemon announced the GPUs of the node. */
     record GpusAnnounced(AnnouncedGpus gpus) implements LedgerFact {}
+
+    /**
+     * The daemon listed the GPUs of the node.
+     *
+     * @param withdrawn UUIDs of those that it does not offer, or not as healthy
+     * @param complete false while no driver responds: a GPU that is not listed may be there
+     * @param at by the node's clock
+     */
+    record GpusListed(List<GpuIdentity> gpus, Set<String> withdrawn, boolean complete, Instant at)
+            implements LedgerFact {}
+
+    /** Processes use these GPUs and MIG devices without an allocation, and no others; {@code at} by the node's clock. */
+    record UnallocatedUse(Set<String> deviceUuids, Instant at) implements LedgerFact {}
 
     /** The daemon of the node sent an event; it is still there. */
     record DaemonHeard(Instant appendedAt) implements LedgerFact {}

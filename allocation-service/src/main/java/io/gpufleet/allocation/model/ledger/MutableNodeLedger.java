@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.devicetime.MutableNodeDevices;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.holding.Holding;
@@ -25,7 +26,7 @@ final class MutableNodeLedger {
     private String bootId;
     private final TreeMap<DeviceSlot, OpenUsageInterval> open;
     private final List<PendingAllocate> pending;
-    private final Map<String, Instant> untrusted;
+    private final MutableNodeDevices devices;
     private final MutableClosedUsage closed;
     private NodeClock clock;
     private AnnouncedGpus gpus;
@@ -40,7 +41,7 @@ final class MutableNodeLedger {
         this.bootId = before.bootId();
         this.open = new TreeMap<>(before.open());
         this.pending = new ArrayList<>(before.pending());
-        this.untrusted = new TreeMap<>(before.untrusted());
+        this.devices = new MutableNodeDevices(before.devices());
         this.closed = new MutableClosedUsage(before.closed());
         this.clock = before.clock();
         this.gpus = before.gpus();
@@ -55,25 +56,36 @@ final class MutableNodeLedger {
             case LedgerFact.PodKnown(KnownPod pod) -> closed.known(pod);
             case LedgerFact.PodFinished(FinishedPod pod) -> podFinished(pod);
             case LedgerFact.TrustChanged trust -> trustChanged(trust);
-            case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> gpus = announced;
-            case LedgerFact.DaemonHeard(Instant appendedAt) -> {
-                if (!open.isEmpty()) {
-                    clock = clock.heard(appendedAt);
-                }
-                if (goneSince != null && goneSince.isBefore(appendedAt)) {
-                    goneSince = appendedAt;
-                }
+            case LedgerFact.GpusAnnounced(AnnouncedGpus announced) -> {
+                gpus = announced;
+                devices.announced(announced.migParents());
             }
+            case LedgerFact.GpusListed listed ->
+                devices.listed(listed.gpus(), listed.withdrawn(), listed.complete(), listed.at());
+            case LedgerFact.UnallocatedUse(var uuids, Instant at) -> devices.unallocated(uuids, at);
+            case LedgerFact.DaemonHeard(Instant appendedAt) -> heard(appendedAt);
             case LedgerFact.DaemonSilent(Instant lastWord) -> {
                 clock = clock.heard(lastWord);
+                devices.silent(lastWord(lastWord), goneSince != null);
                 unreachableFrom(lastWord(lastWord));
             }
             case LedgerFact.NodeObserved _ -> goneSince = null;
             case LedgerFact.MachineGone(Instant appendedAt, IntervalEndReason reason) ->
                 machineGone(appendedAt, reason);
         }
-        var next = new NodeLedger(bootId, open, pending, untrusted, clock, closed.toClosedUsage(), gpus, goneSince);
-        return new LedgerUpdate(next, closed.published());
+        var next = new NodeLedger(
+                bootId, open, pending, devices.toNodeDevices(), clock, closed.toClosedUsage(), gpus, goneSince);
+        return new LedgerUpdate(next, closed.published(), List.of());
+    }
+
+    private void heard(Instant appendedAt) {
+        if (!open.isEmpty() || devices.hasGpus()) {
+            clock = clock.heard(appendedAt);
+        }
+        devices.heard(clock.at(appendedAt));
+        if (goneSince != null && goneSince.isBefore(appendedAt)) {
+            goneSince = appendedAt;
+        }
     }
 
     private void machineGone(Instant appendedAt, IntervalEndReason reason) {
@@ -82,12 +94,15 @@ final class MutableNodeLedger {
         if (last.plus(NodeClock.TOLERATED_SILENCE).isBefore(gone)) {
             unreachableFrom(last);
             closeAll(gone, reason);
+            devices.silent(last, false);
+            devices.gone(gone, reason == IntervalEndReason.NODE_LOST);
         } else {
             closeUnreachable(gone, reason);
             closeAll(last, reason);
         }
         if (reason == IntervalEndReason.MACHINE_REPLACED) {
             closed.settleNodeLoss(reason);
+            devices.gone(gone, false);
         }
         // A replaced machine has a successor; of a node that was never known nothing needs to be forgotten.
         if (reason == IntervalEndReason.NODE_LOST && known && goneSince == null) {
@@ -232,8 +247,12 @@ final class MutableNodeLedger {
     }
 
     private void trustChanged(LedgerFact.TrustChanged fact) {
+        Map<String, Instant> untrusted = devices.untrusted();
         untrusted.keySet().retainAll(fact.untrustedSince().keySet());
         fact.untrustedSince().forEach(untrusted::putIfAbsent);
+        Map<String, Instant> distrust = new TreeMap<>(untrusted);
+        distrust.replaceAll((_, at) -> clock.at(at));
+        devices.untrusted(distrust, clock.at(fact.appendedAt()));
         Instant regained = clock.at(fact.appendedAt());
         for (OpenUsageInterval interval : List.copyOf(open.values())) {
             if (untrustedSince(interval.slot()).isPresent()) {
@@ -247,7 +266,7 @@ final class MutableNodeLedger {
 
     /** Since when the device or the whole node is not trusted; empty while both are. */
     private Optional<Instant> untrustedSince(DeviceSlot slot) {
-        return untrusted.entrySet().stream()
+        return devices.untrusted().entrySet().stream()
                 .filter(device -> isOf(slot, device.getKey()))
                 .map(Map.Entry::getValue)
                 .min(Comparator.naturalOrder());
@@ -359,7 +378,7 @@ final class MutableNodeLedger {
     }
 
     private String gpuOf(DeviceSlot slot) {
-        return gpus.gpuOf(slot.deviceUuid());
+        return devices.gpuOf(gpus.gpuOf(slot.deviceUuid()));
     }
 
     private static Instant max(Instant one, Instant other) {

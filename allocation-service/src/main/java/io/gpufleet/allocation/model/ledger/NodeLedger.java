@@ -1,5 +1,8 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.devicetime.DeviceInterval;
+import io.gpufleet.allocation.model.devicetime.GpuIdentity;
+import io.gpufleet.allocation.model.devicetime.NodeDevices;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
@@ -18,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param bootId boot id of the newest fact; empty before the first fact
  * @param open intervals that have not ended; one slot has one holder
  * @param pending answered Allocate calls whose holder is not known yet, oldest first
- * @param untrusted append time by UUID of the device since which it is not trusted; that of the whole node by {@link
- *     LedgerFact.TrustChanged#EVERY_DEVICE}
+ * @param devices GPUs of the node over time
  * @param goneSince set while the Node object is deleted: append time of its deletion, or of the newest event of the
  *     daemon after it
  */
@@ -27,7 +29,7 @@ public record NodeLedger(
         String bootId,
         Map<DeviceSlot, OpenUsageInterval> open,
         List<PendingAllocate> pending,
-        Map<String, Instant> untrusted,
+        NodeDevices devices,
         NodeClock clock,
         ClosedUsage closed,
         AnnouncedGpus gpus,
@@ -37,18 +39,19 @@ public record NodeLedger(
 
     /** A node without facts. */
     public static final NodeLedger EMPTY = new NodeLedger(
-            "", Map.of(), List.of(), Map.of(), NodeClock.UNKNOWN, ClosedUsage.NONE, AnnouncedGpus.NONE, null);
+            "", Map.of(), List.of(), NodeDevices.NONE, NodeClock.UNKNOWN, ClosedUsage.NONE, AnnouncedGpus.NONE, null);
 
     /** Copies, and sorts what has no order of its own, so that equal states are written as equal bytes. */
     public NodeLedger {
         open = Collections.unmodifiableMap(new TreeMap<>(open));
         pending = List.copyOf(pending);
-        untrusted = Collections.unmodifiableMap(new TreeMap<>(untrusted));
     }
 
     /** Product, owner and labels of what is held, as far as they are known. */
     public UsageAttributes attributesOf(Holding holding) {
-        String product = gpus.productOf(holding.device());
+        String product = devices.identityOf(holding.device().slot().deviceUuid())
+                .map(GpuIdentity::product)
+                .orElseGet(() -> gpus.productOf(holding.device()));
         return closed.knownPods().stream()
                 .filter(pod -> pod.matches(holding.holder()))
                 .reduce((_, newest) -> newest)
@@ -59,6 +62,32 @@ public record NodeLedger(
     /** True when owner and labels of the pod are known. */
     public boolean knowsPod(String podUid) {
         return closed.knownPods().stream().anyMatch(pod -> pod.podUid().equals(podUid));
+    }
+
+    /** Append time by UUID of the GPU since which it is not trusted; that of the whole node by {@link LedgerFact.TrustChanged#EVERY_DEVICE}. */
+    public Map<String, Instant> untrusted() {
+        return devices.untrusted();
+    }
+
+    /** True when the node is known to have the GPU within the entry's time: then its idle time is less by the entry. */
+    public boolean reducesIdle(UsageEntry entry) {
+        return devices.isKnownWithin(DeviceAccounting.held(this, entry));
+    }
+
+    /** Time of its GPUs that is not published yet, until {@code now}. */
+    public List<DeviceInterval> openDeviceTime(Instant now) {
+        return devices.unpublished(
+                open.values().stream()
+                        .filter(interval ->
+                                !devices.isIdleWithin(interval.slot().deviceUuid(), interval.from(), now))
+                        .map(interval -> DeviceAccounting.held(this, interval.holding(), 1, interval.from(), now))
+                        .toList(),
+                now);
+    }
+
+    /** True while the silence of its daemon would change what is known: nothing says so yet, and a GPU is there or held. */
+    public boolean awaitsDaemon() {
+        return vouched() || devices.hasGpus() && !devices.silent();
     }
 
     /** True while a device has a holder for which the daemon vouches. */

@@ -31,6 +31,11 @@ public final class DayUsage {
             intervals += other.intervals;
         }
 
+        /** True for idle time of which GPUs that are not there were held, and nothing else. */
+        private boolean isNothing() {
+            return intervals == 0 && millis() == 0;
+        }
+
         private long millis() {
             return seconds.value().movePointRight(3).longValueExact();
         }
@@ -62,14 +67,19 @@ public final class DayUsage {
 
     /** Adds what of the piece is within the day; nothing of a quality that this release does not know. */
     public void add(UsagePiece piece) {
+        add(piece, 1);
+        piece.idleLess().ifPresent(idle -> add(idle, 0));
+    }
+
+    private void add(UsagePiece piece, int intervals) {
         if (!piece.overlaps(from, to) || piece.quality().equals(UsagePiece.UNKNOWN)) {
             return;
         }
         var group = new Group(
                 piece.holding().holder().namespace(), piece.holding().device().shortModel(), piece.quality());
-        Sum sum = sum(group, new PartKey(piece.node(), piece.attributes()));
-        sum.seconds.add(piece.secondsWithin(from, to), piece.holding().device().fraction());
-        sum.intervals++;
+        Sum sum = sum(group, new PartKey(piece.node(), piece.attributes().withReducesIdle(false)));
+        sum.seconds.add(piece.secondsWithin(from, to), piece.weight());
+        sum.intervals += intervals;
     }
 
     private Sum sum(Group group, PartKey key) {
@@ -84,6 +94,9 @@ public final class DayUsage {
         groups.forEach((group, parts) -> {
             var total = new Sum();
             parts.values().forEach(total::add);
+            if (total.isNothing()) {
+                return;
+            }
             var sum = new DailySum(
                     day,
                     group.namespace(),

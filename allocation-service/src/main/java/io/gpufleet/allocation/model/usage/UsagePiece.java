@@ -1,17 +1,22 @@
 package io.gpufleet.allocation.model.usage;
 
+import io.gpufleet.allocation.model.devicetime.DeviceCondition;
+import io.gpufleet.allocation.model.devicetime.DeviceInterval;
+import io.gpufleet.allocation.model.holding.GpuFraction;
 import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
- * A stretch of time of one holder on one device: an interval, or what an adjustment adds to one or takes off it.
+ * A stretch of time of one holder on one device: an interval, or what an adjustment adds to one or takes off it. Also a
+ * stretch of time of a GPU that nobody holds.
  *
  * @param id id of the interval or of the adjustment
  * @param quality quality as the API names it
- * @param sign 1, or -1 where an adjustment takes the time off
+ * @param weight part of a GPU that the time counts as; negative where it is taken off
  */
 public record UsagePiece(
         String id,
@@ -21,14 +26,48 @@ public record UsagePiece(
         Instant from,
         Instant to,
         String quality,
-        int sign) {
+        GpuFraction weight) {
     /** Quality of a piece that a newer release wrote and this one does not know. */
     public static final String UNKNOWN = "unknown";
 
-    private static final Set<String> UNBILLED = Set.of("unreachable", UNKNOWN);
+    /** Quality of time of which a GPU is there, not held and in service. */
+    public static final String IDLE = "idle";
+
+    private static final Set<String> UNBILLED = Set.of("unreachable", IDLE, "quarantined", "unaccounted", UNKNOWN);
 
     private static final int FIXED_BYTES = 1_000;
     private static final int LABEL_BYTES = 120;
+
+    /** A stretch of time of a GPU that nobody holds. */
+    public static UsagePiece of(String node, DeviceInterval interval) {
+        boolean idle = interval.condition() == DeviceCondition.IDLE;
+        return new UsagePiece(
+                interval.id(),
+                node,
+                Holding.nobody(interval.gpu().uuid(), interval.gpu().shortModel()),
+                UsageAttributes.of(interval.gpu().product(), "", Map.of()).withReducesIdle(!idle),
+                interval.from(),
+                interval.to(),
+                interval.condition().quality(),
+                interval.weight());
+    }
+
+    /** The idle time that there is less because of this piece; empty where none is. */
+    public Optional<UsagePiece> idleLess() {
+        if (!attributes.reducesIdle()) {
+            return Optional.empty();
+        }
+        return Optional.of(new UsagePiece(
+                id,
+                node,
+                Holding.nobody(
+                        holding.device().slot().deviceUuid(), holding.device().shortModel()),
+                UsageAttributes.of(attributes.product(), "", Map.of()),
+                from,
+                to,
+                IDLE,
+                weight.negated()));
+    }
 
     /** About how many bytes of memory it takes: objects are most of it. */
     public int bytes() {
@@ -60,10 +99,10 @@ public record UsagePiece(
         return from.isBefore(windowTo) && to.isAfter(windowFrom);
     }
 
-    /** Whole seconds of the piece within a window, of the node's clock, with the sign. */
+    /** Whole seconds of the piece within a window, of the node's clock. */
     public long secondsWithin(Instant windowFrom, Instant windowTo) {
         long start = Math.max(from.getEpochSecond(), windowFrom.getEpochSecond());
         long end = Math.min(to.getEpochSecond(), windowTo.getEpochSecond());
-        return sign * Math.max(0, end - start);
+        return Math.max(0, end - start);
     }
 }

@@ -1,5 +1,6 @@
 package io.gpufleet.allocation.model.ledger;
 
+import io.gpufleet.allocation.model.devicetime.DeviceInterval;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
@@ -7,8 +8,10 @@ import io.gpufleet.allocation.model.holding.Holding;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** A node of a test: folds facts and sums what is published. Times are seconds of the node's clock. */
@@ -17,6 +20,8 @@ final class TestNodeLedger {
 
     private NodeLedger ledger = NodeLedger.EMPTY;
     private final List<UsageEntry> published = new ArrayList<>();
+    private final List<DeviceInterval> deviceTime = new ArrayList<>();
+    private final Set<String> reducesIdle = new HashSet<>();
     private long sequence;
 
     static Instant at(double seconds) {
@@ -58,21 +63,27 @@ final class TestNodeLedger {
             LedgerUpdate update = LedgerReducer.fold("c1", "n1", ledger, fact);
             ledger = update.next();
             published.addAll(update.published());
+            deviceTime.addAll(update.deviceTime());
+            update.published().stream()
+                    .filter(ledger::reducesIdle)
+                    .map(TestNodeLedger::id)
+                    .forEach(reducesIdle::add);
         }
         return this;
     }
 
     /** What a replica committed: state and number of published entries. */
-    record Commit(NodeLedger ledger, int published) {}
+    record Commit(NodeLedger ledger, int published, int deviceTime) {}
 
     Commit commit() {
-        return new Commit(ledger, published.size());
+        return new Commit(ledger, published.size(), deviceTime.size());
     }
 
     /** A kill before the next commit: its transaction never becomes visible. */
     void restore(Commit commit) {
         ledger = commit.ledger();
         published.subList(commit.published(), published.size()).clear();
+        deviceTime.subList(commit.deviceTime(), deviceTime.size()).clear();
     }
 
     NodeLedger ledger() {
@@ -100,6 +111,23 @@ final class TestNodeLedger {
                 .filter(UsageEntry.Adjusted.class::isInstance)
                 .map(UsageEntry.Adjusted.class::cast)
                 .toList();
+    }
+
+    /** Intervals of devices published so far. */
+    List<DeviceInterval> deviceTime() {
+        return deviceTime;
+    }
+
+    /** True when the idle time of the GPU is less by what was published. */
+    boolean reducesIdle(UsageEntry entry) {
+        return reducesIdle.contains(id(entry));
+    }
+
+    private static String id(UsageEntry entry) {
+        return switch (entry) {
+            case UsageEntry.Closed(ClosedUsageInterval interval) -> interval.id();
+            case UsageEntry.Adjusted adjusted -> adjusted.id();
+        };
     }
 
     /** Milli-GPU-seconds published so far, by pod; pods with none are left out. */

@@ -32,7 +32,7 @@ class DayUsageTest {
                 MIDNIGHT.plusSeconds(from),
                 MIDNIGHT.plusSeconds(to),
                 "allocated",
-                sign);
+                holding.device().weight(sign));
     }
 
     @Property(tries = 200)
