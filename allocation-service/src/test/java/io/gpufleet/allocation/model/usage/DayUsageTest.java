@@ -1,8 +1,13 @@
 package io.gpufleet.allocation.model.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.gpufleet.allocation.model.devicetime.DeviceCondition;
+import io.gpufleet.allocation.model.devicetime.DeviceInterval;
+import io.gpufleet.allocation.model.devicetime.GpuIdentity;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
+import io.gpufleet.allocation.model.holding.GpuFraction;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.holding.Holding;
@@ -104,5 +109,47 @@ class DayUsageTest {
                 .singleElement()
                 .extracting(DailySum::gpuMillis, DailySum::intervals)
                 .containsExactly(60_000L, 2L);
+    }
+
+    @Test
+    void timeThatNobodyHoldsHasSumsOfItsOwnWithoutANamespace() {
+        var usage = new DayUsage(DAY, Integer.MAX_VALUE);
+        var gpu = new GpuIdentity("g0", "A100", "NVIDIA-A100");
+        usage.add(UsagePiece.of(
+                "n1",
+                new DeviceInterval(
+                        "there",
+                        gpu,
+                        DeviceCondition.IDLE,
+                        MIDNIGHT.minusSeconds(500),
+                        MIDNIGHT.plusSeconds(1_000),
+                        GpuFraction.WHOLE)));
+        usage.add(UsagePiece.of(
+                "n1",
+                new DeviceInterval(
+                        "out",
+                        gpu,
+                        DeviceCondition.QUARANTINED,
+                        MIDNIGHT.plusSeconds(900),
+                        MIDNIGHT.plusSeconds(950),
+                        GpuFraction.WHOLE)));
+        UsagePiece held = piece("held", "Job/a", 2, 100, 200, 1);
+        usage.add(new UsagePiece(
+                held.id(),
+                held.node(),
+                held.holding(),
+                held.attributes().withReducesIdle(true),
+                held.from(),
+                held.to(),
+                held.quality(),
+                held.weight()));
+        assertThat(usage.sums())
+                .extracting(DailySum::key, DailySum::gpuMillis, DailySum::intervals)
+                .containsExactly(
+                        tuple("2026-11-19//A100/idle", 900_000L, 1L),
+                        tuple("2026-11-19//A100/quarantined", 50_000L, 1L),
+                        tuple("2026-11-19/ml/A100/allocated", 50_000L, 1L));
+        assertThat(usage.sums()).allSatisfy(sum -> assertThat(sum.parts()).hasSize(1));
+        assertThat(usage.sums().getFirst().unbilled()).isTrue();
     }
 }
