@@ -62,9 +62,9 @@ final class ListAndWatchStreams {
 
     void accept(GrpcServerCall call) {
         var stream = new OpenStream(call);
-        call.onClosed(() -> closed(stream));
         open.add(stream);
         count = open.size();
+        call.onClosed(() -> closed(stream));
         // The list first: it is what the kubelet waits for.
         publish(stream, current.get());
         if (!stream.closed) {

@@ -29,13 +29,22 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
             write(context, OpsResponse.text(HttpResponseStatus.BAD_REQUEST.code(), "no HTTP request\n"));
             return;
         }
-        responses.apply(request).whenComplete((response, failed) -> {
+        respond(request).whenComplete((response, failed) -> {
             if (failed == null) {
                 write(context, response);
             } else {
-                exceptionCaught(context, failed);
+                LOG.atError().addKeyValue("uri", request.uri()).setCause(failed).log("request failed");
+                write(context, OpsResponse.text(HttpResponseStatus.INTERNAL_SERVER_ERROR.code(), failed + "\n"));
             }
         });
+    }
+
+    private CompletableFuture<OpsResponse> respond(FullHttpRequest request) {
+        try {
+            return responses.apply(request);
+        } catch (RuntimeException failed) {
+            return CompletableFuture.failedFuture(failed);
+        }
     }
 
     private static void write(ChannelHandlerContext context, OpsResponse response) {
