@@ -195,6 +195,14 @@ class LocalFleetIT {
     }
 
     @Test
+    void drillsOfTheWebhookAndOfAFullDiskFindThatEverythingHolds() {
+        assertThat(run("drill", "--for", "3", "certificate-expired", "disk-full-node-1"))
+                .containsPattern("certificate-expired +the webhook answers, its Secret is valid +yes +[0-9]")
+                .containsPattern("disk-full-node-1 +the fault of meanwhile taints the node +yes +[0-9]")
+                .doesNotContain(" NO");
+    }
+
+    @Test
     void logsAreShownByName() {
         FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
         assertThat(state.process("health-service-0")

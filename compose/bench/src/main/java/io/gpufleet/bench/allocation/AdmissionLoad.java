@@ -1,5 +1,6 @@
 package io.gpufleet.bench.allocation;
 
+import io.gpufleet.cli.cluster.WebhookClient;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -7,6 +7,7 @@ import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.harness.ServiceMetrics;
 import io.gpufleet.bench.projection.ServiceUnderLoad;
 import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.cluster.WebhookClient;
 import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;

@@ -27,18 +27,35 @@ public record Drill(String name, Disturbance disturbance, String part) {
                 drills.add(new Drill("broker-restart", Disturbance.RESTART, name));
                 drills.add(new Drill("broker-away", Disturbance.AWAY, name));
                 drills.add(new Drill("broker-away-at-start", Disturbance.AWAY_AT_START, name));
+                drills.add(new Drill("broker-disk-full", Disturbance.DISK_FULL, name));
             } else if (part.program().equals(Program.FAKE_API_SERVER.name())) {
                 drills.add(new Drill("api-server-away", Disturbance.FREEZE, name));
             } else if (Program.isService(part.program())) {
                 drills.add(new Drill("kill-" + name, Disturbance.KILL, name));
                 drills.add(new Drill("freeze-" + name, Disturbance.FREEZE, name));
+                drills.add(new Drill("slow-" + name, Disturbance.SLOW, name));
+                drills.addAll(ofWebhook(part));
             }
         }
         // All daemons run the same program: one of them is enough.
         fleet.nodes().stream()
                 .findFirst()
-                .ifPresent(node -> drills.add(new Drill("kill-" + node.name(), Disturbance.KILL, node.name())));
+                .map(FleetState.FleetNode::name)
+                .ifPresent(node -> drills.addAll(List.of(
+                        new Drill("kill-" + node, Disturbance.KILL, node),
+                        new Drill("disk-full-" + node, Disturbance.DISK_FULL, node))));
         return List.copyOf(drills);
+    }
+
+    /** Those of the first service that has the webhook. */
+    private static List<Drill> ofWebhook(FleetState.FleetProcess service) {
+        String name = service.name();
+        return service.program().equals(Program.ALLOCATION.name()) && name.endsWith("-0")
+                ? List.of(
+                        new Drill("secret-deleted", Disturbance.SECRET_DELETED, name),
+                        new Drill("certificate-expired", Disturbance.CERTIFICATE_EXPIRED, name),
+                        new Drill("reviews", Disturbance.REVIEWS, name))
+                : List.of();
     }
 
     /** The drills of these names, all where there is none; an unknown name is an error that lists the names. */

@@ -34,7 +34,8 @@ public final class DrillRun {
     private final ConsoleProgress progress;
     private final Duration away;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private @Nullable Drill ongoing;
+    private final FleetWebhook webhook;
+    private @Nullable Ongoing ongoing;
 
     /**
      * Drills of a running fleet.
@@ -43,6 +44,7 @@ public final class DrillRun {
      */
     public DrillRun(FleetParts parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
         this.parts = parts;
+        this.webhook = new FleetWebhook(cluster.client());
         this.fleet = new DrillFleet(cluster, parts.state().bootstrap());
         this.progress = progress;
         this.away = away;
@@ -59,7 +61,7 @@ public final class DrillRun {
             String pod = prepare();
             long deadLetters = fleet.deadLetters();
             long fault = System.nanoTime();
-            disturb(drill);
+            Optional<Ongoing.Outcome> outcome = disturb(drill);
             var found = new ArrayList<Invariant>();
             found.add(check(fault, "every part is ready again", () -> DrillFleet.ready(parts.state())));
             found.add(check(fault, "the fault of meanwhile taints the node", () -> fleet.tainted(node.name())));
@@ -74,7 +76,10 @@ public final class DrillRun {
             found.add(check(end, "the taint goes with the fault", () -> !fleet.tainted(node.name())));
             found.add(check(end, "every GPU is offered again", () -> fleet.allocatable(node.name()) == node.gpus()));
             found.add(check(end, "a new pod gets a GPU", this::newPodRuns));
+            found.add(check(end, "the webhook answers, its Secret is valid", webhook::isSound));
             found.add(check(end, "no record went to the dead letters", () -> fleet.deadLetters() == deadLetters));
+            outcome.ifPresent(its ->
+                    found.add(new Invariant(its.sentence(), its.objection().isEmpty(), secondsSince(fault))));
             return List.copyOf(found);
         } finally {
             FaultFile.remove(node, node.gpus() - 1);
@@ -87,7 +92,8 @@ public final class DrillRun {
         boolean sound = await(() -> DrillFleet.ready(parts.state())
                 && !fleet.tainted(node.name())
                 && fleet.allocatable(node.name()) == node.gpus()
-                && fleet.podsGone());
+                && fleet.podsGone()
+                && webhook.isSound());
         if (!sound) {
             throw new ConfigurationException("a drill begins with a sound fleet: every part ready, and " + node.name()
                     + " without a fault; see './gpufleet status' and './gpufleet why " + node.name() + "'");
@@ -99,10 +105,12 @@ public final class DrillRun {
                         "the pod that a drill begins with does not run after " + PATIENCE.toSeconds() + " s"));
     }
 
-    private void disturb(Drill drill) throws InterruptedException {
+    /** Begins the disturbance, has a GPU fail, and ends it. */
+    private Optional<Ongoing.Outcome> disturb(Drill drill) throws InterruptedException {
         progress.print("  " + drill.part() + " is " + drill.disturbance().text()
                 + (drill.disturbance().lasts() ? " for " + away.toSeconds() + " s" : "")
                 + "; GPU " + (node.gpus() - 1) + " of " + node.name() + " fails");
+        Optional<Ongoing.Outcome> outcome;
         try {
             begin(drill);
             FaultFile.write(node, node.gpus() - 1, XID);
@@ -110,22 +118,27 @@ public final class DrillRun {
                 pause(away);
             }
         } finally {
-            end();
+            outcome = end();
         }
+        outcome.map(Ongoing.Outcome::objection)
+                .filter(objection -> !objection.isEmpty())
+                .ifPresent(objection -> progress.print("    " + objection));
+        return outcome;
     }
 
     private synchronized void begin(Drill drill) {
-        ongoing = drill;
-        drill.disturbance().begin(parts, drill.part());
+        ongoing = drill.disturbance().begin(parts, webhook, drill.part());
     }
 
     /** Once, whoever comes first: the drill itself, or the end of the command. */
-    private synchronized void end() {
-        Drill drill = ongoing;
-        if (drill != null) {
-            drill.disturbance().end(parts, drill.part());
-            ongoing = null;
+    private synchronized Optional<Ongoing.Outcome> end() {
+        Ongoing begun = ongoing;
+        if (begun == null) {
+            return Optional.empty();
         }
+        begun.end();
+        ongoing = null;
+        return begun.outcome();
     }
 
     /** Ends what is going on, for a command that is ended meanwhile: the part runs again, and the fault is cleared. */
@@ -149,9 +162,13 @@ public final class DrillRun {
 
     private Invariant check(long since, String sentence, BooleanSupplier condition) throws InterruptedException {
         boolean holds = await(condition);
-        double seconds = (System.nanoTime() - since) / 1e9;
+        double seconds = secondsSince(since);
         progress.print("    %-38s %s".formatted(sentence, holds ? "yes" : "NO"));
         return new Invariant(sentence, holds, seconds);
+    }
+
+    private static double secondsSince(long nanos) {
+        return (System.nanoTime() - nanos) / 1e9;
     }
 
     /** Waits for a time, or until the command is ended; true for the latter. */

@@ -96,6 +96,16 @@ public final class FleetParts {
         part(name).identity().find().ifPresent(process -> Processes.signal(process, "CONT"));
     }
 
+    /** From now on no file of a part can grow, as on a full disk, until {@link #unlimitFiles}. */
+    public void limitFiles(String name) {
+        part(name).identity().find().ifPresent(process -> Processes.limitFileSize(process, "0"));
+    }
+
+    /** Files of a part can grow again; nothing where it has ended meanwhile. */
+    public void unlimitFiles(String name) {
+        part(name).identity().find().ifPresent(process -> Processes.limitFileSize(process, "unlimited"));
+    }
+
     private FleetState.FleetProcess part(String name) {
         return fleet.state()
                 .process(name)

@@ -52,12 +52,25 @@ public final class Processes {
 
     /** Sends a signal that Java has no call for, by its name without SIG. */
     static void signal(ProcessHandle process, String name) {
+        command("cannot be sent SIG" + name, process, "kill", "-" + name, Long.toString(process.pid()));
+    }
+
+    /** Sets how large a file may grow by a process: {@code 0} or {@code unlimited}. */
+    static void limitFileSize(ProcessHandle process, String bytes) {
+        command(
+                "takes no limit of its files",
+                process,
+                "prlimit",
+                "--pid",
+                Long.toString(process.pid()),
+                // The soft limit only, so that it can be lifted again.
+                "--fsize=" + bytes + ":");
+    }
+
+    private static void command(String failure, ProcessHandle process, String... command) {
         try {
-            int status = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                    .start()
-                    .waitFor();
-            if (status != 0) {
-                throw new IllegalStateException("process " + process.pid() + " cannot be sent SIG" + name);
+            if (new ProcessBuilder(command).start().waitFor() != 0) {
+                throw new IllegalStateException("process " + process.pid() + " " + failure);
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

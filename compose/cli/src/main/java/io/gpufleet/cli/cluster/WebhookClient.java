@@ -1,4 +1,4 @@
-package io.gpufleet.bench.allocation;
+package io.gpufleet.cli.cluster;
 
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -19,7 +19,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Calls the webhook as an API server does: by the URL and the CA of its configuration, over connections that stay open. */
-final class WebhookClient implements AutoCloseable {
+public final class WebhookClient implements AutoCloseable {
     /** As the configuration of the webhook says. */
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
@@ -43,12 +43,12 @@ final class WebhookClient implements AutoCloseable {
     }
 
     /** True once the quota leader has registered the webhook, up to 2 s after it leads. */
-    static boolean isRegistered(KubernetesClient client) {
+    public static boolean isRegistered(KubernetesClient client) {
         return registered(client).isPresent();
     }
 
     /** A client by the present configuration of the webhook. */
-    static WebhookClient of(KubernetesClient client) {
+    public static WebhookClient of(KubernetesClient client) {
         var webhook =
                 registered(client).orElseThrow(() -> new IllegalStateException("the webhook is not registered yet"));
         return new WebhookClient(
@@ -78,7 +78,7 @@ final class WebhookClient implements AutoCloseable {
     }
 
     /** Completes with whether the pod of the review is admitted; exceptionally where nobody decides. */
-    CompletableFuture<Boolean> review(String review) {
+    public CompletableFuture<Boolean> review(String review) {
         var request = HttpRequest.newBuilder(url)
                 .timeout(TIMEOUT)
                 .header("content-type", "application/json")
