@@ -10,7 +10,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What every image of compose/docker has in common. */
 class ImagesTest {
     private static final Path DOCKER = Repository.module("compose/docker");
+    private static final String DIGEST = "5e".repeat(32);
 
     @ParameterizedTest
     @ValueSource(strings = {"source", "licenses", "vendor", "version", "revision"})
@@ -63,9 +67,99 @@ class ImagesTest {
         assertThat(ready(FreePort.next())).isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"Dockerfile", "layout.sh", "root.sh", "rootfs.sh", "runtime.sh", "ready.sh"})
+    void imagesAreBuiltForAnyArchitecture(String file) throws IOException {
+        assertThat(Files.readString(DOCKER.resolve(file)).replace("linux/arm64", ""))
+                .doesNotContainPattern("(?i)amd64|x86.64|aarch64|arm64");
+    }
+
+    @Test
+    void buildTakesTheBasesOfTheFile(@TempDir Path directory) throws Exception {
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim@sha256:" + DIGEST + "\n");
+
+        assertThat(images.run("build", "registry.example/fleet")).isZero();
+
+        assertThat(images.dockerCalls())
+                .filteredOn(call -> call.startsWith("build "))
+                .hasSize(5)
+                .allMatch(call ->
+                        call.contains("--build-arg BUILD=maven:3 --build-arg BASE=debian:13-slim@sha256:" + DIGEST))
+                .anyMatch(call -> call.contains("-t registry.example/fleet/health-service:"));
+    }
+
+    @Test
+    void releaseIsNotBuiltOnABaseWithoutDigest(@TempDir Path directory) throws Exception {
+        var images = new ImagesCommand(directory, "BUILD=maven:3@sha256:" + DIGEST + "\nBASE=debian:13-slim\n");
+
+        assertThat(images.run("build", "--release", "registry.example/fleet")).isEqualTo(2);
+
+        assertThat(images.output()).contains("'BASE=debian:13-slim'", "has no digest", "./gpufleet images pin");
+        assertThat(images.dockerCalls()).isEmpty();
+    }
+
+    @Test
+    void pinWritesTheDigestOfTheRegistry(@TempDir Path directory) throws Exception {
+        var images =
+                new ImagesCommand(directory, "# bases\nBUILD=maven:3\nBASE=debian:13@sha256:" + "0".repeat(64) + "\n");
+
+        assertThat(images.run("pin")).isZero();
+
+        assertThat(images.dockerCalls()).contains("pull -q maven:3", "pull -q debian:13");
+        assertThat(images.bases())
+                .isEqualTo("# bases\nBUILD=maven:3@sha256:" + DIGEST + "\nBASE=debian:13@sha256:" + DIGEST + "\n");
+        assertThat(images.run("build", "--release", "registry.example/fleet")).isZero();
+    }
+
     private static int ready(int port) throws IOException, InterruptedException {
         var check = new ProcessBuilder(DOCKER.resolve("ready.sh").toString(), Integer.toString(port));
         check.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
         return check.redirectErrorStream(true).start().waitFor();
+    }
+
+    /** {@code ./gpufleet images} with a docker that notes how it is called, and knows one digest. */
+    private record ImagesCommand(Path directory) {
+        ImagesCommand(Path directory, String bases) throws IOException {
+            this(directory);
+            Files.writeString(directory.resolve("bases"), bases);
+            Path docker = Files.createDirectories(directory.resolve("bin")).resolve("docker");
+            Files.writeString(docker, """
+                    #!/bin/sh
+                    echo "$*" >>%1$s/calls
+                    case "$*" in
+                      *RepoDigests*) echo "name@sha256:%2$s" ;;
+                      *.Size*) echo 1048576 ;;
+                    esac
+                    """.formatted(directory, DIGEST));
+            assertThat(docker.toFile().setExecutable(true)).isTrue();
+        }
+
+        int run(String... arguments) throws IOException, InterruptedException {
+            var command = new ArrayList<String>();
+            command.add(Repository.root().resolve("gpufleet").toString());
+            command.add("images");
+            command.addAll(List.of(arguments));
+            var builder = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(directory.resolve("output").toFile());
+            builder.environment()
+                    .put("GPUFLEET_BASES", directory.resolve("bases").toString());
+            builder.environment()
+                    .merge("PATH", directory.resolve("bin").toString(), (path, first) -> first + ":" + path);
+            return builder.start().waitFor();
+        }
+
+        List<String> dockerCalls() throws IOException {
+            Path calls = directory.resolve("calls");
+            return Files.exists(calls) ? Files.readAllLines(calls) : List.of();
+        }
+
+        String output() throws IOException {
+            return Files.readString(directory.resolve("output"));
+        }
+
+        String bases() throws IOException {
+            return Files.readString(directory.resolve("bases"));
+        }
     }
 }
