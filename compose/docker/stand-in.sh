@@ -3,7 +3,7 @@
 # installed Debian packages of this machine. The one of Maven also has the libraries of the local repository, so that the
 # build needs no network.
 #
-#   stand-in.sh    beside a built tree also Kafka's image for compose.yaml;
+#   stand-in.sh    beside a built tree also Kafka's image for compose.yaml, with Debian's package prometheus that one;
 #                  with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository
 set -euo pipefail
 java=${JAVA_HOME:?is not set}
@@ -41,6 +41,11 @@ files "${base[@]}" | import debian:13-slim 'CMD ["bash"]'
   files "${base[@]}" "${build[@]}"
   find "$java" "$(readlink -f "$java/lib/security/cacerts")" "$repository" /usr/share/maven* /etc/maven /etc/alternatives /usr/bin/{mvn,awk,which}
 } | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME MAVEN_OPTS=-Dmaven.repo.local=$repository"
+
+if command -v prometheus >/dev/null; then
+  { files "${base[@]}" prometheus wget && echo /usr/bin/prometheus; } | import prom/prometheus:v3.5.0 \
+    'ENTRYPOINT ["/usr/bin/prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]'
+fi
 
 # Kafka's official image sets its properties from KAFKA_*, too.
 kafka=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/compose/testbed/kafka-broker/target/kafka
