@@ -5,9 +5,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.gpufleet.cli.cluster.ClusterDoctor;
 import io.gpufleet.cli.cluster.Finding;
 import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.cluster.SupportBundle;
 import io.gpufleet.kit.config.ConfigurationException;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,6 +29,12 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print a JSON array")
     private boolean json;
 
+    @Option(
+            names = "--bundle",
+            paramLabel = "FILE.zip",
+            description = "write what somebody who helps must see: findings, objects, events and logs, without secrets")
+    private String bundle = "";
+
     @Override
     public Integer call() throws JsonProcessingException {
         if (!ofCluster) {
@@ -39,17 +46,15 @@ final class DoctorCommand implements Callable<Integer> {
         try (KubernetesCluster its = cluster.open()) {
             its.requireReachable();
             findings = new ClusterDoctor(its.client()).examine();
+            if (!bundle.isEmpty()) {
+                new SupportBundle(its.client()).write(Path.of(bundle), findings);
+            }
         }
         if (json) {
             System.out.println(new ObjectMapper().writeValueAsString(findings));
         } else {
-            findings.forEach(finding -> System.out.println(line(finding)));
+            findings.forEach(finding -> System.out.println(finding.toLine()));
         }
         return findings.stream().anyMatch(finding -> finding.level() == Finding.Level.FAIL) ? 1 : 0;
-    }
-
-    private static String line(Finding finding) {
-        return String.format(Locale.ROOT, "%-4s  %-22s %s", finding.level(), finding.subject(), finding.text())
-                + (finding.remedy().isEmpty() ? "" : "\n      -> " + finding.remedy());
     }
 }

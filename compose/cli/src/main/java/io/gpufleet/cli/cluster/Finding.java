@@ -1,5 +1,7 @@
 package io.gpufleet.cli.cluster;
 
+import java.util.Locale;
+
 /**
  * One line of the report on a cluster.
  *
@@ -17,6 +19,12 @@ public record Finding(Level level, String subject, String text, String remedy) {
         WARN,
         /** Does not work. */
         FAIL
+    }
+
+    /** As {@code doctor} prints it. */
+    public String toLine() {
+        return String.format(Locale.ROOT, "%-4s  %-22s %s", level, subject, text)
+                + (remedy.isEmpty() ? "" : "\n      -> " + remedy);
     }
 
     static Finding ok(String subject, String text) {
