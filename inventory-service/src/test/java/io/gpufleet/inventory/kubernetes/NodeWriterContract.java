@@ -89,6 +89,12 @@ abstract class NodeWriterContract {
                         "{\"metadata\":{\"labels\":{\"" + key + "\":\"" + value + "\"}}}");
     }
 
+    private void removeByAnotherManager(String key) {
+        client().nodes()
+                .withName(name)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\":{\"labels\":{\"" + key + "\":null}}}");
+    }
+
     @Test
     void appliedLabelsAreOwned() {
         LabelSet desired = new LabelSet(
@@ -148,6 +154,32 @@ abstract class NodeWriterContract {
         setByAnotherManager("gpu-type", "h100");
         assertThat(applied(labelSet(Map.of("gpu-type", "h100"))).owned().labels())
                 .containsExactly("gpu-type");
+    }
+
+    @Test
+    void labelsOfFeatureDiscoveryAreTakenOverAndGivenBack() {
+        LabelSet desired = labelSet(Map.of("nvidia.com/gpu.count", "8", "nvidia.com/gpu.family", "hopper"));
+        setByAnotherManager("nvidia.com/gpu.count", "8");
+        setByAnotherManager("nvidia.com/gpu.family", "hopper");
+        applied(desired);
+
+        // When feature discovery leaves, it removes what it wrote, although it is shared
+        removeByAnotherManager("nvidia.com/gpu.count");
+        assertThat(currentNode().hasExactly(desired)).isFalse();
+        assertThat(applied(desired).hasExactly(desired)).isTrue();
+
+        // When it is back, it writes the values that are there and owns none of those that it did not change
+        setByAnotherManager("nvidia.com/gpu.count", "8");
+        setByAnotherManager("nvidia.com/gpu.family", "hopper");
+        applied(LabelSet.NONE);
+        assertThat(currentNode().labels())
+                .doesNotContainKey("nvidia.com/gpu.count")
+                .containsEntry("nvidia.com/gpu.family", "hopper");
+
+        // Then what it writes after that is its own
+        setByAnotherManager("nvidia.com/gpu.count", "8");
+        applied(LabelSet.NONE);
+        assertThat(currentNode().labels()).containsEntry("nvidia.com/gpu.count", "8");
     }
 
     @Test
