@@ -2,6 +2,7 @@ package io.gpufleet.cli.install;
 
 import static io.gpufleet.cli.install.Installation.NODES;
 import static io.gpufleet.cli.install.Installation.SERVICES;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -12,15 +13,19 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.GpufleetCommand;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -97,10 +102,22 @@ class InstallClusterIT {
         await().atMost(EFFECT)
                 .untilAsserted(
                         () -> assertThat(cluster.label("nvidia.com/gpu.count")).isEqualTo("8"));
+
+        // When feature discovery leaves the node, it removes the label, and gpufleet writes it
+        Kubectl.run("label", "node", cluster.nodeName(), "nvidia.com/gpu.count-");
+        await().atMost(EFFECT)
+                .untilAsserted(
+                        () -> assertThat(cluster.label("nvidia.com/gpu.count")).isEqualTo("8"));
     }
 
     @Test
     @Order(3)
+    void everySampleRuns() {
+        Samples.run(cluster, "pods.yaml");
+    }
+
+    @Test
+    @Order(4)
     void webhookIsEnforcedOnceItAnswersAndRefusesPodOverQuota() {
         cluster.client()
                 .resource(new NamespaceBuilder()
@@ -130,7 +147,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void drainTakesOneReplicaAtTheTime() {
         var once = new ConfigBuilder(cluster.client().getConfiguration()).withRequestRetryBackoffLimit(0);
         try (var client = new KubernetesClientBuilder().withConfig(once.build()).build()) {
@@ -145,44 +162,80 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(4)
-    void doctorFindsNothingThatFails() {
+    @Order(5)
+    void doctorFindsNothingThatFailsAndItsBundleHasNoSecret() throws IOException {
+        Path bundle = directory.resolve("bundle.zip");
+
         assertThat(GpufleetCommand.commandLine()
                         .execute(
                                 "doctor",
                                 "--cluster",
+                                "--bundle",
+                                bundle.toString(),
                                 "--kubeconfig",
                                 RealCluster.kubeconfig().toString()))
                 .isZero();
+
+        Map<String, String> texts = Bundle.read(bundle);
+        assertThat(texts)
+                .containsKeys(
+                        "doctor.txt",
+                        "nodes.yaml",
+                        "gpufleet-system/pods.yaml",
+                        "gpufleet-system/logs/health-service-0.log",
+                        "gpufleet-node/daemonsets.yaml")
+                .allSatisfy((name, text) -> assertThat(text).as(name).doesNotContain("cannot be read"));
+        assertThat(texts.values())
+                .allSatisfy(text -> assertThat(text).doesNotContain(Bundle.secrets(cluster.client())));
+        // The doctor of a node runs beside its daemon, within the memory of the container
+        Kubectl.run("-n", NODES, "exec", "daemonset/node-daemon", "--", "/opt/gpufleet/bin/node-daemon", "doctor");
+        assertThat(installation.restarts(NODES)).isZero();
     }
 
     @Test
-    @Order(6)
-    void rollingUpdateDisturbsNoRunningPodAndRefusesNoNewOne() throws Exception {
-        cluster.runPod("default", "gpufleet-it-training", 4, "sleep 3600");
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-training"))
-                        .startsWith("Running"));
+    @Order(7)
+    void nextReleaseAndBackMissNoFaultDisturbNoPodAndRefuseNone() throws Exception {
+        String before = startTraining();
         cluster.deletePod(TEAM, "fits");
-        String before = cluster.podState("default", "gpufleet-it-training");
 
         try (var pods = new AdmittedPods(cluster.client().getConfiguration(), TEAM)) {
-            Kubectl.roll(NODES, "daemonset/node-daemon");
+            // When a GPU fails while the services are replaced
+            int failing = gpuWithoutHolder();
+            faults.inject(failing, 79);
+            for (String service : SERVICE_NAMES) {
+                installation.useRelease(service, TestImages.NEXT_RELEASE);
+            }
+            installation.useRelease("node-daemon", TestImages.NEXT_RELEASE);
+            assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
+            await().atMost(EFFECT)
+                    .untilAsserted(() -> assertThat(installation.marks()).containsKey("taint gpufleet.io/unhealthy"));
+            await().atMost(EFFECT)
+                    .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
+            // and recovers on the way back
+            faults.clear(failing);
+            for (String service : SERVICE_NAMES) {
+                installation.useRelease(service, TestImages.RELEASE);
+            }
+            installation.useRelease("node-daemon", TestImages.RELEASE);
+
+            // Then
+            assertThat(installation.versions())
+                    .containsExactly(BuildInfo.current().version());
+            await().atMost(EFFECT)
+                    .untilAsserted(
+                            () -> assertThat(installation.marks()).doesNotContainKey("taint gpufleet.io/unhealthy"));
             await().atMost(EFFECT)
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
-            for (String service : SERVICE_NAMES) {
-                Kubectl.roll(SERVICES, "statefulset/" + service);
-            }
-
             assertThat(pods.refused()).isEmpty();
             assertThat(pods.admitted()).isPositive();
         }
+        assertThat(installation.restarts(SERVICES)).isZero();
         assertThat(cluster.podState("default", "gpufleet-it-training")).isEqualTo(before);
         cluster.deletePod("default", "gpufleet-it-training");
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
@@ -210,7 +263,37 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(8)
+    @Order(9)
+    void migDevicesAreOfferedAsTheComponentSays() throws Exception {
+        installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/mixed");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatable("nvidia.com/mig-1g.10gb"))
+                        .isEqualTo(56));
+        assertThat(cluster.allocatableGpus()).isZero();
+        Samples.run(cluster, "mig.yaml");
+        await().atMost(EFFECT)
+                .untilAsserted(() ->
+                        assertThat(cluster.label("nvidia.com/mig.strategy")).isEqualTo("mixed"));
+
+        installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/single");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(56));
+        cluster.runPod("default", "gpufleet-it-mig", 14, "echo devices=$NVIDIA_VISIBLE_DEVICES");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-mig"))
+                        .startsWith("Succeeded"));
+        cluster.deletePod("default", "gpufleet-it-mig");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.label("nvidia.com/gpu.product"))
+                        .isEqualTo("NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"));
+
+        installation.useDevices("simulated:8xH100", "");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
+    }
+
+    @Test
+    @Order(10)
     void purgeRemovesEveryMarkAndIsRepeatable() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
@@ -244,7 +327,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(9)
+    @Order(11)
     void deleteLeavesNoWebhookAndKeepsTheQuotas() {
         installation.delete();
 
@@ -255,6 +338,27 @@ class InstallClusterIT {
         // A GPU pod of the namespace that was enforced is admitted again
         var pods = cluster.client().pods().inNamespace(TEAM);
         pods.resource(RealCluster.pod(TEAM, "later", 3, "true")).dryRun().create();
+    }
+
+    /** A pod that holds four GPUs until it is deleted; its state once it runs. */
+    private static String startTraining() {
+        cluster.runPod("default", "gpufleet-it-training", 4, "echo $NVIDIA_VISIBLE_DEVICES; sleep 3600");
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-training"))
+                        .startsWith("Running"));
+        return cluster.podState("default", "gpufleet-it-training");
+    }
+
+    /** Index of a simulated GPU that the training pod does not hold; the daemon names them by node and index. */
+    private static int gpuWithoutHolder() {
+        String node = cluster.node().getMetadata().getName();
+        String held = cluster.podLog("default", "gpufleet-it-training");
+        assertThat(held).contains("GPU-");
+        return IntStream.range(0, 8)
+                .filter(index -> !held.contains(UUID.nameUUIDFromBytes((node + "/" + index).getBytes(UTF_8))
+                        .toString()))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static int ready(String service) {

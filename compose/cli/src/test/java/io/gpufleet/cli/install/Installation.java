@@ -9,7 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * gpufleet in the test's cluster as k8s/README.md installs it: a copy of the example overlay with the settings of this
@@ -19,9 +23,12 @@ final class Installation {
     static final String SERVICES = "gpufleet-system";
     static final String NODES = "gpufleet-node";
 
+    private static final Pattern VERSION = Pattern.compile("gpufleet_build_info\\{.*version=\"([^\"]*)\"");
+
     private final RealCluster cluster;
     private final Path overlay;
     private final Path state;
+    private final Map<String, String> releases = new TreeMap<>();
 
     private Installation(RealCluster cluster, Path overlay, Path state) {
         this.cluster = cluster;
@@ -84,6 +91,60 @@ final class Installation {
         Files.writeString(
                 file, Files.readString(file).replace("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting));
         Kubectl.run("apply", "-k", overlay.toString());
+    }
+
+    /** Applies the manifests with another release of one part, and waits until its pods are replaced. */
+    void useRelease(String part, String release) throws IOException {
+        releases.put("gpufleet/" + part, release);
+        Path file = overlay.resolve("kustomization.yaml");
+        String rest = Files.readString(file).replaceAll("(?s)images:\n.*# end of images\n", "");
+        String images = releases.entrySet().stream()
+                .map(image -> "  - {name: " + image.getKey() + ", newTag: " + image.getValue() + "}\n")
+                .collect(Collectors.joining());
+        Files.writeString(file, "images:\n" + images + "# end of images\n" + rest);
+        Kubectl.run("apply", "-k", overlay.toString());
+        boolean daemon = part.equals("node-daemon");
+        Kubectl.run(
+                "-n",
+                daemon ? NODES : SERVICES,
+                "rollout",
+                "status",
+                (daemon ? "daemonset/" : "statefulset/") + part,
+                "--timeout=180s");
+    }
+
+    /** Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none. */
+    void useDevices(String devices, String component) throws IOException {
+        Path file = overlay.resolve("kustomization.yaml");
+        Path path = overlay.toRealPath()
+                .relativize(Repository.module("k8s").toRealPath())
+                .resolve(component);
+        String text = Files.readString(file)
+                .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
+                .replaceAll("components: .*\n", "");
+        Files.writeString(file, component.isEmpty() ? text : "components: [" + path + "]\n" + text);
+        Kubectl.run("apply", "-k", overlay.toString());
+        Kubectl.run("-n", NODES, "rollout", "status", "daemonset/node-daemon", "--timeout=180s");
+    }
+
+    /** Versions that the running programs say of themselves, each once. */
+    Set<String> versions() {
+        var versions = new TreeSet<String>();
+        for (var port : Map.of(SERVICES, 8080, NODES, 9400).entrySet()) {
+            for (var pod :
+                    cluster.client().pods().inNamespace(port.getKey()).list().getItems()) {
+                // Not the pod of the Job that makes the topics.
+                if (pod.getStatus().getPhase().equals("Running")) {
+                    String metrics = Kubectl.run(
+                            "get",
+                            "--raw",
+                            "/api/v1/namespaces/%s/pods/%s:%d/proxy/metrics"
+                                    .formatted(port.getKey(), pod.getMetadata().getName(), port.getValue()));
+                    VERSION.matcher(metrics).results().forEach(found -> versions.add(found.group(1)));
+                }
+            }
+        }
+        return versions;
     }
 
     /** Deletes what {@link #apply} made, but the definition of quotas. */

@@ -21,12 +21,6 @@ final class Kubectl {
         return output.text();
     }
 
-    /** Replaces the pods of a workload and waits for the new ones. */
-    static void roll(String namespace, String workload) {
-        run("-n", namespace, "rollout", "restart", workload);
-        run("-n", namespace, "rollout", "status", workload, "--timeout=180s");
-    }
-
     /** Runs it. */
     static CommandOutput tryRun(String... arguments) {
         var command = new ArrayList<>(List.of(RealCluster.executable(), "kubectl"));

@@ -4,15 +4,27 @@ import io.gpufleet.cli.pack.DaemonPackage;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The five images, made without Docker by compose/docker/rootfs.sh and loaded into the test's cluster. */
+/**
+ * The five images, made without Docker by compose/docker/rootfs.sh and loaded into the test's cluster; those of the
+ * programs also as the next release: the same build with another version in it.
+ */
 final class TestImages {
+    static final String RELEASE = "0.1.0";
+    /** The release after it; nothing but what the programs say of themselves differs. */
+    static final String NEXT_RELEASE = "0.1.1";
+
+    private static final String BUILD = "/io/gpufleet/kit/build.properties";
+
     private static final Map<String, String> START = Map.of(
             "node-daemon", "node-daemon",
             "inventory-service", "inventory-service",
@@ -34,16 +46,45 @@ final class TestImages {
                     Repository.root().resolve("compose/docker/rootfs.sh").toString(),
                     image.getKey(),
                     root.toString());
-            Path archive = directory.resolve(image.getKey() + ".tar");
-            RealCluster.tool(
-                    "image",
-                    archive.toString(),
-                    "docker.io/gpufleet/" + image.getKey() + ":0.1.0",
-                    root.toString(),
-                    "/opt/gpufleet/bin/" + image.getValue());
-            RealCluster.tool("load", archive.toString());
-            Files.delete(archive);
+            load(directory.resolve(image.getKey() + ".tar"), root, image, RELEASE);
+            if (!image.getKey().equals("cli")) {
+                changeVersion(root, NEXT_RELEASE);
+                load(directory.resolve(image.getKey() + ".tar"), root, image, NEXT_RELEASE);
+            }
             execute(directory, "rm", "-rf", root.toString());
+        }
+    }
+
+    private static void load(Path archive, Path root, Map.Entry<String, String> image, String release)
+            throws IOException {
+        RealCluster.tool(
+                "image",
+                archive.toString(),
+                "docker.io/gpufleet/" + image.getKey() + ":" + release,
+                root.toString(),
+                "/opt/gpufleet/bin/" + image.getValue());
+        RealCluster.tool("load", archive.toString());
+        Files.delete(archive);
+    }
+
+    /** Writes another version into the jar that says it. */
+    private static void changeVersion(Path root, String version) throws IOException {
+        for (Path jar : jars(root.resolve("opt/gpufleet"))) {
+            try (FileSystem files = FileSystems.newFileSystem(jar)) {
+                Path build = files.getPath(BUILD);
+                if (Files.exists(build)) {
+                    String text = Files.readString(build);
+                    Files.writeString(build, text.replaceAll("version=.*", "version=" + version));
+                    return;
+                }
+            }
+        }
+        throw new AssertionError("no jar of " + root + " has " + BUILD);
+    }
+
+    private static List<Path> jars(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(".jar")).toList();
         }
     }
 

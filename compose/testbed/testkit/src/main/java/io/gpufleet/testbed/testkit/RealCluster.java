@@ -93,16 +93,21 @@ public final class RealCluster implements AutoCloseable {
 
     /** Allocatable GPUs; 0 without the resource. */
     public int allocatableGpus() {
-        return gpus(node().getStatus().getAllocatable());
+        return allocatable(GPU);
+    }
+
+    /** Allocatable devices of a resource; 0 without it. */
+    public int allocatable(String resource) {
+        return count(node().getStatus().getAllocatable(), resource);
     }
 
     /** All GPUs; 0 without the resource. */
     public int capacityGpus() {
-        return gpus(node().getStatus().getCapacity());
+        return count(node().getStatus().getCapacity(), GPU);
     }
 
-    private static int gpus(Map<String, Quantity> resources) {
-        Quantity found = resources.get(GPU);
+    private static int count(Map<String, Quantity> resources, String resource) {
+        Quantity found = resources.get(resource);
         return found == null ? 0 : Integer.parseInt(found.getAmount());
     }
 
