@@ -27,12 +27,20 @@ class PagesTest {
     private static final Pattern SUBCOMMAND = Pattern.compile("\\./gpufleet ([a-z]+)");
     private static final Pattern KUSTOMIZATION = Pattern.compile("-k (k8s/[a-z0-9/-]+)");
     private static final Pattern HELP = Pattern.compile("(?m)^ {4}([a-z]+)(?: [^ ].*)?$");
+    private static final Pattern SETTING = Pattern.compile("\\b(GPUFLEET_[A-Z0-9_]*[A-Z0-9])\\b");
+    /** Files that read or pass a variable. */
+    private static final Pattern READERS = Pattern.compile(".*\\.(java|sh|yaml|xml)|gpufleet|run|Dockerfile");
+
     private static final Set<String> UNVISITED = Set.of(".git", ".gpufleet", "target", "node_modules");
     /** The reader's own copy of {@code k8s/overlays/example}. */
     private static final String OWN_OVERLAY = "k8s/overlays/mine";
 
     static List<Path> pages() throws IOException {
-        var pages = new ArrayList<Path>();
+        return files(Pattern.compile(".*\\.md"));
+    }
+
+    private static List<Path> files(Pattern name) throws IOException {
+        var found = new ArrayList<Path>();
         Files.walkFileTree(Repository.root(), new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
@@ -43,13 +51,13 @@ class PagesTest {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().endsWith(".md")) {
-                    pages.add(file);
+                if (name.matcher(file.getFileName().toString()).matches()) {
+                    found.add(file);
                 }
                 return FileVisitResult.CONTINUE;
             }
         });
-        return pages;
+        return found;
     }
 
     @ParameterizedTest
@@ -92,6 +100,17 @@ class PagesTest {
         help.addAll(List.of("stop", "restart"));
 
         assertThat(help).as(page.toString()).containsAll(found(SUBCOMMAND, Files.readString(page)));
+    }
+
+    @Test
+    void settingsThatPagesNameAreRead() throws IOException {
+        var read = new HashSet<String>();
+        for (Path file : files(READERS)) {
+            read.addAll(found(SETTING, Files.readString(file)));
+        }
+        for (Path page : pages()) {
+            assertThat(read).as(page.toString()).containsAll(found(SETTING, Files.readString(page)));
+        }
     }
 
     @ParameterizedTest
