@@ -90,7 +90,8 @@ class HealthServiceCutIT {
         // Then the other one takes over, never beside it
         await().atMost(TIMEOUT).until(() -> oneLeads(standby));
         awaitTaint("node-1", true);
-        assertThat(cutOff.get("/readyz").body()).contains("has not answered for");
+        assertThat(cutOff.isReady()).isFalse();
+        await().atMost(TIMEOUT).until(() -> cutOff.get("/readyz").body().contains("has not answered for"));
 
         // When the Node changes in sight of the replica that still believes in the old taint
         double before = patches(cutOff);

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.wire.Topic;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -15,7 +16,9 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.common.TopicPartition;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Topics that change under a leader: noticed, with a clear end or a counted skip, never a silent wait. */
@@ -23,6 +26,12 @@ import org.junit.jupiter.api.Test;
 class TopicChangesIT {
     private final TestBus bus = TestBus.withNewPrefix();
     private final CountingProjection projection = new CountingProjection();
+
+    /** Topics are looked at every 20 s. */
+    @BeforeEach
+    void waitLong() {
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(60));
+    }
 
     @Test
     void recreatedInputIsReadFromItsBeginning() throws Exception {
