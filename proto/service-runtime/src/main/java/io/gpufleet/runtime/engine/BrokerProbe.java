@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -40,23 +40,30 @@ final class BrokerProbe implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerProbe.class);
     private static final Duration INTERVAL = Duration.ofSeconds(2);
-    private static final int TOPICS_EVERY = 10;
+    private static final long TOPICS_EVERY_NANOS = Duration.ofSeconds(20).toNanos();
     /** A partition without a leader is waited for this long; twice that and the interval is less than 10 s. */
     private static final int ENDS_TIMEOUT_MILLIS = 3_000;
 
     private final EngineParts<?> parts;
     private final Duration silence;
-    private final CountDownLatch closing = new CountDownLatch(1);
+    private final Duration interval;
+    private final Semaphore wanted = new Semaphore(0);
     private final Thread thread;
     private volatile long answeredNanos = System.nanoTime();
     private volatile Ends ends = new Ends(Map.of(), System.nanoTime());
     private volatile Map<String, String> topicIds = Map.of();
     private volatile long topicsGeneration;
     private volatile boolean silent;
+    private volatile boolean closed;
 
     /** Asks nothing before {@link #start}. */
     BrokerProbe(EngineParts<?> parts) {
+        this(parts, INTERVAL);
+    }
+
+    private BrokerProbe(EngineParts<?> parts, Duration interval) {
         this.parts = parts;
+        this.interval = interval;
         this.silence = parts.settings().sessionTimeout();
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-probe")
@@ -65,9 +72,21 @@ final class BrokerProbe implements AutoCloseable {
     }
 
     static BrokerProbe start(EngineParts<?> parts) {
-        var probe = new BrokerProbe(parts);
+        return start(parts, INTERVAL);
+    }
+
+    /** Asks for the ends that often, and whenever it is told to. */
+    static BrokerProbe start(EngineParts<?> parts, Duration interval) {
+        var probe = new BrokerProbe(parts, interval);
         probe.thread.start();
         return probe;
+    }
+
+    /** Asks for the ends at once: a term that begins need not wait for the next time to know that it has read all. */
+    void ask() {
+        if (wanted.availablePermits() == 0) {
+            wanted.release();
+        }
     }
 
     /** Why the broker counts as away, one line; empty while it answers. */
@@ -176,23 +195,21 @@ final class BrokerProbe implements AutoCloseable {
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .toList();
         try (Admin admin = admin(parts)) {
-            for (int round = 0; !closed(); round++) {
+            long topicsAsked = System.nanoTime() - TOPICS_EVERY_NANOS;
+            while (!closed) {
                 boolean answered = askEnds(admin, partitions);
-                if (answered && round % TOPICS_EVERY == 0) {
+                if (answered && System.nanoTime() - topicsAsked >= TOPICS_EVERY_NANOS) {
+                    topicsAsked = System.nanoTime();
                     askTopics(admin);
                 }
                 judge(answered);
-                if (closing.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                    return;
+                if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
+                    LOG.atTrace().log("asked before the next time");
                 }
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private boolean closed() {
-        return closing.getCount() == 0;
     }
 
     private boolean askEnds(Admin admin, List<TopicPartition> partitions) throws InterruptedException {
@@ -256,6 +273,7 @@ final class BrokerProbe implements AutoCloseable {
 
     @Override
     public void close() {
-        closing.countDown();
+        closed = true;
+        wanted.release();
     }
 }

@@ -107,6 +107,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             if (restored) {
                 term.restored = true;
                 term.inputs.assign(context.topicIds());
+                context.probe().ask();
                 term.announce(false);
                 parts.projection().restarted(term.store, context.brokerClock().now());
             }

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 import org.apache.kafka.common.TopicPartition;
 
-/** Since when each input partition is read to its end, judged on the ends that a probe found at least a second ago. */
+/**
+ * Since when each input partition is read to its end, judged on the ends that a probe found after this was made. An end that
+ * is reached counts at once; a partition is behind when its end is not reached after a second.
+ */
 final class PartitionProgress implements Progress {
     private static final long SETTLE_NANOS = Duration.ofSeconds(1).toNanos();
     private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
@@ -27,7 +30,7 @@ final class PartitionProgress implements Progress {
         this.parts = parts;
         this.partitions = partitions;
         this.updatedNanos = System.nanoTime();
-        this.judgedNanos = updatedNanos - STALE_NANOS;
+        this.judgedNanos = updatedNanos;
     }
 
     /** Compares positions with the ends of a probe that is old enough to have been reached. */
@@ -40,21 +43,33 @@ final class PartitionProgress implements Progress {
             since.clear();
             return;
         }
-        if (age < SETTLE_NANOS || ends.atNanos() - judgedNanos <= 0) {
+        if (ends.atNanos() - judgedNanos <= 0) {
+            return;
+        }
+        if (age < SETTLE_NANOS) {
+            partitions.stream()
+                    .filter(partition -> behind(partition, ends, position) <= 0)
+                    .forEach(partition -> since.putIfAbsent(partition, now.minusNanos(age)));
             return;
         }
         judgedNanos = ends.atNanos();
         lag = 0;
         for (TopicPartition partition : partitions) {
-            Long end = ends.offsets().get(partition);
-            long behind = end == null ? Long.MAX_VALUE : end - position.applyAsLong(partition);
+            long behind = behind(partition, ends, position);
             if (behind <= 0) {
                 since.putIfAbsent(partition, now.minusNanos(age));
             } else {
                 since.remove(partition);
-                lag += end == null ? 0 : behind;
+                lag += behind == Long.MAX_VALUE ? 0 : behind;
             }
         }
+    }
+
+    /** Records that are not read; no end is known of a partition without a leader. */
+    private static long behind(
+            TopicPartition partition, BrokerProbe.Ends ends, ToLongFunction<TopicPartition> position) {
+        Long end = ends.offsets().get(partition);
+        return end == null ? Long.MAX_VALUE : end - position.applyAsLong(partition);
     }
 
     /** Records that waited to be read at the last comparison. */

@@ -54,6 +54,28 @@ class PartitionProgressTest {
     }
 
     @Test
+    void endThatIsReachedCountsAtOnce() {
+        young(2, 100, 100);
+
+        assertThat(caughtUp(2)).isPositive();
+    }
+
+    @Test
+    void endThatIsNotReachedYetEndsNothing() {
+        update(2, 100, 100);
+        young(3, 101, 100);
+
+        assertThat(caughtUp(3)).isPositive();
+    }
+
+    @Test
+    void endThatWasFoundBeforeTheTermSaysNothingAboutWhatCameSince() {
+        progress.update(new BrokerProbe.Ends(Map.of(partition, 100L), start - 2 * SECOND), _ -> 100L, start, now);
+
+        assertThat(caughtUp(0)).isZero();
+    }
+
+    @Test
     void pauseOfTheProcessEndsItEvenWhereTheProbeIsYoung() {
         update(2, 100, 100);
 
@@ -66,6 +88,15 @@ class PartitionProgressTest {
     private void update(int second, long end, long position) {
         progress.update(
                 new BrokerProbe.Ends(Map.of(partition, end), at(second) - SECOND - 1),
+                _ -> position,
+                at(second),
+                now.plusSeconds(second));
+    }
+
+    /** With ends that were found a moment ago. */
+    private void young(int second, long end, long position) {
+        progress.update(
+                new BrokerProbe.Ends(Map.of(partition, end), at(second) - 1_000_000),
                 _ -> position,
                 at(second),
                 now.plusSeconds(second));
