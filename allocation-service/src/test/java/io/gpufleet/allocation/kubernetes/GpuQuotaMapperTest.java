@@ -5,8 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaStatus;
+import io.gpufleet.allocation.model.scheduling.GpuAmount;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,5 +38,53 @@ class GpuQuotaMapperTest {
         // Then
         assertThat(quota.status().term()).isEqualTo(5);
         assertThat(quota.status().escrow()).isEmpty();
+    }
+
+    /** The longest texts that the schema of the specification allows, in as many limits. */
+    @Test
+    void textsOfTheStatusFitTheSchemaHoweverLongThoseOfTheLimitsAre() {
+        List<Map<String, Object>> limits = IntStream.range(0, 64)
+                .mapToObj(i -> Map.<String, Object>of(
+                        "model",
+                        "m".repeat(60) + i,
+                        "product",
+                        "p".repeat(63),
+                        "migProfile",
+                        "f".repeat(63),
+                        "resource",
+                        "r".repeat(253) + "/" + "n".repeat(63),
+                        "gpus",
+                        0,
+                        "devices",
+                        0))
+                .toList();
+        var object = new GenericKubernetesResource();
+        object.setMetadata(
+                new ObjectMetaBuilder().withName("q").withResourceVersion("3").build());
+        object.setAdditionalProperty("spec", Map.of("namespaces", List.of("ml"), "limits", limits, "others", 0));
+        GpuQuota quota = GpuQuotaMapper.read(object);
+        Map<String, GpuAmount> used = new TreeMap<>();
+        quota.limits().forEach(limit -> used.put(limit.id(), GpuAmount.of(1_000_001)));
+        // When every limit is passed and counts nothing that is known
+        QuotaStatus status = quota.status()
+                .withLeader("i".repeat(253) + "@1", 1)
+                .withUsed(used)
+                .withUnknownLimits(new TreeSet<>(used.keySet()));
+        var written =
+                (Map<?, ?>) Objects.requireNonNull(GpuQuotaMapper.write(object, quota.withStatus(status), Instant.EPOCH)
+                        .getAdditionalProperties()
+                        .get("status"));
+        // Then
+        assertThat(written.get("summary")).asString().hasSizeLessThanOrEqualTo(1_024);
+        assertThat(written.get("leader")).isEqualTo(status.leader());
+        assertThat((List<?>) written.get("conditions"))
+                .hasSize(3)
+                .allSatisfy(condition -> assertThat(((Map<?, ?>) condition).get("message"))
+                        .asString()
+                        .hasSizeLessThanOrEqualTo(1_024));
+        assertThat((List<?>) written.get("unknownLimits"))
+                .hasSize(129)
+                .allSatisfy(limit -> assertThat(limit).asString().hasSizeLessThanOrEqualTo(640));
+        assertThat((List<?>) written.get("used")).hasSize(129);
     }
 }

@@ -52,8 +52,11 @@ final class PodResync {
         return failure;
     }
 
-    /** Starts a list if one is due. */
+    /** Starts a list if one is due and none is under way. */
     void tick() {
+        if (listing) {
+            return;
+        }
         long now = nanos.getAsLong();
         long due = now - QuotaFencingToken.RESERVATION_TTL.toNanos();
         if (state.hasReservationBefore(due)

@@ -5,7 +5,6 @@ import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
-import io.gpufleet.allocation.model.quota.QuotaFencingToken;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;
@@ -31,6 +30,8 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QuotaDecider.class);
     private static final long TICK_MILLIS = 250;
     private static final int BATCH = 256;
+    /** At the end nothing is decided while the escrow is lowered; what is not by then is carried over. */
+    private static final long RESIGNATION_MILLIS = 1_000;
 
     private final QuotaLeader leader;
     private final LongSupplier nanos;
@@ -176,8 +177,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     public void close() {
         var done = new CompletableFuture<Void>();
         commands.add(() -> leader.resign().thenRun(() -> done.complete(null)));
-        done.completeOnTimeout(null, QuotaFencingToken.DURATION.toMillis(), TimeUnit.MILLISECONDS)
-                .join();
+        done.completeOnTimeout(null, RESIGNATION_MILLIS, TimeUnit.MILLISECONDS).join();
         open = false;
         worker.interrupt();
     }

@@ -116,9 +116,9 @@ final class QuotaHousekeeping {
     /** Writes what is used into every quota that has more escrow than that; their names. */
     List<String> lowerAll(QuotaFencingToken lease) {
         List<String> written = new ArrayList<>();
-        for (String name : List.copyOf(state.quotas().keySet())) {
-            if (writer.writeCounts(lease, name, true)) {
-                written.add(name);
+        for (GpuQuota quota : List.copyOf(state.quotas().values())) {
+            if (QuotaEvaluator.hasUnusedEscrow(state, quota) && writer.writeCounts(lease, quota.name(), true)) {
+                written.add(quota.name());
             }
         }
         return written;

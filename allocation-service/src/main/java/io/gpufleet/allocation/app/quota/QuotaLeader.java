@@ -340,7 +340,9 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
             candidate = mine.renewed(start);
         }
         if (!pods.failure().isEmpty() && !writer.podsListed()) {
-            readinessFailures = List.of("quotas that nobody led cannot be acquired: " + pods.failure());
+            if (candidate != null) {
+                readinessFailures = List.of("quota leadership cannot be acquired: " + pods.failure());
+            }
             listPods();
         }
     }

@@ -120,7 +120,7 @@ public final class QuotaEvaluator {
         for (QuotaLimit limit : quota.limits()) {
             int known = quota.status().escrow().getOrDefault(limit.id(), 0);
             int used = state.used(quota, limit).roundedUp();
-            int ahead = used == 0 ? 0 : Math.min(limit.max(), used + ESCROW_BLOCK);
+            int ahead = used == 0 ? 0 : Math.max(used, Math.min(limit.max(), used + ESCROW_BLOCK));
             escrow.put(limit.id(), Math.max(known, ahead));
         }
         return countedStatus(state, quota, false).withEscrow(escrow);
@@ -136,14 +136,17 @@ public final class QuotaEvaluator {
         for (QuotaLimit limit : quota.limits()) {
             int unknown = ledBefore ? limit.max() : 0;
             int known = quota.status().escrow().getOrDefault(limit.id(), unknown);
-            escrow.put(limit.id(), Math.max(known, usedWithin(state, quota, limit)));
+            escrow.put(limit.id(), Math.max(known, usedOf(state, quota, limit)));
         }
         return token.withEscrow(escrow);
     }
 
-    /** What is used of a limit, rounded up, and no more than the limit: nothing beyond it is admitted. */
-    private static int usedWithin(QuotaState state, GpuQuota quota, QuotaLimit limit) {
-        return Math.min(limit.max(), state.used(quota, limit).roundedUp());
+    /**
+     * What is used of a limit, rounded up. Where that is more than the limit, too: the limit may be raised before a successor
+     * has listed the pods.
+     */
+    private static int usedOf(QuotaState state, GpuQuota quota, QuotaLimit limit) {
+        return state.used(quota, limit).roundedUp();
     }
 
     /**
@@ -157,10 +160,17 @@ public final class QuotaEvaluator {
             GpuAmount counted = state.used(quota, limit);
             int known = quota.status().escrow().getOrDefault(limit.id(), 0);
             used.put(limit.id(), counted.minus(state.carriedOver(quota, limit)));
-            int needed = usedWithin(state, quota, limit);
+            int needed = usedOf(state, quota, limit);
             escrow.put(limit.id(), lowerEscrow ? needed : Math.max(known, needed));
         }
         return quota.status().withUsed(used).withEscrow(escrow).withUnknownLimits(unknownLimits(state, quota));
+    }
+
+    /** True when a successor would count more of a quota as used than is. */
+    public static boolean hasUnusedEscrow(QuotaState state, GpuQuota quota) {
+        return quota.limits().stream()
+                .anyMatch(
+                        limit -> quota.status().escrow().getOrDefault(limit.id(), 0) > usedOf(state, quota, limit));
     }
 
     /** Limits of a quota that count no device that any node has or had, by their ids. */

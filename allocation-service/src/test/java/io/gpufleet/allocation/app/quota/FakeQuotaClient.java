@@ -19,6 +19,7 @@ final class FakeQuotaClient implements QuotaClient {
     private final Map<String, Boolean> labels = new TreeMap<>();
     private long version;
     private boolean unavailable;
+    private boolean podsFail;
     private Runnable onRead = () -> {};
     private int writes;
     private int lists;
@@ -48,6 +49,11 @@ final class FakeQuotaClient implements QuotaClient {
 
     synchronized void unavailable(boolean now) {
         unavailable = now;
+    }
+
+    /** Whether lists of the pods fail. */
+    synchronized void failPods(boolean now) {
+        podsFail = now;
     }
 
     /** Runs during every list of the quotas. */
@@ -82,6 +88,10 @@ final class FakeQuotaClient implements QuotaClient {
         return writes;
     }
 
+    synchronized void forgetLabels() {
+        labels.clear();
+    }
+
     synchronized Map<String, Boolean> labels() {
         return Map.copyOf(labels);
     }
@@ -102,6 +112,9 @@ final class FakeQuotaClient implements QuotaClient {
     @Override
     public synchronized void gpuPods(Consumer<List<GpuPod>> page) throws ApiServerException {
         failIfUnavailable();
+        if (podsFail) {
+            throw new ApiServerException("list of pods: 504");
+        }
         lists++;
         page.accept(List.copyOf(pods));
     }

@@ -63,6 +63,23 @@ class QuotaLeaderTermTest extends TestQuotaReplicas {
     }
 
     @Test
+    void resigningLeaderWritesOnlyWhatASuccessorWouldCountTooHigh() {
+        for (int i = 0; i < 50; i++) {
+            cluster.put(TestQuotas.quota(
+                    "q" + i, GpuQuota.Mode.WARN, GpuQuota.AmbiguousModel.DENY, new QuotaLimit("A100", 100)));
+        }
+        enforce("A100", 100);
+        Replica replica = active("r0");
+        assertThat(replica.admits(4)).isTrue();
+        int writes = cluster.writes();
+        // When the counts of all quotas have changed
+        assertThat(replica.resign()).isTrue();
+        // Then
+        assertThat(cluster.writes()).isEqualTo(writes + 1);
+        assertThat(cluster.present("q").status().escrow()).containsEntry("A100", 4);
+    }
+
+    @Test
     void replicaWhoseTokenWasReplacedStepsDown() {
         enforce("A100", 10);
         Replica old = active("r0");

@@ -173,6 +173,23 @@ class QuotaLeaderTest extends TestQuotaReplicas {
     }
 
     @Test
+    void labelThatIsRemovedByHandIsSetAgainWithTheNextRead() {
+        enforce("A100", 10);
+        Replica replica = active("r0");
+        replica.observe(new QuotaEvent.NamespaceObserved("ml", Map.of(QuotaLeader.NAMESPACE_LABEL, "enforce")));
+        cluster.forgetLabels();
+        advance(Duration.ofSeconds(3));
+        replica.tick();
+        assertThat(cluster.labels()).isEmpty();
+        // When
+        replica.observe(new QuotaEvent.NamespaceObserved("ml", Map.of()));
+        advance(Duration.ofSeconds(3));
+        replica.tick();
+        // Then
+        assertThat(cluster.labels()).containsExactly(Map.entry("ml", true));
+    }
+
+    @Test
     void onlyNamespacesOfEnforcedQuotasAreLabelled() {
         enforce("A100", 10);
         Replica replica = active("r0");

@@ -127,6 +127,45 @@ class QuotaTakeOverTest extends TestQuotaReplicas {
     }
 
     @Test
+    void termThatBeginsDuringTheListOfTheFormerOneListsForItself() {
+        enforceNamespace("led", "ml", 10);
+        assertThat(active("r0").admits(1)).isTrue();
+        enforceNamespace("new", "vision", 4);
+        Replica next = new Replica("r1").listed();
+        next.backgroundAnswered = false;
+        next.begin();
+        next.end();
+        next.begin();
+        // When time passes before the first list is answered
+        advance(Duration.ofMinutes(11));
+        next.tick();
+        next.backgroundAnswered = true;
+        next.settle();
+        // Then
+        assertThat(next.decide(podOf("vision", 4), false)).isInstanceOf(AdmissionDecision.Admitted.class);
+    }
+
+    @Test
+    void leaderThatCannotListThePodsStaysReadyForWhatItCanDecide() {
+        enforce("A100", 100);
+        assertThat(active("r0").admits(4)).isTrue();
+        cluster.failPods(true);
+        Replica next = active("r1");
+        advance(Duration.ofSeconds(3));
+        next.tick();
+        // Then
+        assertThat(next.leader.readinessFailures()).isEmpty();
+        assertThat(next.admits(32)).isTrue();
+        assertThat(next.admits(1)).isFalse();
+        // And lists them as soon as it can
+        cluster.failPods(false);
+        advance(Duration.ofSeconds(80));
+        next.tick();
+        next.tick();
+        assertThat(next.admits(60)).isTrue();
+    }
+
+    @Test
     void quotaForWhichAReviewWaitsIsAcquiredBeforeTheOthers() {
         for (int i = 0; i < 100; i++) {
             enforceNamespace("q%03d".formatted(i), "ns%d".formatted(i), 10);
