@@ -9,6 +9,11 @@ import io.gpufleet.allocation.model.scheduling.GpuPod;
  * @param reservedAtNanos monotonic time of the reservation; 0 for a pod of the cluster
  */
 public record CountedPod(GpuPod pod, GpuDemand demand, boolean admittedHere, long reservedAtNanos) {
+    /** The same with an equal pod. */
+    CountedPod withPod(GpuPod equal) {
+        return new CountedPod(equal, demand, admittedHere, reservedAtNanos);
+    }
+
     /** The same pod with another demand. */
     CountedPod withDemand(GpuDemand other) {
         return new CountedPod(pod, other, admittedHere, reservedAtNanos);

@@ -44,6 +44,8 @@ final class PodIndex {
         if (before != null
                 && before.constraints().equals(pod.constraints())
                 && before.namespace().equals(pod.namespace())) {
+            // The former one would be kept beside it.
+            pods.put(pod.uid(), pod);
             return;
         }
         remove(pod.uid());

@@ -29,6 +29,7 @@ public final class QuotaState {
     private final Reservations reservations = new Reservations();
     private final ObservedPods pods = new ObservedPods();
     private final PodIndex index = new PodIndex(offers::forget);
+    private final SharedParts shared = new SharedParts();
     private final Map<String, Map<String, Integer>> carriedOver = new HashMap<>();
     private GpuResources resources = GpuResources.NONE;
 
@@ -72,8 +73,9 @@ public final class QuotaState {
             case QuotaEvent.TimePassed(var now) -> pods.removeReleased(now).forEach(this::forget);
             case QuotaEvent.PodReserved(CountedPod pod) -> {
                 if (pods.get(pod.pod().uid()).isEmpty()) {
-                    reservations.put(pod);
-                    count(pod);
+                    CountedPod reserved = pod.withPod(shared.of(pod.pod()));
+                    reservations.put(reserved);
+                    count(reserved);
                 }
             }
             case QuotaEvent.ReservationDropped(String uid) ->
@@ -96,13 +98,11 @@ public final class QuotaState {
         }
     }
 
-    private void podObserved(GpuPod pod, long nanos) {
-        if (pods.wasDeleted(pod.uid())) {
+    private void podObserved(GpuPod observed, long nanos) {
+        if (pods.wasDeleted(observed.uid()) || pods.seenAgain(observed, nanos)) {
             return;
         }
-        if (pods.seenAgain(pod, nanos)) {
-            return;
-        }
+        GpuPod pod = shared.of(observed);
         GpuDemand demand = demandOf(pod);
         boolean admittedHere = pods.get(pod.uid())
                 .map(CountedPod::admittedHere)
@@ -179,7 +179,7 @@ public final class QuotaState {
         List<GpuDemand.Part> parts = new ArrayList<>(devices.size());
         devices.forEach((resource, number) ->
                 parts.add(new GpuDemand.Part(resource, number, offers.offersFor(constraints, resource))));
-        return parts.isEmpty() ? GpuDemand.NONE : new GpuDemand(parts);
+        return parts.isEmpty() ? GpuDemand.NONE : shared.of(new GpuDemand(parts));
     }
 
     private Map<LimitKey, GpuAmount> limits(CountedPod pod) {
@@ -195,7 +195,7 @@ public final class QuotaState {
                 }
             }
         }
-        return Map.copyOf(limits);
+        return shared.of(Map.copyOf(limits));
     }
 
     private void recountNamespace(String namespace) {

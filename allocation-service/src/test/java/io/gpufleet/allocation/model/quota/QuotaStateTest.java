@@ -24,6 +24,7 @@ import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import io.gpufleet.allocation.model.scheduling.SelectorRequirement;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -55,6 +56,21 @@ class QuotaStateTest {
                 QuotaStatus.NONE.withLeader("r1@5", 5));
         QuotaState state = apply(state(newer), new QuotaEvent.QuotaObserved(QUOTA));
         assertThat(state.quotas().get("q")).isEqualTo(newer);
+    }
+
+    @Test
+    void equalPartsOfPodsAreKeptOnce() {
+        var state = TestQuotas.state(TestQuotas.enforced("q", new QuotaLimit("A100", 9)));
+        for (int number = 0; number < 3; number++) {
+            TestQuotas.apply(state, TestQuotas.observed(TestQuotas.pod(number, 1, new HashMap<>(TestQuotas.A100))));
+        }
+        List<CountedPod> pods = List.copyOf(state.pods());
+        assertThat(pods).hasSize(3).allSatisfy(pod -> {
+            assertThat(pod.demand()).isSameAs(pods.getFirst().demand());
+            assertThat(pod.pod().containers()).isSameAs(pods.getFirst().pod().containers());
+            assertThat(pod.pod().constraints().nodeSelector())
+                    .isSameAs(pods.getFirst().pod().constraints().nodeSelector());
+        });
     }
 
     @Test

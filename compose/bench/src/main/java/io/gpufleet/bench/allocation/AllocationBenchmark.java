@@ -33,7 +33,7 @@ public final class AllocationBenchmark implements Benchmark {
     private static final Duration PHASE = Duration.ofSeconds(10);
     private static final int WARM_UP = 3_000;
     /** Memory limit of the container, as in the manifests. */
-    private static final int MEBIBYTES = 512;
+    private static final int MEBIBYTES = 1_024;
 
     private static final int API_MEBIBYTES = 1_024;
 
