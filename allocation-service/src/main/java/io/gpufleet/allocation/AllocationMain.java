@@ -23,6 +23,7 @@ import io.gpufleet.allocation.app.quota.QuotaDecider;
 import io.gpufleet.allocation.app.quota.QuotaElection;
 import io.gpufleet.allocation.app.quota.QuotaExecutors;
 import io.gpufleet.allocation.app.quota.QuotaLeader;
+import io.gpufleet.allocation.app.quota.ResourceQuotaIndex;
 import io.gpufleet.allocation.config.AllocationConfig;
 import io.gpufleet.allocation.grpc.AdmissionGrpcClient;
 import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
@@ -39,6 +40,7 @@ import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
 import io.gpufleet.allocation.kubernetes.KubernetesLease;
 import io.gpufleet.allocation.kubernetes.KubernetesQuotaClient;
+import io.gpufleet.allocation.kubernetes.KubernetesResourceQuotas;
 import io.gpufleet.allocation.kubernetes.ListClient;
 import io.gpufleet.allocation.kubernetes.WebhookRegistration;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
@@ -303,8 +305,13 @@ public final class AllocationMain {
         var authorizer = config.reads() == ReadsMode.KUBERNETES
                 ? new ReviewAuthorizer(client, System::nanoTime)
                 : Authorizer.everybody();
+        var resourceQuotas = new ResourceQuotaIndex(
+                new KubernetesResourceQuotas(lists, resources),
+                decider::covering,
+                calls("resource-quotas", 1),
+                System::nanoTime);
         return new AllocationRoutes(
-                decider::views,
+                new AllocationRoutes.Quotas(decider::views, resourceQuotas::byQuota),
                 ledger,
                 new AllocationRoutes.Usage(usage, config.usageLabels()),
                 new AllocationRoutes.Access(authorizer, readers),

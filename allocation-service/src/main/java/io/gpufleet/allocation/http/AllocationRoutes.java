@@ -3,6 +3,7 @@ package io.gpufleet.allocation.http;
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
+import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
 import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.kit.web.Authorizer;
@@ -17,6 +18,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.time.Clock;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -28,21 +30,30 @@ public final class AllocationRoutes {
     public record Access(Authorizer authorizer, RequestWorkers workers) {}
 
     /**
+     * What is told of quotas.
+     *
+     * @param views all quotas with their usage
+     * @param resourceLimits what ResourceQuotas limit beside them, by name of the quota
+     */
+    public record Quotas(
+            Supplier<CompletionStage<List<QuotaView>>> views,
+            Supplier<CompletionStage<Map<String, List<ResourceLimit>>>> resourceLimits) {}
+
+    /**
      * What usage is summed from.
      *
      * @param labels keys of the labels that it can be grouped by
      */
     public record Usage(UsageSums sums, Set<String> labels) {}
 
-    private final Supplier<CompletionStage<List<QuotaView>>> quotas;
+    private final Quotas quotas;
     private final Ledger ledger;
     private final UsageRoute usage;
     private final Authorizer authorizer;
     private final RequestWorkers workers;
 
     /** {@code access} decides who may read what; its workers run the sums too, which may take a while. */
-    public AllocationRoutes(
-            Supplier<CompletionStage<List<QuotaView>>> quotas, Ledger ledger, Usage usage, Access access, Clock clock) {
+    public AllocationRoutes(Quotas quotas, Ledger ledger, Usage usage, Access access, Clock clock) {
         this.quotas = quotas;
         this.ledger = ledger;
         this.authorizer = access.authorizer();
@@ -62,13 +73,12 @@ public final class AllocationRoutes {
 
     private void quotas(RoutingContext context) {
         if (QueryParameters.accept(context, Set.of())) {
-            quotas.get()
-                    .whenComplete((views, failed) -> context.vertx().runOnContext(_ -> {
+            quotas.views()
+                    .get()
+                    .thenCombine(quotas.resourceLimits().get(), AllocationRoutes::quotas)
+                    .whenComplete((body, failed) -> context.vertx().runOnContext(_ -> {
                         if (failed == null) {
-                            answer(
-                                    context,
-                                    new JsonObject()
-                                            .put("quotas", array(views.stream().map(AllocationRoutes::quota))));
+                            answer(context, body);
                         } else {
                             context.fail(failed);
                         }
@@ -76,7 +86,14 @@ public final class AllocationRoutes {
         }
     }
 
-    private static JsonObject quota(QuotaView view) {
+    private static JsonObject quotas(List<QuotaView> views, Map<String, List<ResourceLimit>> beside) {
+        return new JsonObject()
+                .put(
+                        "quotas",
+                        array(views.stream().map(view -> quota(view, beside.getOrDefault(view.name(), List.of())))));
+    }
+
+    private static JsonObject quota(QuotaView view, List<ResourceLimit> beside) {
         var limits = new JsonArray();
         view.limits().forEach(row -> {
             var holders = new JsonArray();
@@ -97,7 +114,17 @@ public final class AllocationRoutes {
                 .put("name", view.name())
                 .put("mode", view.mode())
                 .put("leader", view.leader())
-                .put("limits", limits);
+                .put("limits", limits)
+                .put("resourceQuotas", array(beside.stream().map(AllocationRoutes::resourceLimit)));
+    }
+
+    private static JsonObject resourceLimit(ResourceLimit limit) {
+        return new JsonObject()
+                .put("namespace", limit.namespace())
+                .put("name", limit.resourceQuota())
+                .put("resource", limit.resource())
+                .put("hard", limit.hard())
+                .put("used", limit.used());
     }
 
     private void holdings(RoutingContext context) {

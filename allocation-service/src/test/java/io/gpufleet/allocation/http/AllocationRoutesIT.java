@@ -6,6 +6,7 @@ import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.app.UsageSums;
 import io.gpufleet.allocation.app.quota.QuotaView;
+import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
@@ -87,6 +88,9 @@ class AllocationRoutesIT {
     private static final Vertx VERTX = Vertx.vertx();
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
     private static CompletionStage<List<QuotaView>> quotas = QUOTAS;
+    private static final CompletionStage<Map<String, List<ResourceLimit>>> RESOURCE_LIMITS =
+            CompletableFuture.completedStage(Map.of(
+                    "team-a", List.of(new ResourceLimit("train", "compute", "requests.nvidia.com/gpu", "4", "1"))));
     private static Router router;
     private static BoundHttpServer server;
     private static RequestWorkers workers;
@@ -100,7 +104,7 @@ class AllocationRoutesIT {
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
         workers = RequestWorkers.open(VERTX, "readers", 2, 16);
         new AllocationRoutes(
-                        () -> quotas,
+                        new AllocationRoutes.Quotas(() -> quotas, () -> RESOURCE_LIMITS),
                         ledger,
                         new AllocationRoutes.Usage(SUMS, Set.of("team")),
                         new AllocationRoutes.Access(new FakeAuthorizer(), workers),
@@ -195,6 +199,15 @@ class AllocationRoutesIT {
         assertThat(contract.violations(response)).isEmpty();
         assertThat(response.body())
                 .contains("from=0001-01-01T00:00:00Z is before 2026-10-18T10:00:00Z, since when intervals are kept");
+    }
+
+    @Test
+    void resourceQuotasThatLimitGpusTooAreShownBesideTheQuota() throws Exception {
+        HttpResponse<String> response = send("GET", "/v1/quotas");
+
+        assertThat(response.body())
+                .contains("\"resourceQuotas\":[{\"namespace\":\"train\",\"name\":\"compute\","
+                        + "\"resource\":\"requests.nvidia.com/gpu\",\"hard\":\"4\",\"used\":\"1\"}]");
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -112,6 +113,11 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     /** Warnings for the author of limits, by the devices that are known. */
     public CompletionStage<List<String>> warnings(List<QuotaLimit> limits) {
         return ask(() -> leader.warnings(limits));
+    }
+
+    /** Names of the quotas that cover each of some namespaces. */
+    public CompletionStage<Map<String, List<String>>> covering(Set<String> namespaces) {
+        return ask(() -> leader.covering(namespaces));
     }
 
     private <T> CompletionStage<T> ask(Supplier<T> question) {

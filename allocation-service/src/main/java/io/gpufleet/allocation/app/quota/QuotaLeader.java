@@ -15,10 +15,13 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -370,5 +373,14 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         return state.quotas().values().stream()
                 .map(quota -> QuotaView.of(state, quota, mine != null && mine.leads(quota)))
                 .toList();
+    }
+
+    Map<String, List<String>> covering(Set<String> namespaces) {
+        return namespaces.stream()
+                .collect(Collectors.toMap(
+                        Function.identity(),
+                        namespace -> state.covering(namespace).stream()
+                                .map(GpuQuota::name)
+                                .toList()));
     }
 }

@@ -76,6 +76,7 @@ class RightsClusterIT {
         allocation-service | get list watch                         | /pods
         allocation-service | get list watch patch                   | /namespaces
         allocation-service | get list watch                         | resource.k8s.io/resourceclaims
+        allocation-service | list                                   | /resourcequotas
         allocation-service | get list watch                         | gpufleet.io/gpuquotas
         allocation-service | get update patch                       | gpufleet.io/gpuquotas/status
         allocation-service | create                                 | /secrets
@@ -92,7 +93,7 @@ class RightsClusterIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 7", "health-service, 11", "allocation-service, 36"})
+    @CsvSource({"inventory-service, 7", "health-service, 11", "allocation-service, 37"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())
