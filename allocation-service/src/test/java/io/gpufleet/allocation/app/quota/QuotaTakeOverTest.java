@@ -226,6 +226,33 @@ class QuotaTakeOverTest extends TestQuotaReplicas {
         assertThat(cluster.present("q").status().leader()).startsWith("r0@");
     }
 
+    @Test
+    void limitThatIsRaisedWhileALeaderDiesCountsWhatWasUsedBeyondTheFormerOne() {
+        enforce("A100", 200);
+        Replica old = active("r0");
+        GpuPod pod = a100Pod(150);
+        assertThat(old.admits(pod)).isTrue();
+        old.observe(observation(pod));
+        edit(80);
+        advance(Duration.ofSeconds(31));
+        old.tick();
+        old.tick();
+        // When
+        edit(160);
+        Replica next = new Replica("r1").listed();
+        next.backgroundAnswered = false;
+        next.begin();
+        // Then
+        assertThat(next.admits(11)).isFalse();
+        assertThat(next.admits(10)).isTrue();
+    }
+
+    private void edit(int limit) {
+        GpuQuota before = cluster.present("q");
+        enforce("A100", limit);
+        cluster.put(cluster.present("q").withStatus(before.status()));
+    }
+
     /** Replicas that take over at any moment, lose answers, see what others admitted by lists only, and edits. */
     @Property(tries = 500)
     void noMoreIsAdmittedThanTheLimitWhileLeadersFollowEachOther(@ForAll long seed) {
@@ -256,9 +283,7 @@ class QuotaTakeOverTest extends TestQuotaReplicas {
                 }
                 case 4 -> {
                     limit = 20 + random.nextInt(200);
-                    GpuQuota edited = cluster.present("q");
-                    enforce("A100", limit);
-                    cluster.put(cluster.present("q").withStatus(edited.status()));
+                    edit(limit);
                     advance(Duration.ofSeconds(3));
                     leader.tick();
                 }
