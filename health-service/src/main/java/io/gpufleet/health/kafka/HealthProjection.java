@@ -5,7 +5,6 @@ import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.DecisionResult;
-import io.gpufleet.health.model.DeviceLocations;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
@@ -15,7 +14,8 @@ import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.budget.PermittedActions;
-import io.gpufleet.health.model.device.Device;
+import io.gpufleet.health.model.move.DeviceLocations;
+import io.gpufleet.health.model.move.DeviceMoves;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.health.model.presence.SilenceDetector;
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -65,7 +65,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private final SequencedSet<String> toReview = new LinkedHashSet<>();
     private final FleetUsage usage;
     private final CatchUpStatus backlog;
-    private final DeviceLocations byHand = new DeviceLocations();
+    private final DeviceLocations locations = new DeviceLocations();
     private final SilenceDetector silence = new SilenceDetector();
     /** Nodes that have become silent, until their tick. */
     private final Set<String> silent = new HashSet<>();
@@ -101,7 +101,7 @@ public final class HealthProjection implements Projection<NodeState> {
         usage.clear();
         heldBack.clear();
         toReview.clear();
-        byHand.clear();
+        locations.clear();
         silence.restart(now);
         silent.clear();
         frozen = BrakeReset.freeze(states.get(BrakeReset.FLEET)).orElse("");
@@ -249,7 +249,12 @@ public final class HealthProjection implements Projection<NodeState> {
                     : Effects.none();
         }
         Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
-                ? moved(states, announced, event, now)
+                ? moved(
+                        new DeviceMoves(locations, states::get, event.key(), announced).before(),
+                        Effects.none(),
+                        states,
+                        event,
+                        now)
                 : Effects.none();
         NodeState before = Optional.ofNullable(moved.states().get(event.key()))
                 .or(() -> states.get(event.key()))
@@ -258,8 +263,16 @@ public final class HealthProjection implements Projection<NodeState> {
         boolean forgotten = signal instanceof HealthSignal.CommandIssued command
                 && command.command() == HealthSignal.Command.FORGET
                 && result.state().node().absent();
-        Effects<NodeState> effects = effects(result, now, event);
-        return moved.then(forgotten ? effects.then(forget(event.key())) : effects);
+        Effects<NodeState> effects = moved.then(effects(result, now, event));
+        if (signal instanceof HealthSignal.DevicesAnnounced announced) {
+            var left = new DeviceMoves(locations, node -> state(effects, states, node), event.key(), announced);
+            return moved(left.after(), effects, states, event, now);
+        }
+        return forgotten ? effects.then(forget(event.key())) : effects;
+    }
+
+    private static Optional<NodeState> state(Effects<NodeState> effects, States<NodeState> states, String node) {
+        return Optional.ofNullable(effects.states().get(node)).or(() -> states.get(node));
     }
 
     private Effects<NodeState> fleetCommand(
@@ -275,28 +288,18 @@ public final class HealthProjection implements Projection<NodeState> {
         return effects(result, now, event);
     }
 
-    /** What an operator keeps out of service stays so on another node: the quarantine follows the device. */
+    /** What is known of a device follows it to another node, in the same transaction. */
     private Effects<NodeState> moved(
-            States<NodeState> states, HealthSignal.DevicesAnnounced announced, Inbound.Event event, Instant now) {
-        Effects<NodeState> effects = Effects.none();
-        for (HealthSignal.AnnouncedDevice device : announced.devices()) {
-            Optional<NodeState> former = byHand.elsewhere(device.uuid(), event.key())
-                    .flatMap(states::get)
-                    .filter(state -> state.device(device.uuid())
-                            .filter(known -> !known.listed())
-                            .isPresent());
-            if (former.isPresent()) {
-                Device known = former.get().device(device.uuid()).orElseThrow();
-                NodeState here = Optional.ofNullable(effects.states().get(event.key()))
-                        .or(() -> states.get(event.key()))
-                        .orElseGet(() -> NodeState.unknown(event.key(), event.appendedAt()));
-                var metadata = announced.metadata();
-                effects = effects.then(effects(
-                                decide(former.get(), new HealthSignal.DeviceLeft(metadata, device.uuid()), now),
-                                now,
-                                event))
-                        .then(effects(decide(here, new HealthSignal.DeviceArrived(metadata, known), now), now, event));
-            }
+            List<DeviceMoves.NodeSignal> signals,
+            Effects<NodeState> before,
+            States<NodeState> states,
+            Inbound.Event event,
+            Instant now) {
+        Effects<NodeState> effects = before;
+        for (DeviceMoves.NodeSignal moved : signals) {
+            NodeState node = state(effects, states, moved.node())
+                    .orElseGet(() -> NodeState.unknown(moved.node(), event.appendedAt()));
+            effects = effects.then(effects(decide(node, moved.signal(), now), now, event));
         }
         return effects;
     }
@@ -304,7 +307,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private void forgotten(String node) {
         usage.remove(node);
         heldBack.remove(node);
-        byHand.remove(node);
+        locations.remove(node);
         silence.forget(node);
         silent.remove(node);
     }
@@ -367,7 +370,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private void remember(NodeState state) {
         String node = state.node().name();
         usage.put(node, BudgetUsages.of(state));
-        byHand.put(state);
+        locations.put(state);
         boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
         if (enforced && !state.heldBack().isEmpty()) {
             heldBack.add(node);

@@ -10,11 +10,13 @@ import io.gpufleet.health.model.device.Cause;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
+import io.gpufleet.proto.health.v1.FormerDevice;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.health.v1.Override;
 import io.gpufleet.runtime.projection.Interner;
@@ -55,12 +57,9 @@ final class StateMapper {
         wire.addAllSeen(FaultsMapper.seen(state.faults()));
         wire.addAllAttempts(FaultsMapper.attempts(state.faults().history()));
         state.devices().values().forEach(device -> wire.addDevices(toWire(device)));
+        writeFormerDevices(state, wire);
         state.episodes().values().forEach(episode -> wire.addNodeEpisodes(FaultsMapper.toWire(episode)));
-        state.heldBack()
-                .forEach((device, heldBack) -> wire.addHeldBack(io.gpufleet.proto.health.v1.HeldBack.newBuilder()
-                        .setDeviceUuid(device)
-                        .setSince(TimestampMapping.toWire(heldBack.since()))
-                        .setBy(heldBack.by())));
+        writeHeldBack(state, wire);
         NodeReference.Placement placement = state.node().placement();
         if (placement.observed()) {
             wire.putAllLabels(placement.labels()).setUsable(placement.usable()).setReady(placement.ready());
@@ -93,9 +92,24 @@ final class StateMapper {
         return wire.build();
     }
 
+    private static void writeFormerDevices(NodeState state, NodeHealthState.Builder wire) {
+        state.hardware()
+                .former()
+                .values()
+                .forEach(left -> wire.addFormerDevices(FormerDevice.newBuilder()
+                        .setDevice(toWire(left.device()))
+                        .setSince(TimestampMapping.toWire(left.since()))));
+    }
+
+    private static void writeHeldBack(NodeState state, NodeHealthState.Builder wire) {
+        state.heldBack()
+                .forEach((device, heldBack) -> wire.addHeldBack(io.gpufleet.proto.health.v1.HeldBack.newBuilder()
+                        .setDeviceUuid(device)
+                        .setSince(TimestampMapping.toWire(heldBack.since()))
+                        .setBy(heldBack.by())));
+    }
+
     static NodeState toModel(String node, NodeHealthState wire) {
-        var devices = new TreeMap<String, Device>();
-        wire.getDevicesList().forEach(device -> devices.put(device.getDeviceUuid(), toModel(device)));
         Instant since = TimestampMapping.fromWire(wire.getSince());
         var health = new NodeHealth(
                 EnumMapping.state(wire.getState()),
@@ -127,7 +141,7 @@ final class StateMapper {
                                         ? TimestampMapping.fromWire(wire.getGpusKnownSince())
                                         : Instant.EPOCH,
                                 wire.getDaemonForgot())),
-                devices,
+                hardware(wire),
                 new Faults(
                         FaultsMapper.episodes(wire.getNodeEpisodesList()),
                         FaultsMapper.seen(wire.getSeenList()),
@@ -151,6 +165,18 @@ final class StateMapper {
                                 : null),
                 new NodeState.Revisions(wire.getVerdictRevision(), wire.getCauseRevision()),
                 DrainMapper.acting(heldBack(wire.getHeldBackList()), wire));
+    }
+
+    private static NodeHardware hardware(NodeHealthState wire) {
+        var devices = new TreeMap<String, Device>();
+        wire.getDevicesList().forEach(device -> devices.put(device.getDeviceUuid(), toModel(device)));
+        var former = new TreeMap<String, NodeHardware.FormerDevice>();
+        wire.getFormerDevicesList()
+                .forEach(left -> former.put(
+                        left.getDevice().getDeviceUuid(),
+                        new NodeHardware.FormerDevice(
+                                toModel(left.getDevice()), TimestampMapping.fromWire(left.getSince()))));
+        return new NodeHardware(devices, former);
     }
 
     private static SequencedMap<String, HeldBack> heldBack(List<io.gpufleet.proto.health.v1.HeldBack> wire) {

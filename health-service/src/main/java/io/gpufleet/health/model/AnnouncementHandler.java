@@ -5,6 +5,7 @@ import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
 import io.gpufleet.health.model.device.Device;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -12,16 +13,21 @@ import java.util.stream.Collectors;
 final class AnnouncementHandler {
     private final Evaluation evaluation;
     private final FaultSignalHandler faults;
+    private final DeviceArrivalHandler arrivals;
 
-    AnnouncementHandler(Evaluation evaluation, FaultSignalHandler faults) {
+    AnnouncementHandler(Evaluation evaluation, FaultSignalHandler faults, DeviceArrivalHandler arrivals) {
         this.evaluation = evaluation;
         this.faults = faults;
+        this.arrivals = arrivals;
     }
 
     DecisionContext handle(DevicesAnnounced announced) {
         var present = new HashSet<String>();
         for (AnnouncedDevice device : announced.devices()) {
             present.add(device.uuid());
+            if (evaluation.state().hardware().isFormer(device.uuid())) {
+                arrivals.returned(device.uuid());
+            }
             update(device);
             if (!device.lost()) {
                 faults.endFormer(device.uuid());
@@ -29,6 +35,7 @@ final class AnnouncementHandler {
         }
         absent(announced, present);
         learn(announced, present.size());
+        forgetFormer();
         return DecisionContext.of("announced", "announced");
     }
 
@@ -48,6 +55,16 @@ final class AnnouncementHandler {
             evaluation.emit(
                     new NodeStateChange.BootChanged(evaluation.state().boot().with(after)));
         }
+    }
+
+    /** What left long ago is elsewhere, or nowhere. */
+    private void forgetFormer() {
+        evaluation.state().hardware().former().forEach((uuid, left) -> {
+            if (!left.device().byHand()
+                    && !evaluation.at().isBefore(left.since().plus(NodeState.FORGET_AFTER))) {
+                evaluation.emit(new NodeStateChange.DeviceForgotten(uuid));
+            }
+        });
     }
 
     private void update(AnnouncedDevice device) {
@@ -70,7 +87,7 @@ final class AnnouncementHandler {
                 .map(device -> device.identity().slot())
                 .filter(slot -> !slot.isEmpty())
                 .collect(Collectors.toSet());
-        for (Device device : evaluation.state().devices().values()) {
+        for (Device device : List.copyOf(evaluation.state().devices().sequencedValues())) {
             if (present.contains(device.uuid())) {
                 continue;
             }

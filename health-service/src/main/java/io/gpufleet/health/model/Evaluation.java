@@ -9,6 +9,7 @@ import io.gpufleet.health.model.device.DesiredDeviceHealth;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
+import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.device.Transitions;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.RecommendedAction;
@@ -144,6 +145,10 @@ final class Evaluation {
 
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
     DecisionResult finish(DecisionContext context, HealthPolicy policy, Instant now, PermittedActions allowance) {
+        state.devices().values().stream()
+                .filter(device -> device.onlyByHand(state.boot().id()))
+                .toList()
+                .forEach(device -> emit(new NodeStateChange.DeviceDeparted(device.uuid(), at())));
         applyTransitions(policy);
         clearOverride(now);
         var heldBack = HeldBackDecisions.of(before, state, allowance, at());
@@ -211,8 +216,13 @@ final class Evaluation {
     private void decideDevices(DecisionContext context, PermittedActions allowance) {
         state.devices().values().forEach(device -> decideDevice(context, device, allowance));
         before.devices().values().stream()
-                .filter(device -> state.device(device.uuid()).isEmpty())
+                .filter(device -> !state.devices().containsKey(device.uuid()))
                 .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at())), allowance));
+        // What an operator decides about a device that is not there is recorded, too.
+        state.hardware().former().values().stream()
+                .map(NodeHardware.FormerDevice::device)
+                .filter(device -> !before.devices().containsKey(device.uuid()))
+                .forEach(device -> decideDevice(context, device, allowance));
     }
 
     private void decideDevice(DecisionContext context, Device device, PermittedActions allowance) {

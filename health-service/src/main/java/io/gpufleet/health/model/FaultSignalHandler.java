@@ -12,13 +12,10 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
-import io.gpufleet.health.model.fault.SuspectReason;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
-import io.gpufleet.health.model.policy.RuleTiming;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -30,8 +27,10 @@ final class FaultSignalHandler {
     private final Evaluation evaluation;
     private final HealthPolicy policy;
     private final Duration maxActionAge;
+    private final ObservationCounter observations;
 
     FaultSignalHandler(Evaluation evaluation, HealthPolicy policy, Duration maxActionAge) {
+        this.observations = new ObservationCounter(evaluation, policy);
         this.evaluation = evaluation;
         this.policy = policy;
         this.maxActionAge = maxActionAge;
@@ -39,10 +38,10 @@ final class FaultSignalHandler {
 
     DecisionContext observed(FaultObserved fault) {
         reportedAgain(fault.device(), fault.code());
-        if (isRepetition(fault)) {
+        if (observations.isRepetition(fault)) {
             return DecisionContext.NONE;
         }
-        seen(fault);
+        observations.seen(fault);
         FaultRule rule = policy.rule(fault.code(), fault.fault().report());
         var context = new DecisionContext(fault.message(), rule.name(), fault.holders());
         Optional<Episode> before = episode(fault.device(), fault.code());
@@ -69,18 +68,19 @@ final class FaultSignalHandler {
     }
 
     DecisionContext cleared(FaultCleared cleared) {
-        Optional<Episode> open = episode(cleared.device(), cleared.code());
-        if (isOfCurrentBoot(cleared)) {
-            open.ifPresent(episode -> {
-                countReset(cleared.device(), episode);
-                end(cleared.device(), episode);
-                offeredAgain(cleared.device(), episode);
-            });
-        } else if (open.filter(
-                        episode -> episode.bootId().equals(cleared.incarnation().id()))
-                .isPresent()) {
-            evaluation.emit(new NodeStateChange.EpisodeEnded(cleared.device(), cleared.code()));
-        }
+        episode(cleared.device(), cleared.code())
+                // A daemon closes the faults of a former boot when the node booted: that says no more than the boot
+                // itself.
+                .filter(episode -> episode.bootId().equals(cleared.incarnation().id()))
+                .ifPresent(episode -> {
+                    if (isOfCurrentBoot(cleared)) {
+                        countReset(cleared.device(), episode);
+                    }
+                    end(cleared.device(), episode);
+                    if (isOfCurrentBoot(cleared)) {
+                        offeredAgain(cleared.device(), episode);
+                    }
+                });
         return DecisionContext.recovery("cleared: " + cleared.proof());
     }
 
@@ -120,7 +120,7 @@ final class FaultSignalHandler {
             return;
         }
         if (ended.code().kind() == FaultKind.DRIVER) {
-            evaluation.state().devices().keySet().forEach(this::offeredUnlessWithdrawn);
+            evaluation.state().hardware().all().map(Device::uuid).forEach(this::offeredUnlessWithdrawn);
         } else if (ended.withdrawnByNode() && !uuid.isEmpty()) {
             offeredUnlessWithdrawn(uuid);
         }
@@ -149,11 +149,17 @@ final class FaultSignalHandler {
         resetLocalHealth();
     }
 
-    /** Another machine has the name: nothing that was known about the former one is true. */
+    /** Another machine has the name: nothing that was known about the former one is true, but for what goes with its GPUs. */
     void beginMachine() {
-        endEpisodes(_ -> true);
+        endEpisodes(open -> open.key().device().isEmpty());
         resetLocalHealth();
-        evaluation.state().devices().values().forEach(this::forgetHistory);
+        List.copyOf(evaluation.state().devices().sequencedValues()).forEach(device -> {
+            if (device.follows()) {
+                evaluation.emit(new NodeStateChange.DeviceDeparted(device.uuid(), evaluation.at()));
+            } else {
+                forgetDevice(device);
+            }
+        });
     }
 
     /** Ends the faults of former boots of a device that the current one shows, except those that no boot repairs. */
@@ -171,6 +177,9 @@ final class FaultSignalHandler {
     /** The device shows itself in this boot; a fault of a former boot that it reports again is a new one. */
     private void reportedAgain(String uuid, FaultCode code) {
         NodeState before = evaluation.state();
+        if (before.hardware().isFormer(uuid)) {
+            new DeviceArrivalHandler(evaluation, policy).returned(uuid);
+        }
         endFormer(uuid);
         episode(uuid, code)
                 .filter(episode -> !uuid.isEmpty()
@@ -182,16 +191,28 @@ final class FaultSignalHandler {
         }
     }
 
-    /** Another device is in its place: ends the faults of former boots; its history follows it to another node. */
+    /** Another device is in its place: its faults of former boots go with it, unless it was reported in this boot, too. */
     void replaced(Device device) {
-        device.episodes().values().stream()
-                .filter(episode ->
-                        !episode.bootId().equals(evaluation.state().boot().id()))
-                .forEach(episode -> evaluation.emit(new NodeStateChange.EpisodeEnded(device.uuid(), episode.code())));
+        List<Episode> former = device.episodes().values().stream()
+                .filter(episode -> !isOfCurrentBoot(episode))
+                .toList();
+        boolean gone =
+                former.size() == device.episodes().size() && former.stream().anyMatch(this::withdraws);
         evaluation.emit(new NodeStateChange.DeviceUnlearned(device.uuid()));
+        if (gone) {
+            evaluation.emit(new NodeStateChange.DeviceDeparted(device.uuid(), evaluation.at()));
+        } else {
+            former.stream()
+                    .filter(episode -> !evaluation.evaluator().outlivesBoots(device, episode))
+                    .forEach(episode -> end(device.uuid(), episode));
+        }
     }
 
-    /** Ends every fault of a device and what is remembered of it: an operator says that it is repaired. */
+    private boolean withdraws(Episode episode) {
+        return episode.acts() && policy.rule(episode).faultClass().withdraws();
+    }
+
+    /** Ends every fault of a device and what is remembered of it, as if it were repaired. */
     void forgetDevice(Device device) {
         device.episodes()
                 .values()
@@ -207,13 +228,7 @@ final class FaultSignalHandler {
     /** A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. */
     void countBoot() {
         for (Device device : evaluation.state().devices().values()) {
-            evaluation.evaluator().recommendedFor(device).ifPresent(action -> {
-                if (action.compareTo(RecommendedAction.REBOOT) <= 0) {
-                    attempted(device, RecommendedAction.REBOOT);
-                } else if (action == RecommendedAction.POWER_CYCLE) {
-                    attempted(device, RecommendedAction.POWER_CYCLE);
-                }
-            });
+            evaluation.evaluator().attemptOfABoot(device).ifPresent(action -> attempted(device, action));
         }
     }
 
@@ -241,50 +256,8 @@ final class FaultSignalHandler {
         evaluation.emit(new NodeStateChange.EpisodeEnded(uuid, episode.code()));
     }
 
-    /** True for a report that says nothing new within the time in which the rule counts one. */
-    private boolean isRepetition(FaultObserved fault) {
-        Duration coalesce = policy.timing(fault.code()).coalesce();
-        List<Instant> times = evaluation.state().seen(fault.device(), fault.code());
-        return !coalesce.isZero()
-                && !times.isEmpty()
-                && evaluation.at().isBefore(times.getLast().plus(coalesce))
-                && episode(fault.device(), fault.code())
-                        .filter(open -> open.report().equals(fault.fault().report()))
-                        .isPresent();
-    }
-
-    private void seen(FaultObserved fault) {
-        if (policy.countsObservations(fault.code()) && evaluation.withinDeviceLimit(fault.device())) {
-            List<Instant> before = evaluation.state().seen(fault.device(), fault.code());
-            List<Instant> after = policy.timing(fault.code()).threshold().with(before, evaluation.at());
-            if (!after.equals(before)) {
-                evaluation.emit(new NodeStateChange.FaultSeen(fault.device(), fault.code(), after));
-            }
-        }
-    }
-
-    /** What holds off a fault that is reported now; it is lifted by time or by further observations only. */
-    private SuspectReason restraint(String uuid, FaultCode code, Optional<Episode> before) {
-        RuleTiming timing = policy.timing(code);
-        NodeState state = evaluation.state();
-        Instant at = evaluation.at();
-        boolean onProbation = state.device(uuid)
-                .filter(device -> at.isBefore(device.history().recovered().plus(timing.probation())))
-                .isPresent();
-        if (onProbation) {
-            return SuspectReason.NONE;
-        }
-        boolean booting =
-                !timing.bootGrace().isZero() && at.isBefore(state.boot().began().plus(timing.bootGrace()));
-        boolean grace = before.map(Episode::inGrace).orElse(!timing.grace().isZero() || booting);
-        boolean threshold = before.map(open -> open.restraint().threshold()).orElse(true)
-                && !timing.threshold().isFirst()
-                && !timing.threshold().reached(state.seen(uuid, code));
-        return new SuspectReason(grace, threshold);
-    }
-
     private void resetLocalHealth() {
-        evaluation.state().devices().keySet().forEach(uuid -> localHealth(uuid, true));
+        evaluation.state().hardware().all().map(Device::uuid).forEach(uuid -> localHealth(uuid, true));
     }
 
     private boolean isOfCurrentBoot(DaemonSignal signal) {
@@ -341,7 +314,7 @@ final class FaultSignalHandler {
                 signal.incarnation().id(),
                 before.map(Episode::eventId).orElse(signal.metadata().eventId()),
                 acts(before) || acts,
-                restraint(fault.device(), fault.code(), before));
+                observations.restraint(fault.device(), fault.code(), before));
         if (!before.equals(Optional.of(after))) {
             evaluation.emit(new NodeStateChange.EpisodeUpdated(fault.device(), after));
         }

@@ -276,7 +276,8 @@ public final class HealthMachine {
                 yield otherwise;
             }
             case DevicesAnnounced announced ->
-                new AnnouncementHandler(evaluation, faults(evaluation)).handle(announced);
+                new AnnouncementHandler(evaluation, faults(evaluation), new DeviceArrivalHandler(evaluation, policy))
+                        .handle(announced);
             case DaemonDeparted _ -> {
                 presence(evaluation, evaluation.state().node().presence().departed(evaluation.at()));
                 yield otherwise;
@@ -342,21 +343,19 @@ public final class HealthMachine {
         return DecisionContext.of("the Node object was deleted", "node-object");
     }
 
-    private static DecisionContext arrived(Evaluation evaluation, DeviceArrived arrived) {
-        Device device = arrived.device();
-        if (evaluation.withinDeviceLimit(device.uuid())) {
-            evaluation.emit(new NodeStateChange.HistoryChanged(device.uuid(), device.history()));
-            if (device.health() instanceof DeviceHealth.Quarantined
-                    || device.health() instanceof DeviceHealth.Retired) {
-                evaluation.emit(new NodeStateChange.DeviceHealthChanged(device.uuid(), device.health()));
-            }
+    private DecisionContext arrived(Evaluation evaluation, DeviceArrived arrived) {
+        var arrivals = new DeviceArrivalHandler(evaluation, policy);
+        String uuid = arrived.device().uuid();
+        if (evaluation.state().hardware().isFormer(uuid)) {
+            arrivals.returned(uuid);
         }
-        return DecisionContext.of("what is remembered of it follows the device from another node", "operator");
+        arrivals.arrived(arrived.device());
+        return DecisionContext.of("what is remembered of it follows the device from another node", "moved");
     }
 
     private static DecisionContext left(Evaluation evaluation, DeviceLeft left) {
         evaluation.emit(new NodeStateChange.DeviceForgotten(left.device()));
-        return DecisionContext.of("the device is on another node", "operator");
+        return DecisionContext.of("the device is on another node", "moved");
     }
 
     private static void endOverride(Evaluation evaluation) {

@@ -2,6 +2,7 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.Holdings;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param node name and UID of the Node object
  * @param boot boot of the newest daemon event
- * @param devices every announced or remembered device, by UUID
+ * @param hardware the devices that it has, and those that it had
  * @param faults of the node itself
  * @param health health of the node as a whole
  * @param manual what operators keep out of service, or in it
@@ -37,19 +38,14 @@ import org.jspecify.annotations.Nullable;
 public record NodeState(
         NodeReference node,
         Boot boot,
-        SequencedMap<String, Device> devices,
+        NodeHardware hardware,
         Faults faults,
         NodeHealth health,
         Manual manual,
         Revisions revisions,
         Acting acting) {
-    /** How long a node is remembered of which nothing is left. */
+    /** How long a node, or a device that left its node, is remembered. */
     public static final Duration FORGET_AFTER = Duration.ofDays(30);
-
-    /** Copies the map, sorted by key. */
-    public NodeState {
-        devices = new TreeMap<>(devices);
-    }
 
     /**
      * What acting on the verdict depends on, and how far it is.
@@ -131,6 +127,11 @@ public record NodeState(
     public record Revisions(long verdict, long cause) {
         /** Before the first verdict. */
         public static final Revisions NONE = new Revisions(0, 0);
+    }
+
+    /** Every device that the node has or should have, by UUID. */
+    public SequencedMap<String, Device> devices() {
+        return hardware.devices();
     }
 
     /** Open faults of the node itself, by code. */
@@ -222,7 +223,7 @@ public record NodeState(
         return new NodeState(
                 new NodeReference(node, ""),
                 Boot.NONE,
-                new TreeMap<>(),
+                NodeHardware.NONE,
                 Faults.NONE,
                 NodeHealth.healthy(at),
                 Manual.NONE,
@@ -230,9 +231,9 @@ public record NodeState(
                 Acting.NONE);
     }
 
-    /** The device; empty when nothing is known about it. */
+    /** The device, also one that left the node; empty when nothing is known about it. */
     public Optional<Device> device(String uuid) {
-        return Optional.ofNullable(devices.get(uuid));
+        return hardware.device(uuid);
     }
 
     /** Open faults of the device, or of the node itself when the UUID is empty. */
@@ -250,7 +251,7 @@ public record NodeState(
     public Stream<Episode> allEpisodes() {
         return Stream.concat(
                 episodes().values().stream(),
-                devices.values().stream().flatMap(device -> device.episodes().values().stream()));
+                devices().values().stream().flatMap(device -> device.episodes().values().stream()));
     }
 
     /**
@@ -258,32 +259,29 @@ public record NodeState(
      * last. Never while an operator keeps it or one of its devices out of service.
      */
     public Optional<Instant> forgettableAt() {
-        boolean byHand = devices.values().stream()
-                .map(Device::health)
-                .anyMatch(state -> state instanceof DeviceHealth.Quarantined || state instanceof DeviceHealth.Retired);
-        return byHand || quarantine() != null
+        return hardware.anyByHand() || quarantine() != null
                 ? Optional.empty()
                 : Optional.ofNullable(node.goneSince()).map(since -> since.plus(FORGET_AFTER));
     }
 
     NodeState withNode(NodeReference newNode) {
-        return new NodeState(newNode, boot, devices, faults, health, manual, revisions, acting);
+        return new NodeState(newNode, boot, hardware, faults, health, manual, revisions, acting);
     }
 
     NodeState withBoot(Boot newBoot) {
-        return new NodeState(node, newBoot, devices, faults, health, manual, revisions, acting);
+        return new NodeState(node, newBoot, hardware, faults, health, manual, revisions, acting);
     }
 
-    NodeState withDevices(SequencedMap<String, Device> newDevices) {
-        return new NodeState(node, boot, newDevices, faults, health, manual, revisions, acting);
+    NodeState with(NodeHardware newHardware) {
+        return new NodeState(node, boot, newHardware, faults, health, manual, revisions, acting);
     }
 
     NodeState withFaults(Faults newFaults) {
-        return new NodeState(node, boot, devices, newFaults, health, manual, revisions, acting);
+        return new NodeState(node, boot, hardware, newFaults, health, manual, revisions, acting);
     }
 
     NodeState withHealth(NodeHealth newHealth) {
-        return new NodeState(node, boot, devices, faults, newHealth, manual, revisions, acting);
+        return new NodeState(node, boot, hardware, faults, newHealth, manual, revisions, acting);
     }
 
     NodeState withQuarantine(@Nullable Quarantine newQuarantine) {
@@ -299,11 +297,11 @@ public record NodeState(
     }
 
     private NodeState with(Manual newManual) {
-        return new NodeState(node, boot, devices, faults, health, newManual, revisions, acting);
+        return new NodeState(node, boot, hardware, faults, health, newManual, revisions, acting);
     }
 
     NodeState with(Revisions newRevisions) {
-        return new NodeState(node, boot, devices, faults, health, manual, newRevisions, acting);
+        return new NodeState(node, boot, hardware, faults, health, manual, newRevisions, acting);
     }
 
     NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
@@ -323,7 +321,7 @@ public record NodeState(
     }
 
     private NodeState with(Acting newActing) {
-        return new NodeState(node, boot, devices, faults, health, manual, revisions, newActing);
+        return new NodeState(node, boot, hardware, faults, health, manual, revisions, newActing);
     }
 
     /** True when the policy or an operator keeps the node out of service and nothing holds that back. */

@@ -77,6 +77,12 @@ public sealed interface NodeStateChange {
     /** A device made a transition. */
     record DeviceHealthChanged(String uuid, DeviceHealth health) implements NodeStateChange {}
 
+    /** A device left the node, and is remembered until another node has it. */
+    record DeviceDeparted(String uuid, Instant at) implements NodeStateChange {}
+
+    /** A device that left the node is one of it again. */
+    record DeviceReturned(String uuid) implements NodeStateChange {}
+
     /** A device was removed from the state. */
     record DeviceForgotten(String uuid) implements NodeStateChange {}
 

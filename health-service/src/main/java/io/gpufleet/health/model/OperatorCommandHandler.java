@@ -108,6 +108,10 @@ public final class OperatorCommandHandler {
     }
 
     private void device(CommandIssued command, DecisionContext context, String note) {
+        // What an operator says of a device that left is decided as of one that is there.
+        if (evaluation.state().hardware().isFormer(command.device())) {
+            evaluation.emit(new NodeStateChange.DeviceReturned(command.device()));
+        }
         DeviceHealth before = evaluation
                 .state()
                 .device(command.device())

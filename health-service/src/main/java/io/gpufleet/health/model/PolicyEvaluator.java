@@ -91,6 +91,13 @@ final class PolicyEvaluator {
                 .reduce(RecommendedAction::orMoreSevere);
     }
 
+    /** What a boot tries for a device that faults keep out of service; empty where a boot is no attempt. */
+    Optional<RecommendedAction> attemptOfABoot(Device device) {
+        return recommendedFor(device)
+                .filter(action -> action.compareTo(RecommendedAction.POWER_CYCLE) <= 0)
+                .map(action -> action.orMoreSevere(RecommendedAction.REBOOT));
+    }
+
     /** Health of the node, once its devices made their transitions. */
     NodeHealth nodeHealth(NodeState state, Instant at) {
         Quarantine quarantine = state.quarantine();

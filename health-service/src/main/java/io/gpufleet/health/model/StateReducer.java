@@ -55,11 +55,12 @@ public final class StateReducer {
             case NodeStateChange.FaultsForgotten(String uuid) -> updateFaults(state, uuid, Faults::forgotten);
             case NodeStateChange.DeviceHealthChanged(String uuid, DeviceHealth health) ->
                 updateDevice(state, uuid, device -> device.with(health));
-            case NodeStateChange.DeviceForgotten(String uuid) -> {
-                var devices = new TreeMap<>(state.devices());
-                devices.remove(uuid);
-                yield state.withDevices(devices);
-            }
+            case NodeStateChange.DeviceDeparted(String uuid, Instant at) ->
+                state.with(state.hardware().departed(uuid, at));
+            case NodeStateChange.DeviceReturned(String uuid) ->
+                state.with(state.hardware().returned(uuid));
+            case NodeStateChange.DeviceForgotten(String uuid) ->
+                state.with(state.hardware().without(uuid));
             case NodeStateChange.QuarantineChanged(Quarantine quarantine) -> state.withQuarantine(quarantine);
             case NodeStateChange.MaintenanceChanged(Maintenance maintenance) -> state.withMaintenance(maintenance);
             case NodeStateChange.OverrideChanged(ManualOverride override) -> state.withOverride(override);
@@ -82,11 +83,8 @@ public final class StateReducer {
     }
 
     private static NodeState updateDevice(NodeState state, String uuid, UnaryOperator<Device> change) {
-        Device device = state.device(uuid)
-                .orElseGet(() -> Device.unknown(
-                        uuid, new DeviceHealth.Healthy(state.health().since())));
-        var devices = new TreeMap<>(state.devices());
-        devices.put(uuid, change.apply(device));
-        return state.withDevices(devices);
+        Device unknown =
+                Device.unknown(uuid, new DeviceHealth.Healthy(state.health().since()));
+        return state.with(state.hardware().with(uuid, unknown, change));
     }
 }

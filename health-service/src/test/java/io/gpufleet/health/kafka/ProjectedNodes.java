@@ -47,6 +47,20 @@ final class ProjectedNodes implements States<NodeState> {
         return on(topic, type, node, new EventSource.Node("c1", node), payload);
     }
 
+    /** An event of the node's daemon in one of its boots. */
+    Effects<NodeState> daemon(String node, int boot, Topic topic, EventType type, Message payload) {
+        sequence++;
+        return event(new Inbound.Event(
+                envelope(topic, type, node, new EventSource.Node("c1", node), 1_000L * boot), payload, now, false));
+    }
+
+    /** The first event of the daemon of another machine that has the name now. */
+    Effects<NodeState> newMachine(String node, Topic topic, EventType type, Message payload) {
+        sequence++;
+        return event(new Inbound.Event(
+                envelope(topic, type, node, new EventSource.Node("c1", node), 500), payload, now, true));
+    }
+
     /** An event of a service about a node. */
     Effects<NodeState> service(String node, EventType type, Message payload) {
         return on(Topic.SIGNALS, type, node, new EventSource.Service("c1", "health-service-0"), payload);
@@ -54,15 +68,18 @@ final class ProjectedNodes implements States<NodeState> {
 
     private Effects<NodeState> on(Topic topic, EventType type, String node, EventSource source, Message payload) {
         sequence++;
-        var envelope = new Envelope(
-                new EventId(source.name(), 1_000, topic, sequence),
+        return event(new Inbound.Event(envelope(topic, type, node, source, 1_000), payload, now, false));
+    }
+
+    private Envelope envelope(Topic topic, EventType type, String node, EventSource source, long epoch) {
+        return new Envelope(
+                new EventId(source.name(), epoch, topic, sequence),
                 source,
                 type,
                 "",
                 node,
                 new EventTime(now, now, 0),
                 TRACE);
-        return event(new Inbound.Event(envelope, payload, now, false));
     }
 
     /** A prepared event. */

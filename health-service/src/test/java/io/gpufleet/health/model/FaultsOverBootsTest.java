@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -98,11 +99,51 @@ class FaultsOverBootsTest {
     @Test
     void hardwareFaultEndsByProof() {
         scenario.xid("gpu-0", 54);
-        boot("gpu-0", "gpu-1");
+        boot("gpu-0", "gpu-1").xid("gpu-0", 54);
 
         scenario.cleared("gpu-0", FaultCode.xid(54));
 
         assertThat(scenario.verdict().trusted()).isTrue();
+    }
+
+    /** A daemon closes every fault of the former boot when the node booted: that says no more than the boot itself. */
+    @Test
+    void faultThatItsDaemonClosesSinceTheNodeBootedIsNotProvenGone() {
+        scenario.xid("gpu-0", 54);
+
+        beginBoot()
+                .cleared("gpu-0", FaultCode.xid(54))
+                .announced("gpu-0", "gpu-1")
+                .open();
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid54");
+    }
+
+    @Test
+    void faultThatNoAttemptRepairedIsNotProvenGoneByAnotherBoot() {
+        scenario.xid("gpu-0", 79);
+        for (int boot = 0; boot < 3; boot++) {
+            boot("gpu-0", "gpu-1").xid("gpu-0", 79);
+        }
+        assertThat(scenario.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REPLACE);
+
+        beginBoot()
+                .cleared("gpu-0", FaultCode.xid(79))
+                .announced("gpu-0", "gpu-1")
+                .open();
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+    }
+
+    @Test
+    void gpuThatIsGoneStaysOutWhenItsDaemonClosesTheFaultsOfTheFormerBoot() {
+        scenario.xid("gpu-0", 79);
+
+        beginBoot().cleared("gpu-0", FaultCode.xid(79)).announced("gpu-1").open();
+
+        assertThat(scenario.health("gpu-0").trusted()).isFalse();
+        assertThat(scenario.verdict().health().reason()).isEqualTo("Xid79");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
@@ -143,7 +144,7 @@ class HealthMachinePropertyTest {
             Device named = device.listed()
                     ? device
                     : device.withAnnouncement(new Device.Identity("?", "", ""), false, device.lost());
-            // A replaced device is forgotten with its boots, unless a later fault of it is read first.
+            // A replaced device is remembered with its boots, unless a later fault of it is read first.
             devices.put(
                     uuid,
                     named.with(timeless(device.health())).with(device.faults().forgotten()));
@@ -151,7 +152,7 @@ class HealthMachinePropertyTest {
         NodeHealth standing = state.health();
         NodeReference node = state.node();
         NodeState.Boot boot = state.boot();
-        return state.withDevices(devices)
+        return state.with(new NodeHardware(devices, new TreeMap<>()))
                 .withBoot(new NodeState.Boot(boot.id(), boot.epoch(), NodeScenario.START, boot.gpus()))
                 .withNode(new NodeReference(
                         node.name(),

@@ -94,6 +94,34 @@ public record Device(String uuid, Identity identity, Presence presence, Faults f
                 && health instanceof DeviceHealth.Healthy;
     }
 
+    /** True while an operator keeps it out of service. */
+    public boolean byHand() {
+        return health instanceof DeviceHealth.Quarantined || health instanceof DeviceHealth.Retired;
+    }
+
+    /** True for a device that is known here only because an operator keeps it out of service. */
+    public boolean onlyByHand(String currentBoot) {
+        return byHand()
+                && !listed()
+                && !lost()
+                && !presence.learned()
+                && episodes().values().stream()
+                        .noneMatch(episode -> episode.bootId().equals(currentBoot));
+    }
+
+    /** True when something about it has to follow it to another node: why it is out of service, or what was tried. */
+    public boolean follows() {
+        return !history().attempts().isEmpty()
+                || switch (health) {
+                    case DeviceHealth.Unhealthy _,
+                            DeviceHealth.Recovering _,
+                            DeviceHealth.Quarantined _,
+                            DeviceHealth.Retired _ -> true;
+                    case DeviceHealth.Lost _ -> episodes().values().stream().anyMatch(Episode::acts);
+                    case DeviceHealth.Healthy _, DeviceHealth.Suspect _ -> false;
+                };
+    }
+
     /** Copy with the content of an announcement; what it does not say is kept. */
     public Device withAnnouncement(Identity newer, boolean isListed, boolean isLost) {
         var now = new Presence(isListed, isLost, locallyHealthy(), presence.learned() || isListed);

@@ -37,6 +37,25 @@ public record RepairHistory(Map<RecommendedAction, Attempts> attempts, Instant r
         return new RepairHistory(more, recovered);
     }
 
+    /** With what another node knows of the same device: of each kind the more, and the newest. */
+    public RepairHistory with(RepairHistory other) {
+        var all = new EnumMap<RecommendedAction, Attempts>(RecommendedAction.class);
+        all.putAll(attempts);
+        other.attempts.forEach((action, made) -> all.merge(
+                action,
+                made,
+                (one, two) -> new Attempts(
+                        Math.max(one.count(), two.count()), one.last().isAfter(two.last()) ? one.last() : two.last())));
+        return new RepairHistory(all, recovered.isAfter(other.recovered) ? recovered : other.recovered);
+    }
+
+    /** True when such an attempt was counted at that time or later. */
+    public boolean attemptedSince(RecommendedAction action, Instant since) {
+        return Optional.ofNullable(attempts.get(action))
+                .filter(made -> !made.last().isBefore(since))
+                .isPresent();
+    }
+
     /** How often it was tried before a fault that began then. */
     public int made(RecommendedAction action, Duration within, Instant since) {
         return Optional.ofNullable(attempts.get(action))

@@ -57,14 +57,11 @@ public final class PolicyComparison {
     }
 
     private void step(String node, HealthSignal signal, Instant now) {
-        compare(
-                node,
-                now,
-                first.decide(node, signal, now).decisions(),
-                second.decide(node, signal, now).decisions());
-        schedule(node);
-        Map<String, List<Decision>> ofFirst = first.askAgain(now);
-        Map<String, List<Decision>> ofSecond = second.askAgain(now);
+        compare(now, first.decisions(node, signal, now), second.decisions(node, signal, now));
+        compare(now, first.askAgain(now), second.askAgain(now));
+    }
+
+    private void compare(Instant now, Map<String, List<Decision>> ofFirst, Map<String, List<Decision>> ofSecond) {
         var asked = new LinkedHashSet<>(ofFirst.keySet());
         asked.addAll(ofSecond.keySet());
         for (String each : asked) {

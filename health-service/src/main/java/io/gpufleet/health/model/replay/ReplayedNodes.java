@@ -6,7 +6,10 @@ import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.move.DeviceLocations;
+import io.gpufleet.health.model.move.DeviceMoves;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +25,7 @@ final class ReplayedNodes {
     private final ReplayBudgets budgets;
     private final ReplaySummary.Counter counter = new ReplaySummary.Counter();
     private final Map<String, NodeState> states = new HashMap<>();
+    private final DeviceLocations locations = new DeviceLocations();
 
     /** Nodes of which nothing is held back. */
     ReplayedNodes(HealthMachine machine) {
@@ -38,12 +42,54 @@ final class ReplayedNodes {
         return Optional.ofNullable(states.get(node)).map(machine::changesAt).filter(at -> at.isBefore(before));
     }
 
+    /** Decides on a signal of a node, and on what it tells of devices of other nodes. */
     DecisionResult decide(String node, HealthSignal signal, Instant now) {
+        return decideWithMoves(node, signal, now).getOrDefault(node, List.of()).getLast();
+    }
+
+    /** The decisions of a signal by node: an announcement tells of devices that came from other nodes, or went there. */
+    Map<String, List<Decision>> decisions(String node, HealthSignal signal, Instant now) {
+        Map<String, List<Decision>> decisions = new LinkedHashMap<>();
+        decideWithMoves(node, signal, now)
+                .forEach((each, results) -> decisions.put(
+                        each,
+                        results.stream()
+                                .flatMap(result -> result.decisions().stream())
+                                .toList()));
+        return decisions;
+    }
+
+    private Map<String, List<DecisionResult>> decideWithMoves(String node, HealthSignal signal, Instant now) {
+        Map<String, List<DecisionResult>> results = new LinkedHashMap<>();
+        if (!(signal instanceof HealthSignal.DevicesAnnounced announced)) {
+            decideOne(results, node, signal, now);
+            return results;
+        }
+        new DeviceMoves(locations, this::state, node, announced)
+                .before()
+                .forEach(moved -> decideOne(results, moved.node(), moved.signal(), now));
+        decideOne(results, node, signal, now);
+        new DeviceMoves(locations, this::state, node, announced)
+                .after()
+                .forEach(moved -> decideOne(results, moved.node(), moved.signal(), now));
+        return results;
+    }
+
+    private Optional<NodeState> state(String node) {
+        return Optional.ofNullable(states.get(node));
+    }
+
+    private void decideOne(Map<String, List<DecisionResult>> results, String node, HealthSignal signal, Instant now) {
+        results.computeIfAbsent(node, _ -> new ArrayList<>()).add(decideOne(node, signal, now));
+    }
+
+    private DecisionResult decideOne(String node, HealthSignal signal, Instant now) {
         NodeState before = states.computeIfAbsent(
                 node, name -> NodeState.unknown(name, signal.metadata().at()));
         DecisionResult result =
                 machine.decide(before, replayed(signal, before.revision()), now, budgets.allowance(before, now));
         states.put(node, result.state());
+        locations.put(result.state());
         budgets.decided(before, result.state(), now);
         counter.count(before, result, now);
         return result;
@@ -54,7 +100,7 @@ final class ReplayedNodes {
         Map<String, List<Decision>> decisions = new LinkedHashMap<>();
         for (String node : budgets.toAskAgain(now)) {
             decisions.put(
-                    node, decide(node, HealthSignal.TimePassed.at(now), now).decisions());
+                    node, decideOne(node, HealthSignal.TimePassed.at(now), now).decisions());
         }
         return decisions;
     }

@@ -82,10 +82,14 @@ class PolicyComparisonTest {
     }
 
     private static HealthSignal fault(FaultCode code, Instant at) {
+        return fault("gpu-0", code, at);
+    }
+
+    private static HealthSignal fault(String device, FaultCode code, Instant at) {
         return new HealthSignal.FaultObserved(
                 new EventMetadata("fact-" + code.slug(), at, Duration.ZERO),
                 NodeScenario.INCARNATION,
-                new ReportedFault("gpu-0", "H100", code, FaultReport.of(RecoveryAction.NONE)),
+                new ReportedFault(device, "H100", code, FaultReport.of(RecoveryAction.NONE)),
                 "",
                 List.of());
     }
@@ -99,6 +103,24 @@ class PolicyComparisonTest {
         }
 
         assertThat(differences).isEmpty();
+    }
+
+    @Test
+    void hardwareFaultGoesWithItsGpuToAnotherNode() {
+        PolicyComparison comparison =
+                comparison("nvidia", "policy: lax\nextends: nvidia\nxids: {54: {class: suspect}}\n");
+        comparison.signal("node-1", announced(1, NodeScenario.START));
+        comparison.signal("node-1", fault(FaultCode.xid(54), NodeScenario.START.plusSeconds(1)));
+        differences.clear();
+
+        comparison.signal("node-2", announced(2, NodeScenario.START.plusSeconds(2)));
+
+        assertThat(differences)
+                .extracting(
+                        Difference::node,
+                        Difference::first,
+                        each -> each.decision().action())
+                .contains(tuple("node-2", true, Decision.WITHDRAW), tuple("node-2", true, Decision.APPLY_TAINT));
     }
 
     @Test
@@ -180,7 +202,7 @@ class PolicyComparisonTest {
         PolicyComparison comparison = limited("nvidia", "nvidia");
         comparison.signal("node-1", announced(1, NodeScenario.START));
         comparison.signal("node-1", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(1)));
-        comparison.signal("node-2", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(2)));
+        comparison.signal("node-2", fault("gpu-2", FaultCode.xid(79), NodeScenario.START.plusSeconds(2)));
 
         comparison.signal("node-1", announced(2, NodeScenario.START.plusSeconds(600)));
         comparison.passTime(NodeScenario.START.plus(Duration.ofHours(2)));
