@@ -98,7 +98,8 @@ public final class PolicyMain {
         out.println("rule                " + policy.name() + "/" + rule.name());
         out.println("class               " + rule.faultClass().slug());
         out.println("device              " + (rule.faultClass().withdraws() ? "withdrawn" : "stays in service"));
-        out.println("node                " + (rule.faultClass().taintsNode() ? "tainted" : "not tainted"));
+        out.println("node                "
+                + (rule.faultClass().taintsNode() ? rule.nodeAction().done() : "not tainted"));
         out.println("recommended action  " + rule.recommendedAction().slug());
         out.println("acts                " + (timing.isImmediate() ? "at once" : when(timing)));
         out.println("after recovery      out for " + policy.recoveryDwell(fault.reason()) + " more, probation "

@@ -72,15 +72,16 @@ final class OverrideDetector {
         if (left.isPositive()) {
             return new Detection(left, Optional.empty());
         }
-        Optional<ObservedNode> confirmed = fromServer ? Optional.of(observed) : missingOnServer(observed);
+        Optional<ObservedNode> confirmed = fromServer ? Optional.of(observed) : missingOnServer(observed, plan);
         if (missing.reported() || confirmed.isEmpty()) {
             return new Detection(confirmAfter, Optional.empty());
         }
-        if (confirmed.get().base().taintsWrittenByController()) {
+        if (plan.removedByController(confirmed.get())) {
             return removedByController(confirmed.get(), plan, now);
         }
         missingTaints.put(observed.name(), new MissingTaint(missing.since(), missing.revision(), true));
-        report(observed.name(), plan, confirmed.get().base().taintsManager());
+        boolean taint = plan.target().equals(AppliedMissing.TAINT);
+        report(observed.name(), plan, taint ? confirmed.get().base().taintsManager() : "");
         return new Detection(confirmAfter, Optional.of(new NodeOutcome.RemovedManually(plan.target())));
     }
 
@@ -109,11 +110,10 @@ final class OverrideDetector {
         });
     }
 
-    private Optional<ObservedNode> missingOnServer(ObservedNode observed) {
+    private Optional<ObservedNode> missingOnServer(ObservedNode observed, AppliedMissing plan) {
         return nodes.read(observed.name()) instanceof NodeResponse.Succeeded(ObservedNode now)
                         && now.uid().equals(observed.uid())
-                        && !now.applied().taint().isEmpty()
-                        && now.unhealthyTaint().isEmpty()
+                        && plan.missingOn(now)
                 ? Optional.of(now)
                 : Optional.empty();
     }

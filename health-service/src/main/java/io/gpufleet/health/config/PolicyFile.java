@@ -9,6 +9,7 @@ import io.gpufleet.health.model.policy.Escalation;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.policy.Threshold;
 import io.gpufleet.kit.config.ConfigurationException;
@@ -47,7 +48,8 @@ import org.jspecify.annotations.Nullable;
  * kinds             fault-kind: rule, one for each kind of fault
  * recoveryActions   recovery-action: rule, applies when it is the more severe one
  *
- * rule              {class: fault-class, recommendedAction: action, default none, drain: none, gpu-pods or all, and when it acts:
+ * rule              {class: fault-class, recommendedAction: action, default none, drain: none, gpu-pods or all, nodeAction:
+ *                   taint, cordon or taint-and-cordon for a class that takes the node out of service, and when it acts:
  *                   grace, bootGrace, coalesce, recoveryDwell, probation: ISO 8601 durations, default PT0S
  *                   threshold: {count: number, of: number, within: ISO 8601 duration}}
  * </pre>
@@ -70,6 +72,7 @@ public final class PolicyFile {
             "class",
             "recommendedAction",
             "drain",
+            "nodeAction",
             "grace",
             "bootGrace",
             "threshold",
@@ -133,7 +136,12 @@ public final class PolicyFile {
             codes.put(
                     code,
                     new FaultRule(
-                            code.slug(), rule.faultClass(), rule.recommendedAction(), rule.timing(), rule.drain()));
+                            code.slug(),
+                            rule.faultClass(),
+                            rule.recommendedAction(),
+                            rule.timing(),
+                            rule.drain(),
+                            rule.nodeAction()));
         });
         codes.putAll(numberedRules("xids", FaultKind.XID));
         codes.putAll(numberedRules("sxids", FaultKind.SXID));
@@ -180,8 +188,9 @@ public final class PolicyFile {
     private FaultRule rule(String place, String name, @Nullable Object value) {
         Map<?, ?> fields = mapping(place, value);
         // The driver requests a recovery action when it is needed.
-        Set<String> keys =
-                place.startsWith("recoveryActions.") ? Set.of("class", "recommendedAction", "drain") : RULE_KEYS;
+        Set<String> keys = place.startsWith("recoveryActions.")
+                ? Set.of("class", "recommendedAction", "drain", "nodeAction")
+                : RULE_KEYS;
         fields.keySet().forEach(field -> {
             if (!keys.contains(String.valueOf(field))) {
                 throw invalid(place + "." + field, joinSorted(keys));
@@ -200,7 +209,11 @@ public final class PolicyFile {
                 timing(place, fields),
                 fields.containsKey("drain")
                         ? constant(place + ".drain", fields.get("drain"), DrainMode.values(), DrainMode::slug)
-                        : DrainMode.NONE);
+                        : DrainMode.NONE,
+                fields.containsKey("nodeAction")
+                        ? constant(
+                                place + ".nodeAction", fields.get("nodeAction"), NodeAction.values(), NodeAction::slug)
+                        : NodeAction.TAINT);
     }
 
     private RuleTiming timing(String place, Map<?, ?> fields) {

@@ -182,6 +182,7 @@ final class ExplanationJson {
     private static JsonObject desired(DesiredNode desired, String outcome) {
         return new JsonObject()
                 .put("taint", desired.taint())
+                .put("cordon", desired.cordon())
                 .put("label", desired.label())
                 .put("recommendedAction", desired.recommendedAction())
                 .put("condition", desired.condition().status())

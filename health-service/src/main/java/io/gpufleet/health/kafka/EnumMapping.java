@@ -8,6 +8,7 @@ import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.WithdrawalRule;
 import java.util.Locale;
@@ -109,5 +110,22 @@ final class EnumMapping {
             }
         }
         return otherwise;
+    }
+
+    static io.gpufleet.proto.health.v1.NodeAction toWire(NodeAction action) {
+        return switch (action) {
+            case TAINT -> io.gpufleet.proto.health.v1.NodeAction.NODE_ACTION_UNSPECIFIED;
+            case CORDON -> io.gpufleet.proto.health.v1.NodeAction.NODE_ACTION_CORDON;
+            case TAINT_AND_CORDON -> io.gpufleet.proto.health.v1.NodeAction.NODE_ACTION_TAINT_AND_CORDON;
+        };
+    }
+
+    /** A taint in older records. */
+    static NodeAction nodeAction(io.gpufleet.proto.health.v1.NodeAction wire) {
+        return switch (wire) {
+            case NODE_ACTION_UNSPECIFIED, UNRECOGNIZED -> NodeAction.TAINT;
+            case NODE_ACTION_CORDON -> NodeAction.CORDON;
+            case NODE_ACTION_TAINT_AND_CORDON -> NodeAction.TAINT_AND_CORDON;
+        };
     }
 }

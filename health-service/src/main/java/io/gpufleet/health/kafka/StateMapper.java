@@ -43,6 +43,7 @@ final class StateMapper {
                 .setNodeUid(state.node().uid())
                 .setState(EnumMapping.toWire(state.health().state()))
                 .setWithdrawsEveryDevice(state.health().withdrawsEveryDevice())
+                .setNodeAction(EnumMapping.toWire(state.health().nodeAction()))
                 .setSince(TimestampMapping.toWire(state.health().since()))
                 .setReason(state.health().reason())
                 .setRecommendedAction(EnumMapping.toWire(state.health().recommendedAction()))
@@ -117,6 +118,7 @@ final class StateMapper {
                 wire.getReason(),
                 EnumMapping.recommendedAction(EnumMapping.recognized(wire.getRecommendedAction())),
                 DrainMapper.order(wire),
+                EnumMapping.nodeAction(EnumMapping.recognized(wire.getNodeAction())),
                 wire.getWithdrawsEveryDevice());
         return new NodeState(
                 new NodeReference(

@@ -163,6 +163,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
                                 node.taints().stream().filter(taint -> !taint.isUnhealthyTaint()),
                                 Stream.of(Taint.unhealthy("WarmUp")))
                         .toList(),
+                node.facts().unschedulable(),
                 "degraded",
                 "support",
                 new AppliedAnnotation(1, "WarmUp", "degraded", "support", ""),

@@ -1,5 +1,6 @@
 package io.gpufleet.health.kubernetes;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -35,6 +36,12 @@ final class NodeMapper {
     static final ObjectMapper JSON =
             new ObjectMapper().configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
 
+    static {
+        // The annotation of a Node without a cordon is what it was before there were cordons.
+        JSON.configOverride(boolean.class)
+                .setInclude(JsonInclude.Value.construct(JsonInclude.Include.NON_DEFAULT, JsonInclude.Include.ALWAYS));
+    }
+
     private NodeMapper() {}
 
     static ObservedNode toModel(Node node) {
@@ -49,7 +56,8 @@ final class NodeMapper {
                         !labels.isEmpty(),
                         !annotations.isEmpty(),
                         node.getSpec() != null,
-                        taintsManager(node)),
+                        manager(node, "f:taints"),
+                        manager(node, "f:unschedulable")),
                 taints(node),
                 labels.getOrDefault(HEALTH, ""),
                 annotations.getOrDefault(RECOMMENDED_ACTION, ""),
@@ -94,23 +102,23 @@ final class NodeMapper {
                 ready.filter(status -> !status.equals("True")).isPresent());
     }
 
-    /** The list of taints is one field, which its last writer owns. */
-    private static String taintsManager(Node node) {
+    /** Who wrote a field of the spec last; the list of taints is one field. */
+    private static String manager(Node node, String field) {
         List<ManagedFieldsEntry> entries = node.getMetadata().getManagedFields();
         return entries == null
                 ? ""
                 : entries.stream()
-                        .filter(NodeMapper::ownsTaints)
+                        .filter(entry -> owns(entry, field))
                         .max(Comparator.comparing(entry -> text(entry.getTime())))
                         .map(entry -> text(entry.getManager()))
                         .orElse("");
     }
 
-    private static boolean ownsTaints(ManagedFieldsEntry entry) {
+    private static boolean owns(ManagedFieldsEntry entry, String field) {
         return text(entry.getSubresource()).isEmpty()
                 && entry.getFieldsV1() != null
                 && entry.getFieldsV1().getAdditionalProperties().get("f:spec") instanceof Map<?, ?> spec
-                && spec.containsKey("f:taints");
+                && spec.containsKey(field);
     }
 
     private static Stream<NodeCondition> conditions(Node node) {
@@ -147,7 +155,8 @@ final class NodeMapper {
                     text(applied.taint()),
                     text(applied.label()),
                     text(applied.recommendedAction()),
-                    text(applied.why()));
+                    text(applied.why()),
+                    applied.cordon());
         } catch (JsonProcessingException unreadable) {
             return AppliedAnnotation.NONE;
         }

@@ -19,6 +19,7 @@ final class NodePatch {
     private static final String LABELS = "/metadata/labels";
     private static final String ANNOTATIONS = "/metadata/annotations";
     private static final String TAINTS = "/spec/taints";
+    private static final String UNSCHEDULABLE = "/spec/unschedulable";
 
     private final ObservedNode observed;
     private final List<Map<String, @Nullable Object>> operations = new ArrayList<>();
@@ -34,6 +35,7 @@ final class NodePatch {
         patch.annotations(plan);
         patch.label(plan.label());
         patch.taint(plan);
+        patch.unschedulable(plan.unschedulable());
         return List.copyOf(patch.operations);
     }
 
@@ -96,8 +98,26 @@ final class NodePatch {
         }
     }
 
+    /** An object without a spec is schedulable and has no taints. */
+    private void unschedulable(boolean desired) {
+        boolean before = observed.facts().unschedulable();
+        if (desired && !before) {
+            spec();
+            test(UNSCHEDULABLE, null);
+            operation("add", UNSCHEDULABLE, true);
+        } else if (before && !desired) {
+            test(UNSCHEDULABLE, true);
+            operations.add(Map.of("op", "remove", "path", UNSCHEDULABLE));
+        }
+    }
+
+    private void spec() {
+        boolean added = operations.stream().anyMatch(operation -> "/spec".equals(operation.get("path")));
+        container("/spec", observed.base().spec() || added);
+    }
+
     private void addTaint(Taint taint) {
-        container("/spec", observed.base().spec());
+        spec();
         if (observed.taints().isEmpty()) {
             test(TAINTS, null);
             operation("add", TAINTS, List.of(json(taint)));

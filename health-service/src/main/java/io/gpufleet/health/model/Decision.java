@@ -36,6 +36,22 @@ public record Decision(
     /** Action: the taint of the node is removed. */
     public static final String REMOVE_TAINT = "remove taint";
 
+    /** Action of a decision that makes the node unschedulable and does not taint it. */
+    public static final String CORDON = "cordon node";
+
+    /** Action of a decision that ends that. */
+    public static final String UNCORDON = "uncordon node";
+
+    /** True for an action that takes the node out of service. */
+    public static boolean takesNodeOut(String action) {
+        return action.equals(APPLY_TAINT) || action.equals(CORDON);
+    }
+
+    /** True for an action that returns the node to service. */
+    public static boolean returnsNode(String action) {
+        return action.equals(REMOVE_TAINT) || action.equals(UNCORDON);
+    }
+
     /** Copies the lists. */
     public Decision {
         evidence = List.copyOf(evidence);

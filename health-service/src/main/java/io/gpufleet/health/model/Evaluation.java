@@ -15,6 +15,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.SuspectReason;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.NodeAction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -281,13 +282,14 @@ final class Evaluation {
             return;
         }
         TaintAction action = taintAction();
+        String text = action.text(action == TaintAction.REMOVE ? from.nodeAction() : to.nodeAction());
         List<Episode> open = state.allEpisodes().toList();
         decisions.add(new Decision(
                 "",
                 evidence(open),
                 evaluator.ruleName(open, context.rule()),
                 new StateTransition(from.state(), to.state()),
-                heldBack == null ? action.text : "none, would taint node: " + heldBack.by(),
+                heldBack == null ? text : "none, would " + to.nodeAction().verb() + " node: " + heldBack.by(),
                 new Outcome(
                         heldBack == null ? taintStatus(to, action) : status(heldBack),
                         nodeReason(to, context),
@@ -329,14 +331,16 @@ final class Evaluation {
 
     /** What a decision does to the taint of the node. */
     private enum TaintAction {
-        APPLY(Decision.APPLY_TAINT),
-        REMOVE(Decision.REMOVE_TAINT),
-        NONE("none, manual override");
+        APPLY,
+        REMOVE,
+        NONE;
 
-        private final String text;
-
-        TaintAction(String text) {
-            this.text = text;
+        String text(NodeAction nodeAction) {
+            return switch (this) {
+                case APPLY -> nodeAction.taints() ? Decision.APPLY_TAINT : Decision.CORDON;
+                case REMOVE -> nodeAction.taints() ? Decision.REMOVE_TAINT : Decision.UNCORDON;
+                case NONE -> "none, manual override";
+            };
         }
     }
 

@@ -3,6 +3,7 @@ package io.gpufleet.health.model;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.policy.NodeAction;
 import java.time.Instant;
 
 /**
@@ -13,6 +14,7 @@ import java.time.Instant;
  * @param reason machine-readable; empty when healthy
  * @param recommendedAction for an operator
  * @param drain which pods have to leave, as far as nothing is held back
+ * @param nodeAction how pods are kept away while it is out of service
  * @param withdrawsEveryDevice true when the reason concerns the whole node: a quarantine by hand, or a fault of the node itself
  */
 public record NodeHealth(
@@ -21,10 +23,12 @@ public record NodeHealth(
         String reason,
         RecommendedAction recommendedAction,
         DrainOrder drain,
+        NodeAction nodeAction,
         boolean withdrawsEveryDevice) {
     /** A healthy node. */
     public static NodeHealth healthy(Instant since) {
-        return new NodeHealth(HealthState.HEALTHY, since, "", RecommendedAction.NONE, DrainOrder.NONE, false);
+        return new NodeHealth(
+                HealthState.HEALTHY, since, "", RecommendedAction.NONE, DrainOrder.NONE, NodeAction.TAINT, false);
     }
 
     /** True when all but the time are the same. */
@@ -33,6 +37,7 @@ public record NodeHealth(
                 && reason.equals(other.reason)
                 && recommendedAction == other.recommendedAction
                 && drain.equals(other.drain)
+                && nodeAction == other.nodeAction
                 && withdrawsEveryDevice == other.withdrawsEveryDevice;
     }
 

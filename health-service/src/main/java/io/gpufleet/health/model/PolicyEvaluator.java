@@ -15,6 +15,7 @@ import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
 import java.time.Instant;
 import java.util.Collection;
@@ -127,7 +128,22 @@ final class PolicyEvaluator {
                 reason,
                 recommendedAction(state),
                 drain(state),
+                nodeAction(state),
                 withdrawsEveryDevice(state));
+    }
+
+    /** What the rules ask for of which the faults take the node out of service; a taint for every other reason. */
+    private NodeAction nodeAction(NodeState state) {
+        Stream<NodeAction> ofRules = Stream.concat(
+                        tainting(state.episodes().values(), state.faults().history())
+                                .map(episode ->
+                                        policy.rule(episode, state.faults().history())),
+                        inUse(state)
+                                .flatMap(device -> tainting(device.episodes().values(), device.history())
+                                        .map(episode -> policy.rule(episode, device.history()))))
+                .map(FaultRule::nodeAction);
+        Stream<NodeAction> byHand = state.quarantine() == null ? Stream.empty() : Stream.of(NodeAction.TAINT);
+        return Stream.concat(ofRules, byHand).reduce(NodeAction::and).orElse(NodeAction.TAINT);
     }
 
     /** Pods that the rules of the faults that take something out of service ask to leave. */

@@ -51,7 +51,8 @@ final class FakeNodeClient implements NodeClient {
                         true,
                         true,
                         true,
-                        node.base().taintsManager()),
+                        node.base().taintsManager(),
+                        node.base().cordonManager()),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -87,6 +88,29 @@ final class FakeNodeClient implements NodeClient {
                 node.applied(),
                 node.condition()));
         syncWatch();
+    }
+
+    /** Somebody makes the Node unschedulable or schedulable; the cache has it. */
+    synchronized void setUnschedulable(boolean unschedulable, String manager) {
+        ObservedNode node = node();
+        change(new ObservedNode(
+                node.name(),
+                facts(unschedulable),
+                base(manager),
+                node.taints(),
+                node.label(),
+                node.recommendedAction(),
+                node.applied(),
+                node.condition()));
+        syncWatch();
+    }
+
+    private static NodeFacts facts(boolean unschedulable) {
+        return new NodeFacts("uid-1", "", true, unschedulable, true);
+    }
+
+    private static PatchBase base(String cordonManager) {
+        return new PatchBase("", null, true, true, true, "", cordonManager);
     }
 
     /** Another writer's taint, which the cache does not have yet. */
@@ -154,7 +178,8 @@ final class FakeNodeClient implements NodeClient {
                 && observed.applied().equals(node.applied())
                 && observed.label().equals(node.label())
                 && observed.recommendedAction().equals(node.recommendedAction())
-                && observed.unhealthyTaint().equals(node.unhealthyTaint());
+                && observed.unhealthyTaint().equals(node.unhealthyTaint())
+                && observed.facts().unschedulable() == node.facts().unschedulable();
     }
 
     @Override
@@ -174,8 +199,10 @@ final class FakeNodeClient implements NodeClient {
                 .toList();
         change(new ObservedNode(
                 NODE,
-                node.facts(),
-                node.base(),
+                facts(patch.unschedulable()),
+                patch.unschedulable() == node.facts().unschedulable()
+                        ? node.base()
+                        : base(patch.unschedulable() ? PatchBase.FIELD_MANAGER : ""),
                 taints,
                 patch.label(),
                 patch.recommendedAction(),

@@ -15,6 +15,7 @@ import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.remediation.RemediationSettings;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.IOException;
@@ -132,6 +133,26 @@ class PolicyFileTest {
         assertThat(policy.drain().onDeadline()).isEqualTo(DrainSettings.OnDeadline.DELETE);
         assertThat(policy.drain().mayEvictFrom("team-a")).isTrue();
         assertThat(policy.drain().mayEvictFrom("kube-system")).isFalse();
+    }
+
+    @Test
+    void rulesTaintUnlessTheySayThatTheyCordon() {
+        HealthPolicy policy = PolicyFile.parse("mine", """
+                policy: mine
+                extends: nvidia
+                xids: {79: {class: taint-reboot, nodeAction: cordon}, 95: {class: taint-reboot, nodeAction: taint-and-cordon}}
+                recoveryActions: {node-reboot: {class: taint-reboot, nodeAction: cordon}}
+                """);
+
+        assertThat(Objects.requireNonNull(policy.codes().get(FaultCode.xid(79))).nodeAction())
+                .isEqualTo(NodeAction.CORDON);
+        assertThat(Objects.requireNonNull(policy.codes().get(FaultCode.xid(95))).nodeAction())
+                .isEqualTo(NodeAction.TAINT_AND_CORDON);
+        assertThat(policy.kinds().values()).allMatch(rule -> rule.nodeAction() == NodeAction.TAINT);
+        assertThatThrownBy(() -> PolicyFile.parse(
+                        "mine", "policy: mine\nextends: nvidia\nxids: {79: {class: taint-reboot, nodeAction: drain}}"))
+                .isInstanceOf(ConfigurationException.class)
+                .hasMessage("policy mine: xids.79.nodeAction=drain takes one of taint, cordon, taint-and-cordon");
     }
 
     @Test

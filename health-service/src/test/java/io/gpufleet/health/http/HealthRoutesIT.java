@@ -77,7 +77,10 @@ class HealthRoutesIT {
                 .command(Command.QUARANTINE, "")
                 .taintRemoved();
         var healthy = new NodeScenario(TestPolicies.standard()).announced("gpu-2");
-        store.committed(Map.of("node-1", scenario.state(), "node-2", healthy.state()), Set.of());
+        var silent = new NodeScenario("node-3", TestPolicies.standard()).announced("gpu-3");
+        silent.handle(new HealthSignal.DaemonSilence(silent.nextMetadata(), true));
+        store.committed(
+                Map.of("node-1", scenario.state(), "node-2", healthy.state(), "node-3", silent.state()), Set.of());
         workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
@@ -199,6 +202,7 @@ class HealthRoutesIT {
                 "GET    | /v1/devices/none/timeline      | ada            |                   | 404",
                 "GET    | /v1/devices/gpu-0/timeline?a=b | ada            |                   | 400",
                 "GET    | /v1/devices/gpu-0/timeline     | bob            |                   | 403",
+                "GET    | /v1/nodes/node-3/why           | ada            |                   | 200",
                 "GET    | /v2                             |                |                   | 404",
                 "DELETE | /v1/nodes/node-1/why            |                |                   | 405",
                 "GET    | /v1/nodes/node-1/quarantine     | ada            |                   | 405",

@@ -1,7 +1,12 @@
 package io.gpufleet.health.kafka;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.policy.NodeAction;
+import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.EpisodeState;
 import io.gpufleet.proto.health.v1.HealthState;
@@ -64,5 +69,21 @@ class StateMapperTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(read(healthy().addDevices(device().setRecommendedActionValue(LATER))))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void cordonAndFormerDevicesAreReadAsTheyWereWritten() {
+        var scenario = new NodeScenario(TestPolicies.with(NodeAction.TAINT_AND_CORDON))
+                .announced("gpu-0", "gpu-1")
+                .nodeObserved("uid-1")
+                .xid("gpu-0", 54)
+                .withIncarnation(new HealthSignal.DaemonIncarnation("boot-2", 2_000, false))
+                .announced("gpu-1", "gpu-2")
+                .xid("gpu-1", 79);
+        assertThat(scenario.state().hardware().former()).containsOnlyKeys("gpu-0");
+        assertThat(scenario.state().health().nodeAction()).isEqualTo(NodeAction.TAINT_AND_CORDON);
+
+        assertThat(StateMapper.toModel("node-1", StateMapper.toWire(scenario.state())))
+                .isEqualTo(scenario.state());
     }
 }

@@ -129,6 +129,17 @@ class NodeMapperTest {
     }
 
     @Test
+    void annotationNamesACordonOnlyWhereThereIsOne() {
+        var without = new AppliedAnnotation(7, "Xid79", "unhealthy", "reboot", "");
+        var with = new AppliedAnnotation(7, "", "unhealthy", "reboot", "", true);
+
+        assertThat(NodeMapper.applied(without)).doesNotContain("cordon");
+        assertThat(NodeMapper.applied(with)).contains("\"cordon\":true");
+        assertThat(applied(NodeMapper.applied(without))).isEqualTo(without);
+        assertThat(applied(NodeMapper.applied(with))).isEqualTo(with);
+    }
+
+    @Test
     void annotationOfALaterVersionIsRead() {
         assertThat(applied("{\"revision\": 7, \"taint\": \"Xid79\", \"later\": {\"a\": 1}}"))
                 .isEqualTo(new AppliedAnnotation(7, "Xid79", "", "", ""));

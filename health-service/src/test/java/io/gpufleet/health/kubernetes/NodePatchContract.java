@@ -49,6 +49,24 @@ interface NodePatchContract extends TestedNode {
                 .toList();
     }
 
+    private static NodePatchPlan.Patch patchWithoutTaint(ObservedNode observed) {
+        return new NodePatchPlan.Patch(
+                foreignTaints(observed),
+                observed.facts().unschedulable(),
+                "",
+                "",
+                NOTHING_APPLIED,
+                true,
+                false,
+                List.of());
+    }
+
+    private static NodePatchPlan.Patch cordoned(ObservedNode observed, boolean unschedulable, long revision) {
+        var applied = new AppliedAnnotation(revision, "", "unhealthy", "reboot", "", unschedulable);
+        return new NodePatchPlan.Patch(
+                observed.taints(), unschedulable, "unhealthy", "reboot", applied, true, false, List.of());
+    }
+
     private Node read() {
         return client().nodes().withName(NODE).require();
     }
@@ -72,10 +90,7 @@ interface NodePatchContract extends TestedNode {
         KubernetesNodeClient nodes = nodes();
         patch(nodes, TestedNode::patchWithTaint);
 
-        ObservedNode clean = patch(
-                nodes,
-                observed -> new NodePatchPlan.Patch(
-                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
 
         assertThat(clean.taints())
                 .doesNotContain(Taint.unhealthy("Xid79"))
@@ -146,10 +161,7 @@ interface NodePatchContract extends TestedNode {
 
         // When
         ObservedNode patched = patch(nodes, TestedNode::patchWithTaint);
-        ObservedNode clean = patch(
-                nodes,
-                observed -> new NodePatchPlan.Patch(
-                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
 
         // Then
         assertThat(patched.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
@@ -177,7 +189,7 @@ interface NodePatchContract extends TestedNode {
             List<Taint> taints = observed.unhealthyTaint().isPresent()
                     ? observed.taints()
                     : TestedNode.patchWithTaint(observed).taints();
-            var plan = new NodePatchPlan.Patch(taints, "unhealthy", "reboot", applied, true, false, List.of());
+            var plan = new NodePatchPlan.Patch(taints, false, "unhealthy", "reboot", applied, true, false, List.of());
             refused += nodes.patchNode(observed, plan) instanceof NodeResponse.Succeeded ? 0 : 1;
         }
         done.set(true);
@@ -225,13 +237,63 @@ interface NodePatchContract extends TestedNode {
         patch(nodes, TestedNode::patchWithTaint);
         assertThat(read().getSpec().getUnschedulable()).isTrue();
 
-        ObservedNode clean = patch(
-                nodes,
-                observed -> new NodePatchPlan.Patch(
-                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
         assertThat(clean.unhealthyTaint()).isEmpty();
         assertThat(clean.facts().unschedulable()).isTrue();
         assertThat(read().getSpec().getUnschedulable()).isTrue();
+    }
+
+    @Test
+    default void cordonOfOursIsKnownAsOursAndLifted() {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+
+        // When
+        ObservedNode cordoned = patch(nodes, observed -> cordoned(observed, true, 5));
+
+        // Then
+        assertThat(read().getSpec().getUnschedulable()).isTrue();
+        assertThat(cordoned.applied().cordon()).isTrue();
+        assertThat(cordoned.facts().unschedulable()).isTrue();
+        assertThat(cordoned.base().cordonedByUs()).isTrue();
+        assertThat(cordoned.unhealthyTaint()).isEmpty();
+
+        // When
+        ObservedNode clean = patch(nodes, observed -> cordoned(observed, false, 6));
+
+        // Then
+        assertThat(clean.facts().unschedulable()).isFalse();
+        assertThat(clean.base().cordonManager()).isEmpty();
+        assertThat(clean.applied().cordon()).isFalse();
+    }
+
+    @Test
+    default void cordonByHandIsKnownAsAnothers() {
+        KubernetesNodeClient nodes = nodes();
+
+        merge("{\"spec\":{\"unschedulable\":true}}");
+
+        assertThat(TestedNode.succeeded(nodes.read(NODE)).base().cordonedByAnother())
+                .isTrue();
+    }
+
+    @Test
+    default void nodeThatWasCordonedSinceItWasReadIsNotPatched() {
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
+        merge("{\"spec\":{\"unschedulable\":true}}");
+
+        assertThat(nodes.patchNode(observed, cordoned(observed, true, 5))).isInstanceOf(NodeResponse.Mismatch.class);
+        assertThat(TestedNode.succeeded(nodes.read(NODE)).applied()).isEqualTo(AppliedAnnotation.NONE);
+    }
+
+    @Test
+    default void nodeThatWasUncordonedSinceItWasReadIsNotPatched() {
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode cordoned = patch(nodes, observed -> cordoned(observed, true, 5));
+        merge("{\"spec\":{\"unschedulable\":null}}");
+
+        assertThat(nodes.patchNode(cordoned, cordoned(cordoned, false, 6))).isInstanceOf(NodeResponse.Mismatch.class);
     }
 
     @Test
@@ -245,10 +307,7 @@ interface NodePatchContract extends TestedNode {
 
         // When
         ObservedNode tainted = patch(nodes, TestedNode::patchWithTaint);
-        ObservedNode clean = patch(
-                nodes,
-                observed -> new NodePatchPlan.Patch(
-                        foreignTaints(observed), "", "", NOTHING_APPLIED, true, false, List.of()));
+        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
 
         // Then
         assertThat(tainted.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));

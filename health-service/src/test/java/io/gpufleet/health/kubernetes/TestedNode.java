@@ -105,6 +105,7 @@ interface TestedNode {
     static NodePatchPlan.Patch patchWithTaint(ObservedNode observed) {
         List<Taint> taints = Stream.concat(observed.taints().stream(), Stream.of(Taint.unhealthy("Xid79")))
                 .toList();
-        return new NodePatchPlan.Patch(taints, "unhealthy", "reboot", APPLIED, true, true, List.of());
+        return new NodePatchPlan.Patch(
+                taints, observed.facts().unschedulable(), "unhealthy", "reboot", APPLIED, true, true, List.of());
     }
 }

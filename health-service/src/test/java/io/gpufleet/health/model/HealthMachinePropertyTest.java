@@ -81,7 +81,7 @@ class HealthMachinePropertyTest {
         assertThat(state.health().outOfService()).isEqualTo(state.quarantine() != null || marking || nothingLeft);
     }
 
-    @Property(tries = 2000)
+    @Property(tries = 60000)
     void theOrderBetweenTopicsDoesNotMatter(@ForAll long tale, @ForAll long oneOrder, @ForAll long otherOrder) {
         List<List<HealthSignal>> topics = RandomSignals.of(tale);
 
@@ -166,6 +166,7 @@ class HealthMachinePropertyTest {
                         standing.reason(),
                         standing.recommendedAction(),
                         standing.drain(),
+                        standing.nodeAction(),
                         standing.withdrawsEveryDevice()))
                 .with(NodeState.Revisions.NONE);
     }

@@ -15,9 +15,10 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Removes from a Node what gpufleet has set: the taint, the label and the annotations of the health-service, its
+ * Removes from a Node what gpufleet has set: the taint, the cordon, the label and the annotations of the health-service, its
  * condition, the labels and annotations that the API server says belong to the inventory-service, and the taints that its
- * annotation lists. A GPU that another program labelled keeps that label, and a taint that it set stays.
+ * annotation lists. A GPU that another program labelled keeps that label, a taint that it set stays, and a Node that somebody
+ * else made unschedulable stays so.
  */
 final class NodeCleaner {
     private static final String PREFIX = "gpufleet.io/";
@@ -32,6 +33,7 @@ final class NodeCleaner {
     private static final int ATTEMPTS = 10;
 
     private static final String INVENTORY = "gpufleet-inventory";
+    private static final String HEALTH = "gpufleet-health";
 
     private final KubernetesClient client;
 
@@ -50,6 +52,11 @@ final class NodeCleaner {
                     .filter(taint -> isOurs(taint, applied))
                     .forEach(taint -> removed.add("taint " + taint.getKey()));
         }
+        if (cordonedByUs(node)) {
+            client.resource(named(name))
+                    .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"unschedulable\":null}}");
+            removed.add("cordon");
+        }
         List<String> owned = owned(node);
         if (!owned.isEmpty()) {
             // An apply of nothing: the API server removes what this manager owned, and only that.
@@ -66,6 +73,18 @@ final class NodeCleaner {
             removed.add("condition " + CONDITION);
         }
         return List.copyOf(removed);
+    }
+
+    /** The API server knows who made a Node unschedulable. */
+    private static boolean cordonedByUs(Node node) {
+        boolean cordoned =
+                node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+        return cordoned
+                && Optional.ofNullable(node.getMetadata().getManagedFields()).orElse(List.of()).stream()
+                        .filter(entry -> HEALTH.equals(entry.getManager()) && entry.getFieldsV1() != null)
+                        .map(entry ->
+                                entry.getFieldsV1().getAdditionalProperties().get("f:spec"))
+                        .anyMatch(spec -> spec instanceof Map<?, ?> fields && fields.containsKey("f:unschedulable"));
     }
 
     private static List<Taint> taints(Node node) {

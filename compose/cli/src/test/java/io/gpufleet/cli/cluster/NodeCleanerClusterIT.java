@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.testbed.testkit.RealCluster;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,41 @@ class NodeCleanerClusterIT {
                 assertThat(new NodeCleaner(client).clean(cleaned)).isEmpty();
             } finally {
                 client.nodes().withName(name).delete();
+            }
+        }
+    }
+
+    @Test
+    void cordonIsLiftedOnlyWhereWeMadeIt() {
+        try (RealCluster cluster = RealCluster.open()) {
+            for (boolean ours : List.of(true, false)) {
+                // Given
+                Node created = cluster.client().resource(node()).create();
+                try {
+                    var context = new PatchContext.Builder()
+                            .withPatchType(PatchType.JSON)
+                            .withFieldManager(ours ? "gpufleet-health" : "kubectl-cordon")
+                            .build();
+                    Node cordoned = cluster.client()
+                            .nodes()
+                            .withName(created.getMetadata().getName())
+                            .patch(context, "[{\"op\":\"add\",\"path\":\"/spec/unschedulable\",\"value\":true}]");
+
+                    // When
+                    var removed = new NodeCleaner(cluster.client()).clean(cordoned);
+
+                    // Then
+                    assertThat(removed.contains("cordon")).isEqualTo(ours);
+                    assertThat(cluster.client()
+                                    .nodes()
+                                    .withName(name)
+                                    .get()
+                                    .getSpec()
+                                    .getUnschedulable())
+                            .isEqualTo(ours ? null : Boolean.TRUE);
+                } finally {
+                    cluster.client().nodes().withName(name).delete();
+                }
             }
         }
     }

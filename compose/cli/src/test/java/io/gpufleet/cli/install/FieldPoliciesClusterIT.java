@@ -63,6 +63,8 @@ class FieldPoliciesClusterIT {
         health-service     | nodes        | {'metadata':{'annotations':{'gpufleet.io/applied':'{}'}}}
         health-service     | nodes        | [{'op':'add','path':'/spec/taints/-','value':{'key':'gpufleet.io/unhealthy','value':'Xid','effect':'NoSchedule'}}]
         health-service     | nodes/status | {'status':{'conditions':[{'type':'GpuUnhealthy','status':'True','reason':'Xid'}]}}
+        health-service     | nodes        | {'metadata':{'annotations':{'gpufleet.io/applied':'{\\'cordon\\':true}'}},'spec':{'unschedulable':true}}
+        health-service     | nodes        | {'metadata':{'annotations':{'gpufleet.io/applied':'{}'}},'spec':{'unschedulable':null}}
         inventory-service  | nodes        | {'metadata':{'labels':{'nvidia.com/gpu.count':'8'}}}
         inventory-service  | nodes        | {'metadata':{'labels':{'gpu-type':'h100','gpu-memory':'80Gi','accelerator':'nvidia-h100'}}}
         inventory-service  | nodes        | {'metadata':{'labels':{'alpha.kubernetes.io/nvidia-gpu-name':'H100'}}}
@@ -83,6 +85,8 @@ class FieldPoliciesClusterIT {
         health-service     | nodes        | {'metadata':{'labels':{'rack':null}}}                       | labels of their own prefixes
         health-service     | nodes        | {'metadata':{'annotations':{'example.com/owner':'nobody'}}} | annotations of their own prefixes
         health-service     | nodes        | {'spec':{'taints':[]}}                                      | taints of their own prefixes
+        health-service     | nodes        | {'spec':{'unschedulable':true}}                             | lift no other cordon
+        inventory-service  | nodes        | {'metadata':{'annotations':{'gpufleet.io/applied':'{\\'cordon\\':true}'}},'spec':{'unschedulable':true}} | lift no other cordon
         health-service     | nodes/status | {'status':{'conditions':[{'type':'Ready','status':'True'}]}} | condition GpuUnhealthy
         health-service     | nodes/status | {'status':{'allocatable':{'nvidia.com/gpu':'1000'}}}        | can allocate
         inventory-service  | nodes        | {'metadata':{'labels':{'rack':'none'}}}                     | labels of their own prefixes

@@ -28,8 +28,8 @@ public record Downtime(Map<String, Instant> since, Duration gpus, Duration node)
     Downtime after(RecordedDecision recorded) {
         Decision decision = recorded.decision();
         return switch (decision.action()) {
-            case Decision.WITHDRAW, Decision.APPLY_TAINT -> begun(recorded.device(), recorded.at());
-            case Decision.TRUST, Decision.REMOVE_TAINT -> ended(recorded.device(), recorded.at());
+            case Decision.WITHDRAW, Decision.APPLY_TAINT, Decision.CORDON -> begun(recorded.device(), recorded.at());
+            case Decision.TRUST, Decision.REMOVE_TAINT, Decision.UNCORDON -> ended(recorded.device(), recorded.at());
             default -> this;
         };
     }

@@ -19,8 +19,7 @@ public record RecordedDecision(String id, String node, Instant at, Decision deci
     /** True when something stays out of service, or would without mode, budget or override. */
     boolean adverse() {
         return switch (decision.outcome().status()) {
-            case ACTED, RECORDED ->
-                !decision.healthyAfter() && !decision.action().equals(Decision.REMOVE_TAINT);
+            case ACTED, RECORDED -> !decision.healthyAfter() && !Decision.returnsNode(decision.action());
             case STALE, OVERRIDDEN, OVER_BUDGET, OBSERVED -> true;
         };
     }
@@ -28,8 +27,7 @@ public record RecordedDecision(String id, String node, Instant at, Decision deci
     /** True when what it is about is out of service, or held back, until a later decision. */
     boolean lasting() {
         return switch (decision.outcome().status()) {
-            case ACTED ->
-                device().isEmpty() ? decision.action().equals(Decision.APPLY_TAINT) : !decision.healthyAfter();
+            case ACTED -> device().isEmpty() ? Decision.takesNodeOut(decision.action()) : !decision.healthyAfter();
             case RECORDED -> !device().isEmpty() && !decision.healthyAfter();
             case OVER_BUDGET, OBSERVED -> true;
             case STALE, OVERRIDDEN -> false;

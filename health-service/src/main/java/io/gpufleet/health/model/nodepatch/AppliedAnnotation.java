@@ -9,13 +9,20 @@ package io.gpufleet.health.model.nodepatch;
  * @param label value of our label; empty when we applied none
  * @param recommendedAction value of our annotation; empty when we applied none
  * @param why one line for people
+ * @param cordon true when we made the Node unschedulable
  */
-public record AppliedAnnotation(long revision, String taint, String label, String recommendedAction, String why) {
+public record AppliedAnnotation(
+        long revision, String taint, String label, String recommendedAction, String why, boolean cordon) {
     /** Lists nothing: the annotation is absent. */
     public static final AppliedAnnotation NONE = new AppliedAnnotation(0, "", "", "", "");
 
+    /** Of a Node that we did not cordon. */
+    public AppliedAnnotation(long revision, String taint, String label, String recommendedAction, String why) {
+        this(revision, taint, label, recommendedAction, why, false);
+    }
+
     /** True when it lists no field. */
     public boolean nothingApplied() {
-        return taint.isEmpty() && label.isEmpty() && recommendedAction.isEmpty();
+        return taint.isEmpty() && label.isEmpty() && recommendedAction.isEmpty() && !cordon;
     }
 }

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
  * @param revisions of the verdict
  * @param nodeUid Node object for which it was reached; empty while unknown
  * @param taint value of the taint; empty for none
+ * @param cordon true when the Node has to be unschedulable
  * @param label {@code quarantined} by an operator, {@code unhealthy} by a fault, {@code degraded} when only devices are
  *     withdrawn; empty for a node without problem
  * @param recommendedAction for an operator; empty for none
@@ -26,6 +27,7 @@ public record DesiredNode(
         NodeState.Revisions revisions,
         String nodeUid,
         String taint,
+        boolean cordon,
         String label,
         String recommendedAction,
         Condition condition) {
@@ -49,7 +51,8 @@ public record DesiredNode(
         return new DesiredNode(
                 verdict.revisions(),
                 verdict.node().uid(),
-                verdict.trusted() ? "" : health.reason(),
+                !verdict.trusted() && health.nodeAction().taints() ? health.reason() : "",
+                !verdict.trusted() && health.nodeAction().cordons(),
                 label(verdict, acted),
                 acted ? recommendedAction(health) : "",
                 condition);
@@ -73,7 +76,7 @@ public record DesiredNode(
 
     /** True when the Node should have none of our fields. */
     public boolean isEmpty() {
-        return taint.isEmpty() && label.isEmpty() && recommendedAction.isEmpty();
+        return taint.isEmpty() && !cordon && label.isEmpty() && recommendedAction.isEmpty();
     }
 
     private static String label(Verdict verdict, boolean acted) {
@@ -97,8 +100,12 @@ public record DesiredNode(
                 && verdict.heldBack().isEmpty();
         return (withdrawn.isEmpty() ? verdict.health().reason() : devices(withdrawn))
                 + (action.isEmpty() ? "" : "; recommended action: " + action)
-                + (overridden ? "; manual override: taint removed" : "")
-                + (verdict.heldBack().isEmpty() ? "" : "; would taint: " + verdict.heldBack())
+                + (overridden
+                        ? "; manual override: " + verdict.health().nodeAction().undone()
+                        : "")
+                + (verdict.heldBack().isEmpty()
+                        ? ""
+                        : "; would " + verdict.health().nodeAction().verb() + ": " + verdict.heldBack())
                 + (heldBack.isEmpty()
                         ? ""
                         : "; would withdraw " + heldBack.size() + (heldBack.size() == 1 ? " GPU: " : " GPUs: ")

@@ -19,12 +19,28 @@ public sealed interface NodePatchPlan {
     record NewerRevision(long found) implements NodePatchPlan {}
 
     /** A field that our annotation lists is missing; possibly a manual override. */
-    record AppliedMissing(String target, long revision) implements NodePatchPlan {}
+    record AppliedMissing(String target, long revision) implements NodePatchPlan {
+        /** Our taint. */
+        public static final String TAINT = "taint";
+        /** That the Node is unschedulable. */
+        public static final String CORDON = "cordon";
+
+        /** True while it is missing on this Node. */
+        public boolean missingOn(ObservedNode node) {
+            return target.equals(CORDON) ? node.cordonMissing() : node.taintMissing();
+        }
+
+        /** True when a controller removed it; of a cordon that is removed Kubernetes does not tell who removed it. */
+        public boolean removedByController(ObservedNode node) {
+            return target.equals(TAINT) && node.base().taintsWrittenByController();
+        }
+    }
 
     /**
      * Patch the Node.
      *
      * @param taints complete list, foreign taints unchanged
+     * @param unschedulable as observed when a person made it so
      * @param label empty to have none; as observed when it is foreign
      * @param recommendedAction empty to have none; as observed when it is foreign
      * @param applied {@link AppliedAnnotation#NONE} where there is none and nothing to list
@@ -34,6 +50,7 @@ public sealed interface NodePatchPlan {
      */
     record Patch(
             List<Taint> taints,
+            boolean unschedulable,
             String label,
             String recommendedAction,
             AppliedAnnotation applied,
@@ -56,7 +73,7 @@ public sealed interface NodePatchPlan {
      * label gpufleet.io/managed=false                   OptedOut
      * applied revision above the desired one            NewerRevision
      * UID differs and something is desired              UidMismatch
-     * applied taint missing and a taint is desired      AppliedMissing, unless a cause is newer than the applied revision
+     * applied taint or cordon missing and desired       AppliedMissing, unless a cause is newer than the applied revision
      * own fields or condition differ                    Patch
      * otherwise                                         UpToDate
      * </pre>
@@ -74,11 +91,11 @@ public sealed interface NodePatchPlan {
                 && !desired.nodeUid().equals(observed.uid())) {
             return new UidMismatch(observed.uid());
         }
-        boolean taintMissing =
-                !applied.taint().isEmpty() && observed.unhealthyTaint().isEmpty();
+        boolean taintMissing = observed.taintMissing() && !desired.taint().isEmpty();
+        boolean cordonMissing = observed.cordonMissing() && desired.cordon();
         boolean newerCause = applied.revision() < desired.revisions().cause();
-        if (taintMissing && !desired.taint().isEmpty() && !newerCause) {
-            return new AppliedMissing("taint", applied.revision());
+        if ((taintMissing || cordonMissing) && !newerCause) {
+            return new AppliedMissing(taintMissing ? AppliedMissing.TAINT : AppliedMissing.CORDON, applied.revision());
         }
         return patch(observed, desired);
     }
@@ -89,8 +106,8 @@ public sealed interface NodePatchPlan {
     }
 
     /**
-     * The fields that are ours. Without our annotation, or with one that cannot be read, a taint is ours that we wrote last,
-     * and a field that is as desired.
+     * The fields that are ours. Without our annotation, or with one that cannot be read, a taint and a cordon is ours that we
+     * wrote last, and a field that is as desired.
      */
     private static AppliedAnnotation own(ObservedNode observed, DesiredNode desired) {
         if (!observed.applied().equals(AppliedAnnotation.NONE)) {
@@ -103,7 +120,8 @@ public sealed interface NodePatchPlan {
                 ours ? taint : "",
                 observed.label().equals(desired.label()) ? observed.label() : "",
                 observed.recommendedAction().equals(desired.recommendedAction()) ? observed.recommendedAction() : "",
-                "");
+                "",
+                observed.facts().unschedulable() && observed.base().cordonedByUs());
     }
 
     private static NodePatchPlan patch(ObservedNode observed, DesiredNode desired) {
@@ -123,7 +141,15 @@ public sealed interface NodePatchPlan {
                 desired.recommendedAction(),
                 "annotation gpufleet.io/recommended-action",
                 foreign);
-        var listed = new AppliedAnnotation(desired.revision(), taint, label, action, desired.why());
+        // A person who cordons again what was uncordoned, or was before us, keeps it so.
+        boolean foreignCordon = observed.facts().unschedulable()
+                && (!applied.cordon() || observed.base().cordonedByAnother());
+        boolean cordon = desired.cordon() && !foreignCordon;
+        if (desired.cordon() && foreignCordon) {
+            foreign.add("spec.unschedulable");
+        }
+        boolean unschedulable = foreignCordon || cordon;
+        var listed = new AppliedAnnotation(desired.revision(), taint, label, action, desired.why(), cordon);
         // For ever, once there is one: its revision keeps an older leader from applying again what was removed.
         boolean neverApplied = listed.nothingApplied() && applied.equals(AppliedAnnotation.NONE);
         AppliedAnnotation nextApplied = neverApplied ? AppliedAnnotation.NONE : listed;
@@ -133,13 +159,22 @@ public sealed interface NodePatchPlan {
                 action.isEmpty() && applied.recommendedAction().isEmpty() ? observed.recommendedAction() : action;
         boolean nodeDiffers = !nextApplied.equals(applied)
                 || !sameSet(nextTaints, observed.taints())
+                || unschedulable != observed.facts().unschedulable()
                 || !nextLabel.equals(observed.label())
                 || !nextAction.equals(observed.recommendedAction());
         boolean conditionDiffers = observed.condition() == null
                 ? !desired.condition().status().equals("False")
                 : !desired.condition().equals(observed.condition());
         return nodeDiffers || conditionDiffers
-                ? new Patch(nextTaints, nextLabel, nextAction, nextApplied, nodeDiffers, conditionDiffers, foreign)
+                ? new Patch(
+                        nextTaints,
+                        unschedulable,
+                        nextLabel,
+                        nextAction,
+                        nextApplied,
+                        nodeDiffers,
+                        conditionDiffers,
+                        foreign)
                 : new UpToDate();
     }
 

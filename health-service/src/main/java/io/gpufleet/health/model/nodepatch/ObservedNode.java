@@ -79,6 +79,8 @@ public record ObservedNode(
         return uid().equals(other.uid())
                 && Objects.equals(base.applied(), other.base.applied())
                 && taints.equals(other.taints)
+                && facts.unschedulable() == other.facts.unschedulable()
+                && base.cordonManager().equals(other.base.cordonManager())
                 && label.equals(other.label)
                 && recommendedAction.equals(other.recommendedAction);
     }
@@ -116,6 +118,16 @@ public record ObservedNode(
      * @param status {@code True}, {@code False} or {@code Unknown}
      */
     public record Condition(String status, String reason, String message) {}
+
+    /** True when the annotation lists our taint, and it is not there. */
+    public boolean taintMissing() {
+        return !applied.taint().isEmpty() && unhealthyTaint().isEmpty();
+    }
+
+    /** True when the annotation lists our cordon, and the Node is schedulable. */
+    public boolean cordonMissing() {
+        return applied.cordon() && !facts.unschedulable();
+    }
 
     /** The taint with key and effect of ours, even if it is foreign. */
     public Optional<Taint> unhealthyTaint() {

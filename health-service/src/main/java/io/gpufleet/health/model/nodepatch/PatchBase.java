@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param spec false when the object has no spec
  * @param taintsManager field manager that wrote the taints last; empty where Kubernetes does not tell, as for a list of
  *     which nothing is left
+ * @param cordonManager field manager that made the Node unschedulable; empty where it is schedulable or nobody tells
  */
 public record PatchBase(
         String resourceVersion,
@@ -22,7 +23,8 @@ public record PatchBase(
         boolean labels,
         boolean annotations,
         boolean spec,
-        String taintsManager) {
+        String taintsManager,
+        String cordonManager) {
     /** Field manager of our own patches. */
     public static final String FIELD_MANAGER = "gpufleet-health";
 
@@ -36,12 +38,33 @@ public record PatchBase(
         this(resourceVersion, applied, labels, annotations, spec, "");
     }
 
+    /** An object that is schedulable. */
+    public PatchBase(
+            String resourceVersion,
+            @Nullable String applied,
+            boolean labels,
+            boolean annotations,
+            boolean spec,
+            String taintsManager) {
+        this(resourceVersion, applied, labels, annotations, spec, taintsManager, "");
+    }
+
     /** True when another controller wrote the taints last. */
     public boolean taintsWrittenByController() {
         String name = taintsManager.toLowerCase(Locale.ROOT);
         return !name.isEmpty()
                 && !name.equals(FIELD_MANAGER)
                 && CLIENTS_OF_PEOPLE.stream().noneMatch(client -> name.equals(client) || name.startsWith(client + "-"));
+    }
+
+    /** True when we made the Node unschedulable. */
+    public boolean cordonedByUs() {
+        return cordonManager.equals(FIELD_MANAGER);
+    }
+
+    /** True when somebody else made the Node unschedulable, as far as Kubernetes tells. */
+    public boolean cordonedByAnother() {
+        return !cordonManager.isEmpty() && !cordonedByUs();
     }
 
     /** True when we wrote the taints last. */

@@ -13,9 +13,25 @@ import java.util.Locale;
  * @param recommendedAction for an operator
  * @param timing when it acts; until then the fault is suspect only, whatever the class
  * @param drain which pods have to leave while it withdraws
+ * @param nodeAction how it keeps pods away from the node, where its class takes the node out of service
  */
 public record FaultRule(
-        String name, FaultClass faultClass, RecommendedAction recommendedAction, RuleTiming timing, DrainMode drain) {
+        String name,
+        FaultClass faultClass,
+        RecommendedAction recommendedAction,
+        RuleTiming timing,
+        DrainMode drain,
+        NodeAction nodeAction) {
+    /** A rule that taints, where its class takes the node out of service. */
+    public FaultRule(
+            String name,
+            FaultClass faultClass,
+            RecommendedAction recommendedAction,
+            RuleTiming timing,
+            DrainMode drain) {
+        this(name, faultClass, recommendedAction, timing, drain, NodeAction.TAINT);
+    }
+
     /** A rule that drains nothing. */
     public FaultRule(String name, FaultClass faultClass, RecommendedAction recommendedAction, RuleTiming timing) {
         this(name, faultClass, recommendedAction, timing, DrainMode.NONE);
@@ -35,7 +51,7 @@ public record FaultRule(
     FaultRule agreedWith(DaemonWithdrawal withdrawal) {
         String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing, drain);
+            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing, drain, nodeAction);
         }
         if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
             return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, timing);
@@ -46,7 +62,7 @@ public record FaultRule(
     /** The rule once the fault needs a boot of its node. */
     FaultRule forBoot() {
         return faultClass == FaultClass.WITHDRAW
-                ? new FaultRule(name, FaultClass.TAINT_REBOOT, recommendedAction, timing, drain)
+                ? new FaultRule(name, FaultClass.TAINT_REBOOT, recommendedAction, timing, drain, nodeAction)
                 : this;
     }
 

@@ -50,7 +50,7 @@ public record ReplaySummary(
             Decision.Status status = decision.outcome().status();
             if (status == Decision.Status.OVER_BUDGET) {
                 heldBack++;
-            } else if (status == Decision.Status.ACTED && decision.action().equals(Decision.APPLY_TAINT)) {
+            } else if (status == Decision.Status.ACTED && Decision.takesNodeOut(decision.action())) {
                 taints++;
             } else if (status == Decision.Status.ACTED && decision.action().equals(Decision.WITHDRAW)) {
                 withdrawals++;

@@ -234,7 +234,7 @@ class NodePatchPlanTest {
     @Test
     void newerRevisionOnTheNodeStopsThePatch() {
         ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
-        DesiredNode older = new DesiredNode(NodeState.Revisions.NONE, "uid-1", "", "", "", FINE);
+        DesiredNode older = new DesiredNode(NodeState.Revisions.NONE, "uid-1", "", false, "", "", FINE);
 
         assertThat(NodePatchPlan.of(patched, older))
                 .isEqualTo(new NodePatchPlan.NewerRevision(scenario.state().revision()));

@@ -48,6 +48,7 @@ class OneFaultOnePatchTest {
                 NodeState.Revisions.NONE,
                 now.nodeUid(),
                 now.taint(),
+                now.cordon(),
                 now.label(),
                 now.recommendedAction(),
                 now.condition());

@@ -60,6 +60,24 @@ public final class TestPolicies {
                 standard.escalation());
     }
 
+    /** The standard policy, of which every rule that takes a node out of service does it so. */
+    public static HealthPolicy with(NodeAction action) {
+        HealthPolicy standard = standard();
+        return new HealthPolicy(
+                standard.name(),
+                standard.codes().entrySet().stream()
+                        .collect(Collectors.toMap(Map.Entry::getKey, entry -> with(entry.getValue(), action))),
+                standard.kinds(),
+                standard.actions(),
+                standard.recoveryDwell(),
+                standard.escalation());
+    }
+
+    private static FaultRule with(FaultRule rule, NodeAction action) {
+        return new FaultRule(
+                rule.name(), rule.faultClass(), rule.recommendedAction(), rule.timing(), rule.drain(), action);
+    }
+
     /** The policy, which leaves these actions to executors. */
     public static HealthPolicy remediating(HealthPolicy policy, RecommendedAction... actions) {
         return new HealthPolicy(

@@ -1,0 +1,200 @@
+package io.gpufleet.health;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** One replica's way to the API server: records its writes in the order of the server, and withholds them when asked to. */
+final class TracedApiServer implements AutoCloseable {
+    private static final HttpClient HTTP =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final List<String> FORWARDED = List.of("Authorization", "Content-Type", "Accept");
+
+    private final Trace trace;
+    private final String replica;
+    private final String target;
+    private final HttpServer server;
+
+    /**
+     * A write that the API server answered.
+     *
+     * @param path without its query
+     * @param body as it was sent
+     */
+    record Write(String replica, String method, String path, String body, int status) {
+        boolean succeeded() {
+            return status / 100 == 2;
+        }
+
+        boolean addsTaint(String node) {
+            return isOf(node) && body.contains("\"op\":\"add\",\"path\":\"/spec/taints");
+        }
+
+        boolean removesTaint(String node) {
+            return isOf(node) && body.contains("\"op\":\"remove\",\"path\":\"/spec/taints");
+        }
+
+        private boolean isOf(String node) {
+            return succeeded() && path.equals("/api/v1/nodes/" + node);
+        }
+    }
+
+    /** The writes of all replicas, in the order in which the API server handled them. */
+    static final class Trace {
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Condition released = lock.newCondition();
+        private final List<Write> answered = new ArrayList<>();
+        private final List<String> asked = new ArrayList<>();
+        private String held = "";
+
+        /** Writes of this replica reach the server no more. */
+        void hold(String replica) {
+            locked(() -> held = replica);
+        }
+
+        /** What was withheld reaches the server now. */
+        void release() {
+            locked(() -> {
+                held = "";
+                released.signalAll();
+            });
+        }
+
+        /** Writes answered so far. */
+        List<Write> answered() {
+            var copy = new ArrayList<Write>();
+            locked(() -> copy.addAll(answered));
+            return copy;
+        }
+
+        /** How many writes of Nodes the replica has asked for, answered or not. */
+        long asked(String replica) {
+            var count = new long[1];
+            locked(() -> count[0] = asked.stream().filter(replica::equals).count());
+            return count[0];
+        }
+
+        private void locked(Runnable action) {
+            lock.lock();
+            try {
+                action.run();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private TracedApiServer(Trace trace, String replica, String target) throws IOException {
+        this.trace = trace;
+        this.replica = replica;
+        this.target = target;
+        this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    static TracedApiServer open(Trace trace, String replica, String target) {
+        try {
+            return new TracedApiServer(trace, replica, target);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** A kubeconfig like another one that leads here. */
+    Path kubeconfig(Path original, Path file) throws IOException {
+        String here = "http://127.0.0.1:" + server.getAddress().getPort();
+        return Files.writeString(file, Files.readString(original).replace(target, here));
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            if (exchange.getRequestHeaders().containsKey("Upgrade")) {
+                // Without a WebSocket the client watches by a plain request.
+                exchange.sendResponseHeaders(503, -1);
+                return;
+            }
+            byte[] body = exchange.getRequestBody().readAllBytes();
+            boolean write = !exchange.getRequestMethod().equals("GET");
+            HttpResponse<InputStream> response = write ? write(exchange, body) : send(exchange, body);
+            response.headers()
+                    .firstValue("content-type")
+                    .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
+            exchange.sendResponseHeaders(response.statusCode(), 0);
+            try (InputStream from = response.body();
+                    OutputStream to = exchange.getResponseBody()) {
+                var buffer = new byte[8_192];
+                for (int read = from.read(buffer); read >= 0; read = from.read(buffer)) {
+                    to.write(buffer, 0, read);
+                    to.flush();
+                }
+            }
+        }
+    }
+
+    private HttpResponse<InputStream> write(HttpExchange exchange, byte[] body) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        boolean ofNode = path.startsWith("/api/v1/nodes/") && !path.endsWith("gpufleet-warm-up.invalid");
+        String query = exchange.getRequestURI().getRawQuery();
+        boolean dryRun = query != null && query.contains("dryRun");
+        trace.lock.lock();
+        try {
+            if (ofNode && !dryRun) {
+                trace.asked.add(replica);
+            }
+            while (ofNode && trace.held.equals(replica)) {
+                trace.released.awaitUninterruptibly();
+            }
+            HttpResponse<InputStream> response = send(exchange, body);
+            if (ofNode && !dryRun) {
+                trace.answered.add(new Write(
+                        replica,
+                        exchange.getRequestMethod(),
+                        path,
+                        new String(body, StandardCharsets.UTF_8),
+                        response.statusCode()));
+            }
+            return response;
+        } finally {
+            trace.lock.unlock();
+        }
+    }
+
+    private HttpResponse<InputStream> send(HttpExchange exchange, byte[] body) throws IOException {
+        var request = HttpRequest.newBuilder(
+                        URI.create(target + exchange.getRequestURI().toString()))
+                .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body));
+        FORWARDED.forEach(name -> exchange.getRequestHeaders()
+                .getOrDefault(name, List.of())
+                .forEach(value -> request.header(name, value)));
+        try {
+            return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException(interrupted);
+        }
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}
