@@ -8,6 +8,7 @@ import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
+import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
@@ -61,7 +62,8 @@ class LedgerIT {
                 .compare(bed.broker().bootstrap(), bed.codec().topics());
         bed.close();
         assertThat(comparison.violations()).isEmpty();
-        assertThat(comparison.records()).containsKeys("usage.closed.v1", "holdings.changed.v1", "offsets.committed.v1");
+        assertThat(comparison.records())
+                .containsKeys("usage.closed.v1", "usage.summed.v1", "holdings.changed.v1", "offsets.committed.v1");
     }
 
     private static ProgramProcess startReady() {
@@ -146,11 +148,10 @@ class LedgerIT {
             daemon.hold(noon.plusSeconds(60), Map.of());
             // Then
             await().atMost(TIMEOUT)
-                    .pollInterval(Duration.ofSeconds(2))
-                    .until(() -> AsyncApiContract.load()
-                            .compare(bed.broker().bootstrap(), bed.codec().topics())
-                            .records()
-                            .containsKey("usage.summed.v1"));
+                    .pollInterval(Duration.ofSeconds(1))
+                    .until(() -> !EventReader.all(
+                                    bed.broker().bootstrap(), bed.codec().topics(), Topic.USAGE_DAILY)
+                            .isEmpty());
             String from = noon.truncatedTo(ChronoUnit.DAYS).toString();
             String to = noon.truncatedTo(ChronoUnit.DAYS).plusSeconds(86_400).toString();
             assertThat(service.get("/v1/usage?group-by=node&from=" + from + "&to=" + to)

@@ -22,7 +22,7 @@ class OutboxQueueCrashTest {
     private static final int SEEDS = 2000;
     private static final int ACTS = 40;
 
-    @TempDir
+    @TempDir(factory = MemoryDirectory.class)
     Path directory;
 
     private static byte[] record(int number) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 class OutboxTest {
     private static final Moment NOW = new Moment(Instant.parse("2026-11-20T10:00:00Z"), 7);
 
-    @TempDir
+    @TempDir(factory = MemoryDirectory.class)
     Path directory;
 
     private Outbox outbox(long epoch, long bytes) {

@@ -87,7 +87,7 @@ final class TestBus {
 
         static synchronized BrokerProcess next() {
             if (prefixes++ == PREFIXES_OF_ONE) {
-                broker.stop();
+                broker.close();
                 broker = BrokerProcess.start(folder());
                 prefixes = 1;
             }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What one broker leaves for all later ones, beside the directory of its jars: the AOT cache of its JVM, and a formatted
+ * Files of one broker for all later ones, beside the directory of its jars: the AOT cache of its JVM, and a formatted
  * log directory. A broker with all topics takes 4 instead of 8 s of CPU time, with its log in memory 3.5 s; without the cache it
  * starts all the same.
  */
@@ -63,7 +63,7 @@ public final class BrokerCache {
         return List.of("-XX:AOTCache=" + aotCache(classPath), "-Xlog:disable");
     }
 
-    /** What StorageTool writes beside the ids: versions of the features, equal for all brokers of these jars. */
+    /** Records that StorageTool writes beside the ids: versions of features, equal for all brokers of these jars. */
     static Optional<Path> formatted(String classPath) {
         return Optional.of(classPath)
                 .filter(path -> path.endsWith(ALL_JARS))

@@ -56,7 +56,7 @@ public final class EventReader implements AutoCloseable {
     }
 
     /** Every committed record of a topic up to now. */
-    static List<ConsumerRecord<String, byte[]>> all(String bootstrapServers, Topics topics, Topic topic) {
+    public static List<ConsumerRecord<String, byte[]>> all(String bootstrapServers, Topics topics, Topic topic) {
         try (KafkaConsumer<String, byte[]> consumer = consumer(bootstrapServers)) {
             consumer.assign(IntStream.range(0, topic.partitions())
                     .mapToObj(partition -> new TopicPartition(topics.name(topic), partition))
