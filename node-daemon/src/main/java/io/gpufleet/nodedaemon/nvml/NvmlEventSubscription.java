@@ -3,9 +3,9 @@ package io.gpufleet.nodedaemon.nvml;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
-import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.PendingCall;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import io.gpufleet.nodedaemon.nvml.call.PendingCall;
 import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
 import java.time.Duration;
 import java.util.HashSet;
@@ -26,14 +26,14 @@ final class NvmlEventSubscription {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlEventSubscription.class);
 
     private final Nvml nvml;
-    private final NvmlSession.SessionContext context;
+    private final SessionContext context;
     private final NvmlEventWaiter.Listener listener;
     private boolean abandoned;
     private @Nullable NvmlEventSet events;
     private Map<String, Nvml.Handle> registered = Map.of();
     private volatile @Nullable NvmlEventWaiter waiter;
 
-    NvmlEventSubscription(Nvml nvml, NvmlSession.SessionContext context, NvmlEventWaiter.Listener listener) {
+    NvmlEventSubscription(Nvml nvml, SessionContext context, NvmlEventWaiter.Listener listener) {
         this.nvml = nvml;
         this.context = context;
         this.listener = listener;
@@ -78,7 +78,7 @@ final class NvmlEventSubscription {
         Map<String, NvmlFailure> failed = new LinkedHashMap<>();
         trials.forEach((gpu, trial) -> {
             try {
-                String _ = trial.await(NvmlSession.STRAGGLER_WAIT);
+                String _ = trial.await(SessionContext.STRAGGLER_WAIT);
                 if (exclusions.contains(gpu.gpu().uuid())) {
                     include(gpu.gpu().uuid(), "wait for NVML events of the GPU recovered");
                 }
@@ -141,7 +141,7 @@ final class NvmlEventSubscription {
                         .start(gpu.gpu().index(), "nvmlDeviceRegisterEvents", () -> set.register(gpu.device()))));
         for (Map.Entry<TrackedGpu, PendingCall<Boolean>> registration : registrations.entrySet()) {
             try {
-                boolean _ = registration.getValue().await(NvmlSession.STRAGGLER_WAIT);
+                boolean _ = registration.getValue().await(SessionContext.STRAGGLER_WAIT);
             } catch (NvmlFailure e) {
                 if (e.concernsDriver()) {
                     throw e;

@@ -1,19 +1,17 @@
 package io.gpufleet.nodedaemon.nvml;
 
-import io.gpufleet.nodedaemon.app.device.PciDevices;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
-import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.PendingCall;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
+import io.gpufleet.nodedaemon.nvml.call.PendingCall;
 import io.gpufleet.nodedaemon.nvml.reader.ExpectedNvLinkCount;
 import io.gpufleet.nodedaemon.nvml.reader.GpuReader;
 import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
-import io.gpufleet.nodedaemon.nvml.reader.InfoRomValidator;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
 import io.gpufleet.nodedaemon.nvml.reader.MigReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkRates;
@@ -33,9 +31,6 @@ import org.slf4j.LoggerFactory;
 final class NvmlSession {
     private static final Logger LOG = LoggerFactory.getLogger(NvmlSession.class);
 
-    /** Time for which the GPUs that have answered wait for one that has not; it is read by the next poll then. */
-    static final Duration STRAGGLER_WAIT = Duration.ofSeconds(2);
-
     private static final Duration OVERDUE_WAIT = NvmlSettings.EVENT_WAIT_TIMEOUT.multipliedBy(2);
 
     private final InitialisedNvml initialisation;
@@ -54,17 +49,6 @@ final class NvmlSession {
     private final KnownGpus known;
     private volatile List<TrackedGpu> tracked = List.of();
     private boolean driverEvents;
-
-    /** What is kept over a reopening of NVML. */
-    record SessionContext(
-            NvmlSettings settings,
-            NvmlExecutors executors,
-            NvmlFaultReporter reportedFaults,
-            KnownGpus known,
-            ExpectedNvLinkCount baseline,
-            InfoRomValidator infoRoms,
-            EventSetExclusions exclusions,
-            PciDevices pci) {}
 
     private NvmlSession(
             InitialisedNvml initialisation, SessionContext context, String driverVersion, String cudaVersion) {
@@ -133,7 +117,7 @@ final class NvmlSession {
         Optional<TrackedGpu> before =
                 tracked.stream().filter(gpu -> gpu.gpu().index() == index).findFirst();
         try {
-            TrackedGpu now = before.isPresent() ? read.await(STRAGGLER_WAIT) : read.await();
+            TrackedGpu now = before.isPresent() ? read.await(SessionContext.STRAGGLER_WAIT) : read.await();
             reportedFaults.onAnswer(now.gpu().uuid());
             return now;
         } catch (NvmlFailure e) {
@@ -210,7 +194,7 @@ final class NvmlSession {
     private GpuSample await(TrackedGpu gpu, PendingCall<GpuSample> read) {
         String uuid = gpu.gpu().uuid();
         try {
-            return read.await(STRAGGLER_WAIT);
+            return read.await(SessionContext.STRAGGLER_WAIT);
         } catch (NvmlFailure e) {
             reportedFaults.onFailure(uuid, e);
             if (e.code() != NvmlReturnCode.BUSY) {

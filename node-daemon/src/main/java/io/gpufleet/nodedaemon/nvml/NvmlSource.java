@@ -35,7 +35,7 @@ public final class NvmlSource implements DeviceSource {
     private final BlockingQueue<DeviceEvent> events = new LinkedBlockingQueue<>();
     private volatile Consumer<DeviceEvent> listener = events::add;
     private final NvmlLibraries libraries;
-    private final NvmlSession.SessionContext context;
+    private final SessionContext context;
     private final List<CompletableFuture<InitialisedNvml>> pendingShutdowns = new ArrayList<>();
     private final SessionRenewal renewal = new SessionRenewal(System::nanoTime);
     private volatile @Nullable NvmlSession session;
@@ -44,7 +44,7 @@ public final class NvmlSource implements DeviceSource {
     /** Creates a source; the first scan opens NVML. */
     public NvmlSource(NvmlSettings settings, PciDevices pci) {
         this.libraries = new NvmlLibraries(settings);
-        this.context = new NvmlSession.SessionContext(
+        this.context = new SessionContext(
                 settings,
                 new NvmlExecutors(settings.deadline()),
                 new NvmlFaultReporter(event -> listener.accept(event)),

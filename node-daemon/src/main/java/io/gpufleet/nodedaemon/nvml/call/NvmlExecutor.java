@@ -1,7 +1,5 @@
 package io.gpufleet.nodedaemon.nvml.call;
 
-import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.NvmlCall;
-import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors.PendingCall;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

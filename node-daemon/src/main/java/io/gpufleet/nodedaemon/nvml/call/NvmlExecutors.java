@@ -19,20 +19,6 @@ public final class NvmlExecutors implements AutoCloseable {
         this.deadline = deadline;
     }
 
-    /** Work that calls NVML. */
-    public interface NvmlCall<T> {
-        T run() throws NvmlFailure;
-    }
-
-    /** Work in progress. */
-    public interface PendingCall<T> {
-        /** Waits for the result until the deadline of the call; HUNG where the work does not return in time. */
-        T await() throws NvmlFailure;
-
-        /** Waits for the result, at most that long; BUSY where it may still come before the deadline. */
-        T await(Duration atMost) throws NvmlFailure;
-    }
-
     /**
      * Runs the work and waits for it.
      *

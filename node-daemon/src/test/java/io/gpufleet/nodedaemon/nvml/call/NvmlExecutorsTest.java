@@ -21,7 +21,7 @@ class NvmlExecutorsTest {
         hang.countDown();
     }
 
-    private NvmlExecutors.PendingCall<String> startHanging(NvmlExecutors executors, int gpu) {
+    private PendingCall<String> startHanging(NvmlExecutors executors, int gpu) {
         return executors.start(gpu, "hanging", () -> {
             try {
                 hang.await();
