@@ -32,8 +32,8 @@ import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.KubernetesPodClient;
 import io.gpufleet.health.kubernetes.KubernetesRemediationClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
-import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.BudgetUsages;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
@@ -128,7 +128,7 @@ public final class HealthMain {
         var metrics = new HealthMetrics(store, counters, config.mode());
         var timings = new VerdictToNodeLatency(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
-        Supplier<Optional<String>> freeze = () -> BrakeReset.freeze(store.node(BrakeReset.FLEET));
+        Supplier<Optional<String>> freeze = () -> FleetCommandDecider.freeze(store.node(FleetCommandDecider.FLEET));
         var step = new NodeReconciler(timed, signals, lease, counters, clock, patchSettings(files.pools()));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
@@ -236,7 +236,7 @@ public final class HealthMain {
                 shutdown.add("requests", RequestWorkers.open(vertx, "requests", REQUEST_THREADS, WAITING_REQUESTS)));
     }
 
-    /** What a shadow policy needs of the service. */
+    /** Parts of the service that a shadow policy needs. */
     private record Seen(NodeStateStore store, HealthMetrics metrics, ProjectionEngine<NodeState> engine) {}
 
     private static ShadowView shadow(

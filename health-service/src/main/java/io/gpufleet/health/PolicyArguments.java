@@ -2,9 +2,9 @@ package io.gpufleet.health;
 
 import io.gpufleet.health.kafka.HistoryReader;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -5,7 +5,7 @@ import io.gpufleet.cli.drill.Drill;
 import io.gpufleet.cli.drill.DrillRun;
 import io.gpufleet.cli.drill.Invariant;
 import io.gpufleet.cli.fleet.ConsoleProgress;
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.TextTable;
 import io.gpufleet.cli.local.LocalFleet;
@@ -56,7 +56,7 @@ final class DrillCommand implements Callable<Integer> {
             return 0;
         }
         var progress = new ConsoleProgress(System.out);
-        FleetParts parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
+        FleetPartControl parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
         var table = new TextTable("DRILL", "INVARIANT", "HOLDS", "AFTER");
         boolean all = true;
         try (KubernetesCluster cluster =

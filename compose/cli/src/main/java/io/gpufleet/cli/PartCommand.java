@@ -1,7 +1,7 @@
 package io.gpufleet.cli;
 
 import io.gpufleet.cli.fleet.ConsoleProgress;
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.local.LocalFleet;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -19,18 +19,18 @@ abstract sealed class PartCommand implements Runnable {
     public void run() {
         var progress = new ConsoleProgress(System.out);
         parent.runningFleet();
-        FleetParts parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
+        FleetPartControl parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
         progress.print(name + " " + act(parts, name));
     }
 
     /** Acts, and says what happened. */
-    abstract String act(FleetParts parts, String part);
+    abstract String act(FleetPartControl parts, String part);
 
     /** {@code start PART}. */
     @Command(name = "start", description = "Start a part that was stopped or died.", mixinStandardHelpOptions = true)
     static final class StartPart extends PartCommand {
         @Override
-        String act(FleetParts parts, String part) {
+        String act(FleetPartControl parts, String part) {
             return parts.start(part) ? "started" : "runs already";
         }
     }
@@ -39,7 +39,7 @@ abstract sealed class PartCommand implements Runnable {
     @Command(name = "stop", description = "Stop a part by SIGTERM.", mixinStandardHelpOptions = true)
     static final class StopPart extends PartCommand {
         @Override
-        String act(FleetParts parts, String part) {
+        String act(FleetPartControl parts, String part) {
             return parts.stop(part) ? "stopped" : "does not run";
         }
     }
@@ -48,7 +48,7 @@ abstract sealed class PartCommand implements Runnable {
     @Command(name = "restart", description = "Stop a part and start it again.", mixinStandardHelpOptions = true)
     static final class RestartPart extends PartCommand {
         @Override
-        String act(FleetParts parts, String part) {
+        String act(FleetPartControl parts, String part) {
             parts.stop(part);
             parts.start(part);
             return "restarted";

@@ -2,7 +2,7 @@ package io.gpufleet.cli;
 
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetOptions;
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessIdentity;
 import io.gpufleet.cli.fleet.StateDirectory;
@@ -58,7 +58,7 @@ final class UpCommand implements Runnable {
         var fleet = new LocalFleet(GpufleetCommand.tree(), directory, progress);
         Optional<FleetState> before = fleet.running();
         if (before.isPresent()) {
-            FleetParts parts = fleet.parts();
+            FleetPartControl parts = fleet.parts();
             List<String> started = parts.startDead();
             progress.print(
                     started.isEmpty()

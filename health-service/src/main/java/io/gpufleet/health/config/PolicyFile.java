@@ -2,7 +2,6 @@ package io.gpufleet.health.config;
 
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.Escalation;
@@ -13,6 +12,7 @@ import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.policy.Threshold;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.xid.XidCatalogue;
 import io.gpufleet.xid.XidImmediateAction;
 import java.time.Duration;

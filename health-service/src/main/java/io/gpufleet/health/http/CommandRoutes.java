@@ -3,7 +3,7 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.CommandSink.IssuedCommand;
 import io.gpufleet.health.app.NodeStateStore;
-import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.OperatorCommandHandler;
@@ -91,8 +91,8 @@ final class CommandRoutes {
         }
         String node = parameter(context, "node");
         String device = parameter(context, "device");
-        if (BrakeReset.concernsFleet(command)) {
-            issue(context, command, new CommandTarget(BrakeReset.FLEET, ""));
+        if (FleetCommandDecider.concernsFleet(command)) {
+            issue(context, command, new CommandTarget(FleetCommandDecider.FLEET, ""));
         } else if (device.isEmpty()) {
             store.node(node)
                     .ifPresentOrElse(
@@ -147,8 +147,8 @@ final class CommandRoutes {
     }
 
     private Optional<String> conflict(Command command, CommandTarget target) {
-        if (BrakeReset.concernsFleet(command)) {
-            return BrakeReset.conflict(store.node(BrakeReset.FLEET), command);
+        if (FleetCommandDecider.concernsFleet(command)) {
+            return FleetCommandDecider.conflict(store.node(FleetCommandDecider.FLEET), command);
         }
         return store.node(target.node())
                 .flatMap((NodeState state) -> OperatorCommandHandler.conflict(state, command, target.device()));

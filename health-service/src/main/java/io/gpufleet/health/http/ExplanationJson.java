@@ -1,6 +1,6 @@
 package io.gpufleet.health.http;
 
-import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HeldBack;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeState;
@@ -77,8 +77,8 @@ final class ExplanationJson {
             json.put("override", override(state.override()));
         }
         state.maintenance().ifPresent(line -> json.put("maintenance", line));
-        BrakeReset.freeze(fleet).ifPresent(line -> json.put("frozen", line));
-        BrakeReset.newest(fleet).ifPresent(reset -> json.put("brakeReset", override(reset)));
+        FleetCommandDecider.freeze(fleet).ifPresent(line -> json.put("frozen", line));
+        FleetCommandDecider.newest(fleet).ifPresent(reset -> json.put("brakeReset", override(reset)));
         if (eventsRefused) {
             json.put("eventsRefused", refused(state.boot()));
         }

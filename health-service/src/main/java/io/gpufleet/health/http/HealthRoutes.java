@@ -4,7 +4,7 @@ import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
 import io.gpufleet.health.app.ShadowView;
-import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.incident.Incident;
 import io.gpufleet.health.model.replay.Difference;
@@ -34,7 +34,7 @@ public final class HealthRoutes {
     static final String API_GROUP = "gpufleet.io";
 
     /**
-     * Who decides about requests, and where that blocks.
+     * Authorizer of requests, and the threads on which it blocks.
      *
      * @param reads may remember an answer for some seconds
      * @param commands remembers nothing: a right that was withdrawn withdraws no GPU
@@ -42,7 +42,7 @@ public final class HealthRoutes {
     public record Access(Authorizer reads, Authorizer commands, RequestWorkers workers) {}
 
     /**
-     * What is shown.
+     * Sources of the responses.
      *
      * @param states committed states of the nodes
      * @param outcome outcome of the last reconcile of a node, one line
@@ -103,7 +103,7 @@ public final class HealthRoutes {
                     "node " + node,
                     json -> sources.states()
                             .node(node)
-                            .filter(_ -> !node.equals(BrakeReset.FLEET))
+                            .filter(_ -> !node.equals(FleetCommandDecider.FLEET))
                             .map(state -> explain(state, json)));
         }
     }
@@ -115,7 +115,7 @@ public final class HealthRoutes {
                         state,
                         sources.outcome().apply(node),
                         sources.refusedAsStale().test(node),
-                        sources.states().node(BrakeReset.FLEET))
+                        sources.states().node(FleetCommandDecider.FLEET))
                 .put("incidents", json.of(newest.subList(0, Math.min(EXPLAINED_INCIDENTS, newest.size()))));
         List<String> missed = sources.missedFromServices().get();
         if (!missed.isEmpty()) {

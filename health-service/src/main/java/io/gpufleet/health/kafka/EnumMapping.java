@@ -4,11 +4,11 @@ import com.google.protobuf.ProtocolMessageEnum;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.DaemonWithdrawal;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.NodeAction;
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.WithdrawalRule;
 import java.util.Locale;
@@ -35,7 +35,7 @@ final class EnumMapping {
         return new FaultCode(kind, numbered ? Math.clamp(number, 0, MAX_NUMBER) : 0);
     }
 
-    /** What the daemon reports with a fault. */
+    /** Report of the daemon that comes with a fault. */
     static FaultReport report(Fault fault) {
         return new FaultReport(
                 action(fault.getRecoveryAction()),

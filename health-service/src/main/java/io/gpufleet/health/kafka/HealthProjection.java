@@ -2,9 +2,9 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.app.CatchUpStatus;
-import io.gpufleet.health.model.BrakeReset;
 import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.DecisionResult;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
@@ -69,7 +69,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private final SilenceDetector silence = new SilenceDetector();
     /** Nodes that have become silent, until their tick. */
     private final Set<String> silent = new HashSet<>();
-    /** What holds everything back while the fleet is frozen; empty while it is not. */
+    /** Reason that holds everything back while the fleet is frozen; empty while it is not. */
     private String frozen = "";
     /** Nodes with something held back by a budget, oldest first. */
     private final SequencedSet<String> heldBack = new LinkedHashSet<>();
@@ -104,8 +104,9 @@ public final class HealthProjection implements Projection<NodeState> {
         locations.clear();
         silence.restart(now);
         silent.clear();
-        frozen = BrakeReset.freeze(states.get(BrakeReset.FLEET)).orElse("");
-        Instant opened = BrakeReset.newest(states.get(BrakeReset.FLEET))
+        frozen = FleetCommandDecider.freeze(states.get(FleetCommandDecider.FLEET))
+                .orElse("");
+        Instant opened = FleetCommandDecider.newest(states.get(FleetCommandDecider.FLEET))
                 .map(ManualOverride::since)
                 .orElse(Instant.MIN);
         states.forEach((node, state) -> {
@@ -119,7 +120,8 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public void undone(Set<String> keys, States<NodeState> states) {
-        frozen = BrakeReset.freeze(states.get(BrakeReset.FLEET)).orElse("");
+        frozen = FleetCommandDecider.freeze(states.get(FleetCommandDecider.FLEET))
+                .orElse("");
         for (String node : keys) {
             Optional<NodeState> state = states.get(node);
             state.ifPresentOrElse(this::remember, () -> forgotten(node));
@@ -186,7 +188,7 @@ public final class HealthProjection implements Projection<NodeState> {
             protection = budgets;
             usage.replace(budgets);
             states.forEach((node, _) -> {
-                if (!node.equals(BrakeReset.FLEET)) {
+                if (!node.equals(FleetCommandDecider.FLEET)) {
                     toReview.add(node);
                 }
             });
@@ -243,8 +245,9 @@ public final class HealthProjection implements Projection<NodeState> {
     }
 
     private Effects<NodeState> on(States<NodeState> states, HealthSignal signal, Inbound.Event event, Instant now) {
-        if (event.key().equals(BrakeReset.FLEET)) {
-            return signal instanceof HealthSignal.CommandIssued command && BrakeReset.concernsFleet(command.command())
+        if (event.key().equals(FleetCommandDecider.FLEET)) {
+            return signal instanceof HealthSignal.CommandIssued command
+                            && FleetCommandDecider.concernsFleet(command.command())
                     ? fleetCommand(states, command, event, now)
                     : Effects.none();
         }
@@ -279,12 +282,12 @@ public final class HealthProjection implements Projection<NodeState> {
             States<NodeState> states, HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
         String budget = "";
         if (command.command() == HealthSignal.Command.RESET_BRAKE) {
-            budget =
-                    usage.allowance(BrakeReset.FLEET, NodeBudgetShare.NONE, now).nodeBudget();
+            budget = usage.allowance(FleetCommandDecider.FLEET, NodeBudgetShare.NONE, now)
+                    .nodeBudget();
             usage.openBrake();
         }
-        DecisionResult result = BrakeReset.decide(states.get(BrakeReset.FLEET), command, budget);
-        frozen = BrakeReset.freeze(Optional.of(result.state())).orElse("");
+        DecisionResult result = FleetCommandDecider.decide(states.get(FleetCommandDecider.FLEET), command, budget);
+        frozen = FleetCommandDecider.freeze(Optional.of(result.state())).orElse("");
         return effects(result, now, event);
     }
 
@@ -329,9 +332,9 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public Effects<NodeState> tick(String node, States<NodeState> states, Instant now) {
-        if (node.equals(BrakeReset.FLEET)) {
+        if (node.equals(FleetCommandDecider.FLEET)) {
             return states.get(node)
-                    .flatMap(BrakeReset::withoutBrake)
+                    .flatMap(FleetCommandDecider::withoutBrake)
                     .map(left -> Effects.state(node, left, List.of()))
                     .orElseGet(() -> Effects.forget(node, List.of()));
         }

@@ -24,7 +24,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a node of eight GPUs tells about a fault, from its announcement until the fault is cleared. */
+/** Events of a node of eight GPUs about a fault, from its announcement until the fault is cleared. */
 final class SampleEvents {
     private static final String NODE = "sample-node";
     private static final String BOOT = "sample-boot";

@@ -10,11 +10,11 @@ import io.gpufleet.health.model.HealthSignal.ReportedFault;
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.FaultClass;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -107,7 +107,7 @@ final class FaultSignalHandler {
         }
     }
 
-    /** What the daemon does about a fault counts at once: the offers that it reports next say the same. */
+    /** The daemon's reaction to a fault counts at once: the offers that it reports next say the same. */
     private void offeredNoMore(ReportedFault fault) {
         if (fault.report().withdrawal().withdraws() && !fault.device().isEmpty()) {
             localHealth(fault.device(), false);

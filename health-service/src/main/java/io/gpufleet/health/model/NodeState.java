@@ -8,12 +8,12 @@ import io.gpufleet.health.model.drain.DrainProgress;
 import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.Faults;
 import io.gpufleet.health.model.maintenance.Maintenance;
 import io.gpufleet.health.model.remediation.Remediation;
 import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.health.model.remediation.RemediationSettings;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,7 +48,7 @@ public record NodeState(
     public static final Duration FORGET_AFTER = Duration.ofDays(30);
 
     /**
-     * What acting on the verdict depends on, and how far it is.
+     * Conditions for acting on the verdict, and the progress.
      *
      * @param heldBack what the policy asks for and is not carried out, by device; of the node by the empty text
      * @param drain how far the drain of the node is
@@ -104,7 +104,7 @@ public record NodeState(
     }
 
     /**
-     * What operators keep out of service, or in it.
+     * Overrides by operators: devices kept out of service, or in it.
      *
      * @param quarantine set while an operator keeps the node out of service
      * @param override set while a manual override keeps our taint away
@@ -157,12 +157,12 @@ public record NodeState(
         return manual.override();
     }
 
-    /** What the policy asks for and is not carried out, by device; of the node by the empty text. */
+    /** Decisions of the policy that are held back, by device; for the node by the empty text. */
     public SequencedMap<String, HeldBack> heldBack() {
         return acting.heldBack();
     }
 
-    /** What holds everything new back while people work on the node; empty while they do not. */
+    /** Reason that holds everything new back while people work on the node; empty while they do not. */
     public Optional<String> maintenance() {
         return Maintenance.holdsBack(manual.maintenance(), node.placement().labels());
     }
@@ -192,7 +192,7 @@ public record NodeState(
                 && !acting().remediation().validated(device.uuid(), boot().id(), recovering.since());
     }
 
-    /** What forbids a remediation: what is in service, and what people care for, is left alone. */
+    /** Reason that forbids a remediation: devices in service, and those that people work on, are left alone. */
     public Optional<String> forbids(Remediation wanted) {
         if (maintenance().isPresent()) {
             return maintenance();

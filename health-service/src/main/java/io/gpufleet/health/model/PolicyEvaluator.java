@@ -9,7 +9,6 @@ import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.policy.FaultClass;
@@ -17,6 +16,7 @@ import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -83,7 +83,7 @@ final class PolicyEvaluator {
         return timing.bootGrace().isZero() || own.isAfter(ofBoot) ? own : ofBoot;
     }
 
-    /** What is recommended for the faults that withdraw the device; empty when none does. */
+    /** Recommended action for the faults that withdraw the device; empty when none does. */
     Optional<RecommendedAction> recommendedFor(Device device) {
         return device.episodes().values().stream()
                 .filter(Episode::acts)

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -3,11 +3,11 @@ package io.gpufleet.health.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.xid.XidCatalogue;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,13 +3,13 @@ package io.gpufleet.health.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.RuleTiming;
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.xid.Xid;
 import io.gpufleet.xid.XidCatalogue;
 import java.io.IOException;

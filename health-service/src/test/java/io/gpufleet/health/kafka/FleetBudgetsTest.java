@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.health.config.PolicyTexts;
-import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
@@ -99,7 +99,7 @@ class FleetBudgetsTest {
 
     private Effects<NodeState> brakeReset() {
         return nodes.service(
-                BrakeReset.FLEET,
+                FleetCommandDecider.FLEET,
                 EventType.COMMAND_ISSUED,
                 OperatorCommand.newBuilder()
                         .setCommand(Command.COMMAND_RESET_BRAKE)
@@ -167,12 +167,12 @@ class FleetBudgetsTest {
     @Test
     void openedBrakeIsForgottenAfterADay() {
         brakeReset();
-        NodeState fleet = nodes.get(BrakeReset.FLEET).orElseThrow();
+        NodeState fleet = nodes.get(FleetCommandDecider.FLEET).orElseThrow();
         nodes.advance(Duration.ofHours(24));
 
         assertThat(projection.wakeAt(fleet)).isEqualTo(nodes.now());
-        nodes.tick(BrakeReset.FLEET);
-        assertThat(nodes.get(BrakeReset.FLEET)).isEmpty();
+        nodes.tick(FleetCommandDecider.FLEET);
+        assertThat(nodes.get(FleetCommandDecider.FLEET)).isEmpty();
     }
 
     @Test

@@ -2,7 +2,7 @@ package io.gpufleet.health.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.health.model.BrakeReset;
+import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
@@ -140,12 +140,12 @@ class FreezeAndMaintenanceTest {
 
     @Test
     void aFrozenFleetTakesNothingNewOutOfServiceUntilItIsUnfrozen() {
-        command(BrakeReset.FLEET, Command.COMMAND_FREEZE);
+        command(FleetCommandDecider.FLEET, Command.COMMAND_FREEZE);
         xid79();
         assertThat(state().tainted()).isFalse();
         assertThat(heldBackBy()).isEqualTo("frozen by ada: new switch");
 
-        command(BrakeReset.FLEET, Command.COMMAND_UNFREEZE);
+        command(FleetCommandDecider.FLEET, Command.COMMAND_UNFREEZE);
         nodes.tick(NODE);
 
         assertThat(state().tainted()).isTrue();
@@ -153,24 +153,25 @@ class FreezeAndMaintenanceTest {
 
     @Test
     void aFreezeOutlivesTheBrakeAndARestart() {
-        command(BrakeReset.FLEET, Command.COMMAND_FREEZE);
-        command(BrakeReset.FLEET, Command.COMMAND_RESET_BRAKE);
+        command(FleetCommandDecider.FLEET, Command.COMMAND_FREEZE);
+        command(FleetCommandDecider.FLEET, Command.COMMAND_RESET_BRAKE);
         nodes.advance(Duration.ofDays(2));
-        nodes.tick(BrakeReset.FLEET);
+        nodes.tick(FleetCommandDecider.FLEET);
 
         projection.restarted(nodes, nodes.now());
         xid79();
 
-        assertThat(BrakeReset.newest(nodes.get(BrakeReset.FLEET))).isEmpty();
+        assertThat(FleetCommandDecider.newest(nodes.get(FleetCommandDecider.FLEET)))
+                .isEmpty();
         assertThat(state().tainted()).isFalse();
     }
 
     @Test
     void maintenanceAndFreezeAreReadAsTheyWereWritten() {
         command(NODE, Command.COMMAND_BEGIN_MAINTENANCE);
-        command(BrakeReset.FLEET, Command.COMMAND_FREEZE);
+        command(FleetCommandDecider.FLEET, Command.COMMAND_FREEZE);
 
-        for (String key : new String[] {NODE, BrakeReset.FLEET}) {
+        for (String key : new String[] {NODE, FleetCommandDecider.FLEET}) {
             NodeState written = nodes.get(key).orElseThrow();
             assertThat(projection.read(key, (NodeHealthState) projection.write(key, written)))
                     .isEqualTo(written);

@@ -8,8 +8,8 @@ import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecoveryAction;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

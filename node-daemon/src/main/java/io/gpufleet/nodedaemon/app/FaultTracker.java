@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.app;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.device.DeviceInventory;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
@@ -34,10 +35,10 @@ import org.slf4j.LoggerFactory;
 /** Applies observations of the devices to the open faults, and returns the facts to publish. */
 final class FaultTracker {
     private static final Logger LOG = LoggerFactory.getLogger(FaultTracker.class);
-    private static final FaultKey DRIVER = new FaultKey("", new FaultCode.WithoutCode(FaultCode.Kind.DRIVER));
-    private static final FaultKey MISSING = new FaultKey("", new FaultCode.WithoutCode(FaultCode.Kind.GPU_MISSING));
-    private static final FaultCode LOST = new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST);
-    private static final FaultCode MEMORY = new FaultCode.WithoutCode(FaultCode.Kind.MEMORY_UNREADABLE);
+    private static final FaultKey DRIVER = new FaultKey("", new FaultCode.WithoutCode(FaultKind.DRIVER));
+    private static final FaultKey MISSING = new FaultKey("", new FaultCode.WithoutCode(FaultKind.GPU_MISSING));
+    private static final FaultCode LOST = new FaultCode.WithoutCode(FaultKind.GPU_LOST);
+    private static final FaultCode MEMORY = new FaultCode.WithoutCode(FaultKind.MEMORY_UNREADABLE);
     /** Kernel log faults that wait for the first scan; further ones of a storm are repetitions. */
     private static final int MAX_PENDING = 256;
 
@@ -60,7 +61,7 @@ final class FaultTracker {
         health.open().forEach(fault -> counters.faultRestored(fault.key()));
     }
 
-    /** What is known of the devices at an observation. */
+    /** Knowledge about the devices at an observation. */
     private record Context(DeviceInventory devices, Holdings holdings, Moment now) {}
 
     OpenFaults health() {

@@ -29,7 +29,7 @@ final class HealthMessageMapper {
                 .setDeviceUuid(open.key().gpuUuid())
                 .setMigUuid(open.migUuid())
                 .setModel(open.model())
-                .setKind(kind(open.key().fault()))
+                .setKind(FaultKind.valueOf("FAULT_KIND_" + open.key().fault().kind()))
                 .setXid(code(open.key().fault()))
                 .setRecoveryAction(action(open))
                 .setMessage(shortened(open.message()))
@@ -79,31 +79,6 @@ final class HealthMessageMapper {
                 .setSeconds(instant.getEpochSecond())
                 .setNanos(instant.getNano())
                 .build();
-    }
-
-    private static FaultKind kind(FaultCode code) {
-        return switch (code) {
-            case FaultCode.Xid _ -> FaultKind.FAULT_KIND_XID;
-            case FaultCode.Sxid _ -> FaultKind.FAULT_KIND_SXID;
-            case FaultCode.RecoveryRequested _ -> FaultKind.FAULT_KIND_RECOVERY_ACTION;
-            case FaultCode.WithoutCode(FaultCode.Kind kind) ->
-                switch (kind) {
-                    case GPU_LOST -> FaultKind.FAULT_KIND_GPU_LOST;
-                    case ECC_UNCORRECTABLE -> FaultKind.FAULT_KIND_ECC_UNCORRECTABLE;
-                    case ROW_REMAP -> FaultKind.FAULT_KIND_ROW_REMAP;
-                    case NVLINK -> FaultKind.FAULT_KIND_NVLINK;
-                    case PCIE -> FaultKind.FAULT_KIND_PCIE;
-                    case THROTTLE -> FaultKind.FAULT_KIND_THROTTLE;
-                    case INFOROM -> FaultKind.FAULT_KIND_INFOROM;
-                    case NVML_HUNG -> FaultKind.FAULT_KIND_NVML_HUNG;
-                    case EVENT_WAIT -> FaultKind.FAULT_KIND_EVENT_WAIT;
-                    case DRIVER -> FaultKind.FAULT_KIND_DRIVER;
-                    case FABRIC -> FaultKind.FAULT_KIND_FABRIC;
-                    case MEMORY_UNREADABLE -> FaultKind.FAULT_KIND_MEMORY_UNREADABLE;
-                    case POWER_UNREADABLE -> FaultKind.FAULT_KIND_POWER_UNREADABLE;
-                    case GPU_MISSING -> FaultKind.FAULT_KIND_GPU_MISSING;
-                };
-        };
     }
 
     private static int code(FaultCode fault) {

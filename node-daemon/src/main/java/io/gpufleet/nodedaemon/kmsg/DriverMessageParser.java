@@ -1,12 +1,13 @@
 package io.gpufleet.nodedaemon.kmsg;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.app.XidPolicy;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.xid.NvLinkError;
-import io.gpufleet.xid.NvLinkErrors;
+import io.gpufleet.xid.NvLinkErrorActions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,7 +33,7 @@ final class DriverMessageParser {
             + "XC ?\\d{1,2} {1,8}i ?\\d{1,2} {1,8}Link {1,8}-?\\d{1,3} {1,8}"
             + "[(\\[]0x([0-9A-Fa-f]{1,8}),? {1,8}0x([0-9A-Fa-f]{1,8})\\b");
 
-    private static final FaultCode LOST = new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST);
+    private static final FaultCode LOST = new FaultCode.WithoutCode(FaultKind.GPU_LOST);
     private static final int XID_RECOVERY_ACTION_CHANGED = 154;
 
     private DriverMessageParser() {}
@@ -81,7 +82,7 @@ final class DriverMessageParser {
         if (!fields.find()) {
             return Optional.empty();
         }
-        Optional<NvLinkError> error = NvLinkErrors.standard()
+        Optional<NvLinkError> error = NvLinkErrorActions.standard()
                 .find(
                         code,
                         fields.group(1),

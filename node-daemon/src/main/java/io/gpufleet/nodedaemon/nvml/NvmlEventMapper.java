@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
@@ -62,7 +63,7 @@ record NvmlEventMapper(GpuLookup gpus, NvmlFaultReporter reportedFaults, Consume
             reportedFaults.reportEvent(
                     uuid,
                     mig,
-                    new FaultCode.WithoutCode(FaultCode.Kind.ECC_UNCORRECTABLE),
+                    new FaultCode.WithoutCode(FaultKind.ECC_UNCORRECTABLE),
                     "uncorrectable ECC error" + instance(event));
         }
         if (has(event, NvmlConstants.EVENT_MIG_CONFIG_CHANGE)) {
@@ -83,14 +84,14 @@ record NvmlEventMapper(GpuLookup gpus, NvmlFaultReporter reportedFaults, Consume
         if (times >= WAIT_FAILURE_THRESHOLD) {
             reportedFaults.open(
                     NvmlFaultReporter.NODE,
-                    FaultCode.Kind.EVENT_WAIT,
+                    FaultKind.EVENT_WAIT,
                     "wait for NVML events failed: " + failure.getMessage());
         }
     }
 
     @Override
     public void waitRecovered() {
-        reportedFaults.clear(NvmlFaultReporter.NODE, FaultCode.Kind.EVENT_WAIT, "wait for NVML events recovered");
+        reportedFaults.clear(NvmlFaultReporter.NODE, FaultKind.EVENT_WAIT, "wait for NVML events recovered");
     }
 
     private static boolean has(NvmlEventSet.NvmlEvent event, long types) {

@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
-import io.gpufleet.nodedaemon.model.fault.FaultCode;
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
@@ -103,13 +103,13 @@ final class NvmlEventSubscription {
         context.reportedFaults()
                 .open(
                         uuid,
-                        FaultCode.Kind.EVENT_WAIT,
+                        FaultKind.EVENT_WAIT,
                         "each wait for NVML events of the GPU fails, it is only polled: " + why.getMessage());
     }
 
     private void include(String uuid, String proof) {
         context.exclusions().passed(uuid);
-        context.reportedFaults().clear(uuid, FaultCode.Kind.EVENT_WAIT, proof);
+        context.reportedFaults().clear(uuid, FaultKind.EVENT_WAIT, proof);
     }
 
     private void retainExclusions(List<TrackedGpu> gpus) {

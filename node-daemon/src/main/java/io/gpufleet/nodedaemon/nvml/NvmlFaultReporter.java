@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
@@ -35,24 +36,24 @@ final class NvmlFaultReporter {
     }
 
     /** Reports a fault of the library when it begins. */
-    synchronized void open(String gpuUuid, FaultCode.Kind kind, String message) {
+    synchronized void open(String gpuUuid, FaultKind kind, String message) {
         var fault = new FaultCode.WithoutCode(kind);
         if (!open.add(new FaultKey(gpuUuid, fault))) {
             return;
         }
         events.accept(new DeviceEvent.FaultDetected(gpuUuid, "", fault, FaultOrigin.POLL, message));
-        if (kind == FaultCode.Kind.NVML_HUNG && hungCount() == MAX_HUNG_CALLS) {
+        if (kind == FaultKind.NVML_HUNG && hungCount() == MAX_HUNG_CALLS) {
             requestRestart(MAX_HUNG_CALLS + " NVML calls hang, last one: " + message);
         }
     }
 
     private long hungCount() {
-        var hung = new FaultCode.WithoutCode(FaultCode.Kind.NVML_HUNG);
+        var hung = new FaultCode.WithoutCode(FaultKind.NVML_HUNG);
         return open.stream().filter(key -> key.fault().equals(hung)).count();
     }
 
     /** Reports the end of a fault that {@link #open} reported. */
-    synchronized void clear(String gpuUuid, FaultCode.Kind kind, String proof) {
+    synchronized void clear(String gpuUuid, FaultKind kind, String proof) {
         var fault = new FaultCode.WithoutCode(kind);
         if (open.remove(new FaultKey(gpuUuid, fault))) {
             events.accept(new DeviceEvent.CauseResolved(gpuUuid, fault, proof));
@@ -74,13 +75,13 @@ final class NvmlFaultReporter {
 
     /** Calls about the GPU return. */
     void onAnswer(String gpuUuid) {
-        clear(gpuUuid, FaultCode.Kind.NVML_HUNG, "calls return");
+        clear(gpuUuid, FaultKind.NVML_HUNG, "calls return");
     }
 
     /** A call about the GPU failed; whether that is a fault of the GPU is for the model. */
     void onFailure(String gpuUuid, NvmlFailure why) {
         if (why.code() == NvmlReturnCode.HUNG) {
-            open(gpuUuid, FaultCode.Kind.NVML_HUNG, String.valueOf(why.getMessage()));
+            open(gpuUuid, FaultKind.NVML_HUNG, String.valueOf(why.getMessage()));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.nvml;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.app.device.DeviceSource;
 import io.gpufleet.nodedaemon.app.device.PciDevices;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
@@ -7,7 +8,6 @@ import io.gpufleet.nodedaemon.model.device.DeviceScan.DriverProblem;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
-import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.nvml.NvmlLibraries.NvmlLibraryException;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlLibrary;
@@ -149,7 +149,7 @@ public final class NvmlSource implements DeviceSource {
             NvmlSession opened = NvmlSession.open(nvml, context);
             session = opened;
             DeviceScan.ScanSucceeded scan = opened.scan();
-            context.reportedFaults().clear(NvmlFaultReporter.NODE, FaultCode.Kind.NVML_HUNG, "NVML responds again");
+            context.reportedFaults().clear(NvmlFaultReporter.NODE, FaultKind.NVML_HUNG, "NVML responds again");
             LOG.atInfo()
                     .addKeyValue("driver", scan.driverVersion())
                     .addKeyValue("gpus", scan.gpus().size())
@@ -192,7 +192,7 @@ public final class NvmlSource implements DeviceSource {
     private DeviceScan.ScanFailed scanFailed(NvmlFailure failure) {
         if (failure.code() == NvmlReturnCode.HUNG) {
             context.reportedFaults()
-                    .open(NvmlFaultReporter.NODE, FaultCode.Kind.NVML_HUNG, String.valueOf(failure.getMessage()));
+                    .open(NvmlFaultReporter.NODE, FaultKind.NVML_HUNG, String.valueOf(failure.getMessage()));
         }
         return new DeviceScan.ScanFailed(problem(failure), reason(failure));
     }

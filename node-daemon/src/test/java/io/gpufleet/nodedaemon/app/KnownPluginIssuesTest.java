@@ -5,6 +5,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.scanOf;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
@@ -84,7 +85,7 @@ class KnownPluginIssuesTest {
         node.advance(10).polls(GpuSampleBuilder.healthyGpu(0).unresponsive(), GpuSampleBuilder.healthyGpu(1));
 
         assertThat(node.healthy()).containsExactly(uuid(1));
-        assertThat(node.open()).containsExactly(new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST));
+        assertThat(node.open()).containsExactly(new FaultCode.WithoutCode(FaultKind.GPU_LOST));
     }
 
     @Test
@@ -124,14 +125,14 @@ class KnownPluginIssuesTest {
     void faultOfALostGpuIsClearedWhenTheGpuIsRemoved() {
         var node = new TestNode(scanOf(2)).xid(1, 79).scans(oneOfTwo("0000:00:00.0", "0001:00:00.0"));
         node.advance(100_000).scans(oneOfTwo("0000:00:00.0", "0001:00:00.0"));
-        assertThat(node.open()).hasSize(2).contains(new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST));
+        assertThat(node.open()).hasSize(2).contains(new FaultCode.WithoutCode(FaultKind.GPU_LOST));
 
         // When the kernel no longer lists it
         node.scans(oneOfTwo("0000:00:00.0"));
 
         // Then it leaves the list, since it was Unhealthy for long enough, and its faults are cleared
         assertThat(node.listed()).containsExactly(uuid(0));
-        FaultCode missing = new FaultCode.WithoutCode(FaultCode.Kind.GPU_MISSING);
+        FaultCode missing = new FaultCode.WithoutCode(FaultKind.GPU_MISSING);
         assertThat(node.advance(TestNode.DWELL.toSeconds()).open()).containsExactly(missing);
         assertThat(node.published(NodeFact.FaultCleared.class)).hasSize(2);
         node.restarts("boot-1", oneOfTwo("0000:00:00.0"));
@@ -200,7 +201,7 @@ class KnownPluginIssuesTest {
 
         for (int i = 0; i < 20_000; i++) {
             node.handle(new NodeLoopInput.DeviceEventReceived(new DeviceEvent.FaultDetected(
-                    "", "", new FaultCode.WithoutCode(FaultCode.Kind.EVENT_WAIT), FaultOrigin.POLL, "UNKNOWN")));
+                    "", "", new FaultCode.WithoutCode(FaultKind.EVENT_WAIT), FaultOrigin.POLL, "UNKNOWN")));
         }
 
         assertThat(node.shownLists()).isEqualTo(lists);

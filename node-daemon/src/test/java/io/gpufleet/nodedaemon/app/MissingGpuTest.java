@@ -6,6 +6,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.Reading;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** GPUs that a node had and has no more. */
 class MissingGpuTest {
-    private static final FaultCode MISSING = new FaultCode.WithoutCode(FaultCode.Kind.GPU_MISSING);
+    private static final FaultCode MISSING = new FaultCode.WithoutCode(FaultKind.GPU_MISSING);
 
     /** A scan that finds these GPUs, and a kernel that lists the devices of the same and of these addresses. */
     private static DeviceScan scanOfGpus(int... indexes) {

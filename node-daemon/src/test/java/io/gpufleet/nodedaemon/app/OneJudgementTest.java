@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
@@ -39,7 +40,8 @@ class OneJudgementTest {
 
     @Test
     void otherFaultsAreThoseOfTheTable() {
-        Set<String> withdrawn = Arrays.stream(FaultCode.Kind.values())
+        Set<String> withdrawn = Arrays.stream(FaultKind.values())
+                .filter(FaultKind::withoutCode)
                 .filter(kind -> withdraws(new FaultCode.WithoutCode(kind)))
                 .map(OneJudgementTest::slug)
                 .collect(Collectors.toSet());

@@ -5,12 +5,12 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.scanOf;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
 import io.gpufleet.nodedaemon.model.device.HealthReadings.FabricState;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import java.time.Duration;
 import java.util.stream.Stream;
@@ -23,26 +23,26 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PollFaultsTest {
     static Stream<Arguments> whatPollsFind() {
         return Stream.of(
-                Arguments.of(Kind.ROW_REMAP, healthyGpu(0).rowRemap(true, false, false)),
-                Arguments.of(Kind.ROW_REMAP, healthyGpu(0).rowRemap(false, true, false)),
-                Arguments.of(Kind.ROW_REMAP, healthyGpu(0).rowRemap(false, false, true)),
-                Arguments.of(Kind.ECC_UNCORRECTABLE, healthyGpu(0).uncorrectable(1)),
-                Arguments.of(Kind.NVLINK, healthyGpu(0).linksDown(1)),
-                Arguments.of(Kind.NVLINK, healthyGpu(0).linkErrors(1)),
-                Arguments.of(Kind.PCIE, healthyGpu(0).link(5, 8).utilization(90)),
-                Arguments.of(Kind.PCIE, healthyGpu(0).replays(new Known<>(1000L))),
-                Arguments.of(Kind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x8L))),
-                Arguments.of(Kind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x48L))),
-                Arguments.of(Kind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x88L))),
-                Arguments.of(Kind.INFOROM, healthyGpu(0).infoRom(false)),
-                Arguments.of(Kind.POWER_UNREADABLE, healthyGpu(0).powerReadable(false)),
-                Arguments.of(Kind.FABRIC, healthyGpu(0).fabric(new Known<>(FabricState.FAILED))),
-                Arguments.of(Kind.FABRIC, healthyGpu(0).fabric(new Known<>(FabricState.IN_PROGRESS))));
+                Arguments.of(FaultKind.ROW_REMAP, healthyGpu(0).rowRemap(true, false, false)),
+                Arguments.of(FaultKind.ROW_REMAP, healthyGpu(0).rowRemap(false, true, false)),
+                Arguments.of(FaultKind.ROW_REMAP, healthyGpu(0).rowRemap(false, false, true)),
+                Arguments.of(FaultKind.ECC_UNCORRECTABLE, healthyGpu(0).uncorrectable(1)),
+                Arguments.of(FaultKind.NVLINK, healthyGpu(0).linksDown(1)),
+                Arguments.of(FaultKind.NVLINK, healthyGpu(0).linkErrors(1)),
+                Arguments.of(FaultKind.PCIE, healthyGpu(0).link(5, 8).utilization(90)),
+                Arguments.of(FaultKind.PCIE, healthyGpu(0).replays(new Known<>(1000L))),
+                Arguments.of(FaultKind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x8L))),
+                Arguments.of(FaultKind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x48L))),
+                Arguments.of(FaultKind.THROTTLE, healthyGpu(0).clockReasons(new Known<>(0x88L))),
+                Arguments.of(FaultKind.INFOROM, healthyGpu(0).infoRom(false)),
+                Arguments.of(FaultKind.POWER_UNREADABLE, healthyGpu(0).powerReadable(false)),
+                Arguments.of(FaultKind.FABRIC, healthyGpu(0).fabric(new Known<>(FabricState.FAILED))),
+                Arguments.of(FaultKind.FABRIC, healthyGpu(0).fabric(new Known<>(FabricState.IN_PROGRESS))));
     }
 
     @ParameterizedTest
     @MethodSource("whatPollsFind")
-    void faultIsReportedOnceWithoutWithdrawalAndCleared(Kind kind, GpuSampleBuilder found) {
+    void faultIsReportedOnceWithoutWithdrawalAndCleared(FaultKind kind, GpuSampleBuilder found) {
         var node = new TestNode(scanOf(1)).polls(healthyGpu(0));
 
         // When it lasts longer than a fabric registration may take

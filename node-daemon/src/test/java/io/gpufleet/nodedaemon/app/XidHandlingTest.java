@@ -4,6 +4,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.scanOf;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
@@ -42,8 +43,7 @@ class XidHandlingTest {
     void xid63WithdrawsNothingUntilTheDriverRequestsAReset() {
         node.xid(0, 63).polls(GpuSampleBuilder.healthyGpu(0).rowRemap(true, false, false));
         bothAreOffered();
-        assertThat(node.open())
-                .containsExactly(new FaultCode.Xid(63), new FaultCode.WithoutCode(FaultCode.Kind.ROW_REMAP));
+        assertThat(node.open()).containsExactly(new FaultCode.Xid(63), new FaultCode.WithoutCode(FaultKind.ROW_REMAP));
 
         // When the pending remap makes the driver request a reset
         node.advance(10)

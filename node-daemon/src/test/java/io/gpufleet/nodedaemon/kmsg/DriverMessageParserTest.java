@@ -2,6 +2,7 @@ package io.gpufleet.nodedaemon.kmsg;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.PciAddress;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
@@ -148,7 +149,7 @@ class DriverMessageParserTest {
             })
     void gpuThatFellOffTheBusWithoutANumberIsLost(String line) {
         assertThat(DriverMessageParser.read(line)).singleElement().satisfies(report -> {
-            assertThat(report.fault()).isEqualTo(new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST));
+            assertThat(report.fault()).isEqualTo(new FaultCode.WithoutCode(FaultKind.GPU_LOST));
             assertThat(PciAddress.parse(report.pciBusId())).contains(PCI_ADDRESS);
         });
     }

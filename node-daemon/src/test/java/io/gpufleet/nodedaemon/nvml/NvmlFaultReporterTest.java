@@ -2,8 +2,8 @@ package io.gpufleet.nodedaemon.nvml;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.WithoutCode;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
@@ -46,23 +46,27 @@ class NvmlFaultReporterTest {
                         new DeviceEvent.FaultDetected(
                                 "GPU-1",
                                 "",
-                                new WithoutCode(Kind.NVML_HUNG),
+                                new WithoutCode(FaultKind.NVML_HUNG),
                                 FaultOrigin.POLL,
                                 "nvmlDeviceGetUUID: HUNG"),
-                        new DeviceEvent.CauseResolved("GPU-1", new WithoutCode(Kind.NVML_HUNG), "calls return"));
+                        new DeviceEvent.CauseResolved("GPU-1", new WithoutCode(FaultKind.NVML_HUNG), "calls return"));
     }
 
     @Test
     void waitThatFailsTwentyThousandTimesIsReportedOnce() {
         // When
         for (int i = 0; i < 20_000; i++) {
-            reportedFaults.open(NvmlFaultReporter.NODE, Kind.EVENT_WAIT, "wait for NVML events failed");
+            reportedFaults.open(NvmlFaultReporter.NODE, FaultKind.EVENT_WAIT, "wait for NVML events failed");
         }
 
         // Then
         assertThat(events)
                 .containsExactly(new DeviceEvent.FaultDetected(
-                        "", "", new WithoutCode(Kind.EVENT_WAIT), FaultOrigin.POLL, "wait for NVML events failed"));
+                        "",
+                        "",
+                        new WithoutCode(FaultKind.EVENT_WAIT),
+                        FaultOrigin.POLL,
+                        "wait for NVML events failed"));
     }
 
     @Test
@@ -97,7 +101,7 @@ class NvmlFaultReporterTest {
                         new DeviceEvent.FaultDetected(
                                 "GPU-3",
                                 "",
-                                new WithoutCode(Kind.NVML_HUNG),
+                                new WithoutCode(FaultKind.NVML_HUNG),
                                 FaultOrigin.POLL,
                                 "nvmlDeviceGetUUID: HUNG"),
                         new DeviceEvent.RestartRequested("3 NVML calls hang, last one: nvmlDeviceGetUUID: HUNG"));

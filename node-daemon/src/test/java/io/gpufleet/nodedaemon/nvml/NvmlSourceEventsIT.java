@@ -3,12 +3,12 @@ package io.gpufleet.nodedaemon.nvml;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.WithoutCode;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
@@ -201,7 +201,7 @@ class NvmlSourceEventsIT {
         awaitEvent(new DeviceEvent.FaultDetected(
                 FakeNvml.uuid(0),
                 "",
-                new WithoutCode(Kind.ECC_UNCORRECTABLE),
+                new WithoutCode(FaultKind.ECC_UNCORRECTABLE),
                 FaultOrigin.NVML_EVENT,
                 "uncorrectable ECC error"));
         awaitEvent(new DeviceEvent.RescanRequested("MIG configuration of " + FakeNvml.uuid(1) + " changed"));

@@ -3,11 +3,11 @@ package io.gpufleet.nodedaemon.nvml;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.DeviceScan.DriverProblem;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.WithoutCode;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
@@ -201,7 +201,7 @@ class NvmlSourceFailureIT {
             awaitEvent(
                     source,
                     new DeviceEvent.FaultDetected(
-                            "", "", new WithoutCode(Kind.NVML_HUNG), FaultOrigin.POLL, "nvmlInit: HUNG"));
+                            "", "", new WithoutCode(FaultKind.NVML_HUNG), FaultOrigin.POLL, "nvmlInit: HUNG"));
 
             // When
             nvml.clearRules();
@@ -209,7 +209,8 @@ class NvmlSourceFailureIT {
             // Then
             await().until(() -> source.scan() instanceof DeviceScan.ScanSucceeded);
             awaitEvent(
-                    source, new DeviceEvent.CauseResolved("", new WithoutCode(Kind.NVML_HUNG), "NVML responds again"));
+                    source,
+                    new DeviceEvent.CauseResolved("", new WithoutCode(FaultKind.NVML_HUNG), "NVML responds again"));
             assertThat(nvml.counter("openSessions")).isEqualTo(INITIALISATIONS);
         }
     }

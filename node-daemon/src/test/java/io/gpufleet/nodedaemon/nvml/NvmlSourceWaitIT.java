@@ -3,13 +3,13 @@ package io.gpufleet.nodedaemon.nvml;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.WithoutCode;
 import io.gpufleet.nodedaemon.model.fault.FaultCode.Xid;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
@@ -65,7 +65,7 @@ class NvmlSourceWaitIT {
         assertThat(source.sample()).hasSize(3);
 
         // Then
-        awaitEvent(faultDetected(1, new WithoutCode(Kind.NVML_HUNG), "nvmlDeviceGetUtilizationRates: HUNG"));
+        awaitEvent(faultDetected(1, new WithoutCode(FaultKind.NVML_HUNG), "nvmlDeviceGetUtilizationRates: HUNG"));
         DeviceScan.ScanSucceeded scan = (DeviceScan.ScanSucceeded) source.scan();
         assertThat(scan.gpus()).hasSize(2);
         assertThat(scan.lost()).containsExactly(new DeviceScan.LostGpu(1, FakeNvml.busId(1), "HUNG"));
@@ -78,7 +78,8 @@ class NvmlSourceWaitIT {
         // Then
         await().until(() -> source.scan() instanceof DeviceScan.ScanSucceeded again
                 && again.gpus().size() == 3);
-        awaitEvent(new DeviceEvent.CauseResolved(FakeNvml.uuid(1), new WithoutCode(Kind.NVML_HUNG), "calls return"));
+        awaitEvent(
+                new DeviceEvent.CauseResolved(FakeNvml.uuid(1), new WithoutCode(FaultKind.NVML_HUNG), "calls return"));
     }
 
     @Test
@@ -91,7 +92,7 @@ class NvmlSourceWaitIT {
         awaitEvent(new DeviceEvent.FaultDetected(
                 "",
                 "",
-                new WithoutCode(Kind.EVENT_WAIT),
+                new WithoutCode(FaultKind.EVENT_WAIT),
                 FaultOrigin.POLL,
                 "wait for NVML events failed: nvmlEventSetWait: UNKNOWN"));
         // There is a pause between two waits; those of before the failure took longer.
@@ -102,8 +103,8 @@ class NvmlSourceWaitIT {
         nvml.clearRules();
 
         // Then
-        awaitEvent(
-                new DeviceEvent.CauseResolved("", new WithoutCode(Kind.EVENT_WAIT), "wait for NVML events recovered"));
+        awaitEvent(new DeviceEvent.CauseResolved(
+                "", new WithoutCode(FaultKind.EVENT_WAIT), "wait for NVML events recovered"));
     }
 
     @Test
@@ -135,7 +136,7 @@ class NvmlSourceWaitIT {
         awaitEvent(xidDetected(2, 48, "XID 48: Double Bit ECC Error"));
         awaitEvent(faultDetected(
                 1,
-                new WithoutCode(Kind.EVENT_WAIT),
+                new WithoutCode(FaultKind.EVENT_WAIT),
                 "each wait for NVML events of the GPU fails, it is only polled: nvmlEventSetWait: GPU_IS_LOST"));
         assertThat(events).doesNotContain(xidDetected(1, 48, "XID 48: Double Bit ECC Error"));
         assertThat(nvml.counter("eventSets")).isEqualTo(1);
@@ -152,7 +153,7 @@ class NvmlSourceWaitIT {
             assertThat(events).contains(xidDetected(1, 48, "XID 48: Double Bit ECC Error"));
         });
         awaitEvent(new DeviceEvent.CauseResolved(
-                FakeNvml.uuid(1), new WithoutCode(Kind.EVENT_WAIT), "wait for NVML events of the GPU recovered"));
+                FakeNvml.uuid(1), new WithoutCode(FaultKind.EVENT_WAIT), "wait for NVML events of the GPU recovered"));
     }
 
     @Test
@@ -180,7 +181,7 @@ class NvmlSourceWaitIT {
         awaitEvent(new DeviceEvent.FaultDetected(
                 "",
                 "",
-                new WithoutCode(Kind.EVENT_WAIT),
+                new WithoutCode(FaultKind.EVENT_WAIT),
                 FaultOrigin.POLL,
                 "wait for NVML events failed: nvmlEventSetWait: UNKNOWN"));
         assertThat(source.scan()).isInstanceOf(DeviceScan.ScanSucceeded.class);

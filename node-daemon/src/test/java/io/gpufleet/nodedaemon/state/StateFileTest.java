@@ -4,6 +4,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.app.StateStore.StoredState;
 import io.gpufleet.nodedaemon.model.device.LearnedGpus;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
@@ -61,7 +62,9 @@ class StateFileTest {
         return Stream.of(
                         Stream.of(new FaultCode.Xid(79), new FaultCode.Sxid(12028)),
                         Stream.of(RecoveryAction.values()).map(FaultCode.RecoveryRequested::new),
-                        Stream.of(FaultCode.Kind.values()).map(FaultCode.WithoutCode::new))
+                        Stream.of(FaultKind.values())
+                                .filter(FaultKind::withoutCode)
+                                .map(FaultCode.WithoutCode::new))
                 .flatMap(stream -> stream);
     }
 

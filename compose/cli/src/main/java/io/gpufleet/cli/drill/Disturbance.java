@@ -1,8 +1,8 @@
 package io.gpufleet.cli.drill;
 
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 
-/** What a drill does to a part of the fleet. */
+/** Disturbance of a part of the fleet by a drill. */
 public enum Disturbance {
     /** Ended by SIGKILL and started again at once, as a kubelet does. */
     KILL("killed by SIGKILL"),
@@ -44,7 +44,7 @@ public enum Disturbance {
         };
     }
 
-    Ongoing begin(FleetParts parts, FleetWebhook webhook, String part) {
+    Ongoing begin(FleetPartControl parts, FleetWebhook webhook, String part) {
         Ongoing startAgain = () -> parts.start(part);
         return switch (this) {
             case KILL -> {

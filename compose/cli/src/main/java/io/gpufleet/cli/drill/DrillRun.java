@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FaultFile;
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.time.Duration;
@@ -28,7 +28,7 @@ public final class DrillRun {
     private static final String BEFORE = "before";
     private static final String AFTER = "after";
 
-    private final FleetParts parts;
+    private final FleetPartControl parts;
     private final DrillFleet fleet;
     private final FleetState.FleetNode node;
     private final ConsoleProgress progress;
@@ -42,7 +42,7 @@ public final class DrillRun {
      *
      * @param away how long a disturbance lasts that lasts
      */
-    public DrillRun(FleetParts parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
+    public DrillRun(FleetPartControl parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
         this.parts = parts;
         this.webhook = new FleetWebhook(cluster.client());
         this.fleet = new DrillFleet(cluster, parts.state().bootstrap());

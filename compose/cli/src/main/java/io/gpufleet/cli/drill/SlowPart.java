@@ -1,6 +1,6 @@
 package io.gpufleet.cli.drill;
 
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -9,18 +9,18 @@ final class SlowPart implements Ongoing {
     private static final long FROZEN_MILLIS = 800;
     private static final long RUNNING_MILLIS = 200;
 
-    private final FleetParts parts;
+    private final FleetPartControl parts;
     private final String part;
     private final CountDownLatch end = new CountDownLatch(1);
     private final Thread thread;
 
-    private SlowPart(FleetParts parts, String part) {
+    private SlowPart(FleetPartControl parts, String part) {
         this.parts = parts;
         this.part = part;
         this.thread = Thread.ofPlatform().daemon().name("slow-" + part).unstarted(this::alternate);
     }
 
-    static SlowPart begin(FleetParts parts, String part) {
+    static SlowPart begin(FleetPartControl parts, String part) {
         var slow = new SlowPart(parts, part);
         slow.thread.start();
         return slow;

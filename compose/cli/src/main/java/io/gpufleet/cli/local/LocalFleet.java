@@ -5,7 +5,7 @@ import io.gpufleet.cli.cluster.ClusterPurge;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetOptions;
-import io.gpufleet.cli.fleet.FleetParts;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetStarter;
 import io.gpufleet.cli.fleet.FleetState;
@@ -59,10 +59,10 @@ public final class LocalFleet {
     }
 
     /** The parts of the fleet of this directory. */
-    public FleetParts parts() {
+    public FleetPartControl parts() {
         FleetState state = FleetState.read(directory.stateFile())
                 .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
-        return new FleetParts(directory, new ProcessLauncher(tree, directory), state);
+        return new FleetPartControl(directory, new ProcessLauncher(tree, directory), state);
     }
 
     /**
@@ -157,7 +157,7 @@ public final class LocalFleet {
                 KubernetesCluster.of(Path.of(state.kubernetes().kubeconfig()))) {
             cluster.removeWebhooks(urls).forEach(name -> progress.print("removed webhook configuration " + name));
             cluster.removeSimulatedNodes(nodes);
-            new ClusterPurge(cluster.client(), progress::print).removeMarks();
+            new ClusterPurge(cluster.client(), progress::print).removeAppliedFields();
             cluster.removeNamespace(FleetPlan.NAMESPACE);
             progress.print("removed " + nodes.size() + " simulated nodes and namespace "
                     + FleetPlan.NAMESPACE + " from "

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.fault;
 
+import io.gpufleet.model.fault.FaultKind;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Locale;

@@ -3,12 +3,12 @@ package io.gpufleet.health.model.policy;
 import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.FaultReport;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.remediation.RemediationSettings;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
@@ -112,7 +112,7 @@ public record HealthPolicy(
         return timing(code).countsObservations();
     }
 
-    /** What is recommended for an open fault, after what was tried before. */
+    /** Recommended action for an open fault, given the repair history. */
     public RecommendedAction recommendedAction(Episode episode, RepairHistory history) {
         return escalation.next(rule(episode).recommendedAction(), history, episode.since());
     }

@@ -2,11 +2,11 @@ package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.drain.DrainMode;
 import io.gpufleet.health.model.fault.FaultCode;
-import io.gpufleet.health.model.fault.FaultKind;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.maintenance.MaintenanceWindows;
 import io.gpufleet.health.model.remediation.RemediationSettings;
+import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;

@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.fault;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 
 /** The code of a fault, without its device. */
@@ -14,37 +15,22 @@ public sealed interface FaultCode {
     record RecoveryRequested(RecoveryAction action) implements FaultCode {}
 
     /** A fault without a code. */
-    record WithoutCode(Kind kind) implements FaultCode {}
+    record WithoutCode(FaultKind kind) implements FaultCode {
+        /** Rejects kinds that have a code. */
+        public WithoutCode {
+            if (!kind.withoutCode()) {
+                throw new IllegalArgumentException(kind + " is no kind of fault without a code");
+            }
+        }
+    }
 
-    /** Faults without a code. */
-    enum Kind {
-        /** The handle no longer responds, or the device disappeared. */
-        GPU_LOST,
-        /** Uncorrectable ECC errors. */
-        ECC_UNCORRECTABLE,
-        /** Rows wait for a remap, or a remap failed. */
-        ROW_REMAP,
-        /** An NVLink is down or counts errors. */
-        NVLINK,
-        /** The PCIe link is degraded. */
-        PCIE,
-        /** Clocks throttled by heat or power brake. */
-        THROTTLE,
-        /** The InfoROM is corrupted. */
-        INFOROM,
-        /** An NVML call did not return. */
-        NVML_HUNG,
-        /** Waiting for events keeps failing. */
-        EVENT_WAIT,
-        /** The driver does not respond. */
-        DRIVER,
-        /** The fabric is not up. */
-        FABRIC,
-        /** The memory cannot be read. */
-        MEMORY_UNREADABLE,
-        /** The power draw of a board with a sensor cannot be read. */
-        POWER_UNREADABLE,
-        /** A GPU that the node had is gone from the PCI bus: a fault of the node. */
-        GPU_MISSING
+    /** The kind of the fault. */
+    default FaultKind kind() {
+        return switch (this) {
+            case Xid _ -> FaultKind.XID;
+            case Sxid _ -> FaultKind.SXID;
+            case RecoveryRequested _ -> FaultKind.RECOVERY_ACTION;
+            case WithoutCode(FaultKind kind) -> kind;
+        };
     }
 }

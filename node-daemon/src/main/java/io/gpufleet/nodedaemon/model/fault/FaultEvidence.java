@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.fault;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -53,7 +54,7 @@ final class FaultEvidence {
                 sample.recoveryAction() instanceof Reading.Known<RecoveryAction>(RecoveryAction next) && next != asked
                         ? Optional.of("recovery action " + next)
                         : Optional.empty();
-            case FaultCode.WithoutCode(FaultCode.Kind kind) ->
+            case FaultCode.WithoutCode(FaultKind kind) ->
                 switch (kind) {
                     case GPU_LOST -> Optional.of("handle responds");
                     case ECC_UNCORRECTABLE -> eventResolution(decided, sample);
@@ -70,6 +71,8 @@ final class FaultEvidence {
                             MEMORY_UNREADABLE,
                             GPU_MISSING,
                             POWER_UNREADABLE -> Optional.empty();
+                    case UNKNOWN, XID, SXID, RECOVERY_ACTION ->
+                        throw new IllegalArgumentException(kind + " has a code or is not known");
                 };
         };
     }

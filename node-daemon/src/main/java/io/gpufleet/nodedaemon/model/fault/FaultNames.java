@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.fault;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 
 /** Names of fault codes for operators and files. */
@@ -12,7 +13,7 @@ public final class FaultNames {
             case FaultCode.Xid(int code) -> "xid-" + code;
             case FaultCode.Sxid(int code) -> "sxid-" + code;
             case FaultCode.RecoveryRequested(RecoveryAction action) -> "recovery-" + kebab(action);
-            case FaultCode.WithoutCode(FaultCode.Kind kind) -> kebab(kind);
+            case FaultCode.WithoutCode(FaultKind kind) -> kebab(kind);
         };
     }
 
@@ -28,7 +29,7 @@ public final class FaultNames {
             return new FaultCode.RecoveryRequested(
                     RecoveryAction.valueOf(constant(name.substring("recovery-".length()))));
         }
-        return new FaultCode.WithoutCode(FaultCode.Kind.valueOf(constant(name)));
+        return new FaultCode.WithoutCode(FaultKind.valueOf(constant(name)));
     }
 
     private static String kebab(Enum<?> result) {

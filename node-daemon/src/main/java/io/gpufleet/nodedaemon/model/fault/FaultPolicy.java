@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.model.fault;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import java.time.Duration;
@@ -51,7 +52,7 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
                         });
             case FaultCode.Sxid _ -> false;
             case FaultCode.RecoveryRequested(RecoveryAction action) -> action.requiresWithdrawal();
-            case FaultCode.WithoutCode(FaultCode.Kind kind) ->
+            case FaultCode.WithoutCode(FaultKind kind) ->
                 switch (kind) {
                     case GPU_LOST, NVML_HUNG, MEMORY_UNREADABLE -> true;
                     // A failed scan withdraws every device by itself, see OfferedDevices.
@@ -66,6 +67,8 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
                             FABRIC,
                             GPU_MISSING,
                             POWER_UNREADABLE -> false;
+                    case UNKNOWN, XID, SXID, RECOVERY_ACTION ->
+                        throw new IllegalArgumentException(kind + " has a code or is not known");
                 };
         };
     }
@@ -74,10 +77,9 @@ public record FaultPolicy(Set<Integer> withdrawingXids, Duration recoveryDwell, 
     public Duration dwell(FaultCode fault) {
         return switch (fault) {
             // The driver responds again or does not: there is nothing to wait for.
-            case FaultCode.WithoutCode(FaultCode.Kind kind)
-            when kind == FaultCode.Kind.DRIVER
-                    || kind == FaultCode.Kind.EVENT_WAIT
-                    || kind == FaultCode.Kind.GPU_MISSING -> Duration.ZERO;
+            case FaultCode.WithoutCode(FaultKind kind)
+            when kind == FaultKind.DRIVER || kind == FaultKind.EVENT_WAIT || kind == FaultKind.GPU_MISSING ->
+                Duration.ZERO;
             case FaultCode.WithoutCode _, FaultCode.Xid _, FaultCode.Sxid _, FaultCode.RecoveryRequested _ ->
                 recoveryDwell;
         };

@@ -88,7 +88,7 @@ public final class MigReader {
         MigInstance.Attributes share = attributes(mig);
         return new MigInstance(
                 uuid,
-                MigProfiles.profile(name, share, gpu.memoryBytes()),
+                MigProfileName.profile(name, share, gpu.memoryBytes()),
                 index,
                 gpuInstance,
                 computeInstance,

@@ -5,6 +5,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultKey;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class GpuFaultCountersTest {
     void otherFaultsCountAsFaultsOnly() {
         tally.observed(xid(79), second(0).nanos());
         tally.observed(
-                new FaultKey(uuid(0), new FaultCode.WithoutCode(FaultCode.Kind.GPU_LOST)),
+                new FaultKey(uuid(0), new FaultCode.WithoutCode(FaultKind.GPU_LOST)),
                 second(1).nanos());
 
         GpuFaultCounters.GpuFaultCounts read = tally.read(uuid(0), second(2).nanos());

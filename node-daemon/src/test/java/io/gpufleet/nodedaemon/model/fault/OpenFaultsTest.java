@@ -7,6 +7,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.xid;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.RecoveryAction;
@@ -170,7 +171,7 @@ class OpenFaultsTest {
 
     @Test
     void eccEventIsResolvedByTheRecoveryAction() {
-        var ecc = new FaultCode.WithoutCode(FaultCode.Kind.ECC_UNCORRECTABLE);
+        var ecc = new FaultCode.WithoutCode(FaultKind.ECC_UNCORRECTABLE);
         OpenFaults faults = EMPTY.observe(
                         new DeviceEvent.FaultDetected(uuid(0), "", ecc, FaultOrigin.NVML_EVENT, "ECC"),
                         TestGpus.SUBJECT,

@@ -1,6 +1,8 @@
 package io.gpufleet.nodedaemon.simulated.recording;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.Reading;
+import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -15,6 +17,8 @@ import java.util.Random;
 final class RandomRecords {
     private static final List<String> STRINGS =
             List.of("", "GPU-1", "ä \"quoted\" \\ \n", "NOT_SUPPORTED", "00000000:07:00.0", "{}", "unavailable");
+    private static final List<FaultKind> KINDS_WITHOUT_CODE =
+            Arrays.stream(FaultKind.values()).filter(FaultKind::withoutCode).toList();
 
     private final Random random;
 
@@ -31,11 +35,14 @@ final class RandomRecords {
             return generic(generic);
         }
         Class<?> plain = (Class<?>) type;
+        if (plain == FaultCode.WithoutCode.class) {
+            return new FaultCode.WithoutCode(pick(KINDS_WITHOUT_CODE));
+        }
         if (plain.isRecord()) {
             return record(plain);
         }
         if (plain.isSealed()) {
-            return record(pick(Arrays.asList(plain.getPermittedSubclasses())));
+            return value(pick(Arrays.asList(plain.getPermittedSubclasses())));
         }
         if (plain.isEnum()) {
             return pick(Arrays.asList(plain.getEnumConstants()));

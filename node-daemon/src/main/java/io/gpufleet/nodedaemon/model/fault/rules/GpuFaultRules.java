@@ -1,9 +1,9 @@
 package io.gpufleet.nodedaemon.model.fault.rules;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.Reading;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
@@ -42,25 +42,25 @@ final class GpuFaultRules {
     private GpuFaultRules() {}
 
     /** Makes the initial rules; NVLinks that are down before {@code quietUntilNanos} are still being trained. */
-    static Map<Kind, List<FaultRule>> standard(long quietUntilNanos) {
-        var rules = new EnumMap<Kind, List<FaultRule>>(Kind.class);
+    static Map<FaultKind, List<FaultRule>> standard(long quietUntilNanos) {
+        var rules = new EnumMap<FaultKind, List<FaultRule>>(FaultKind.class);
         memory(rules);
         links(rules, quietUntilNanos);
         board(rules);
         return rules;
     }
 
-    private static void memory(Map<Kind, List<FaultRule>> rules) {
+    private static void memory(Map<FaultKind, List<FaultRule>> rules) {
         rules.put(
-                Kind.MEMORY_UNREADABLE,
+                FaultKind.MEMORY_UNREADABLE,
                 List.of(SustainedRule.immediate(
                         (sample, _) -> memory(sample.device().memoryUsedBytes()))));
         rules.put(
-                Kind.ECC_UNCORRECTABLE,
+                FaultKind.ECC_UNCORRECTABLE,
                 List.of(CounterIncreaseRule.of(
                         "uncorrectable ECC errors", sample -> sample.health().uncorrectableErrors())));
         rules.put(
-                Kind.ROW_REMAP,
+                FaultKind.ROW_REMAP,
                 List.of(
                         flagRule(
                                 health -> health.rowRemapping().failed(),
@@ -76,22 +76,22 @@ final class GpuFaultRules {
                                 "no retirement is pending")));
     }
 
-    private static void links(Map<Kind, List<FaultRule>> rules, long quietUntilNanos) {
+    private static void links(Map<FaultKind, List<FaultRule>> rules, long quietUntilNanos) {
         rules.put(
-                Kind.NVLINK,
+                FaultKind.NVLINK,
                 List.of(
                         SustainedRule.immediate(
                                 (sample, now) -> links(sample.health(), now.nanos() - quietUntilNanos < 0)),
                         nvlinkRule(NvlinkErrorLimit.REPLAY_OR_RECOVERY),
                         nvlinkRule(NvlinkErrorLimit.CRC)));
         rules.put(
-                Kind.PCIE,
+                FaultKind.PCIE,
                 List.of(
                         SustainedRule.after(CONSECUTIVE_POLLS, MIN_DURATION, (sample, _) -> pcieLink(sample)),
                         CounterRateRule.of(
                                 "PCIe replays", sample -> sample.device().pcieReplays(), GpuFaultRules::replays)));
         rules.put(
-                Kind.FABRIC,
+                FaultKind.FABRIC,
                 List.of(
                         fabricRule(
                                 1,
@@ -129,21 +129,21 @@ final class GpuFaultRules {
         return CounterRateRule.of(limit.what(), limit::count, _ -> limit.perMinute());
     }
 
-    private static void board(Map<Kind, List<FaultRule>> rules) {
+    private static void board(Map<FaultKind, List<FaultRule>> rules) {
         rules.put(
-                Kind.THROTTLE,
+                FaultKind.THROTTLE,
                 List.of(
                         throttleRule(HW_THERMAL, "clocks are throttled by heat"),
                         throttleRule(HW_POWER_BRAKE, "clocks are throttled by the power brake"),
                         throttleRule(HW_SLOWDOWN, "clocks are throttled by the hardware")));
         rules.put(
-                Kind.INFOROM,
+                FaultKind.INFOROM,
                 List.of(flagRule(
                         readings -> readings.infoRomValid().map(valid -> !valid),
                         "the InfoROM is corrupted",
                         "the InfoROM is valid")));
         rules.put(
-                Kind.POWER_UNREADABLE,
+                FaultKind.POWER_UNREADABLE,
                 List.of(SustainedRule.after(
                         CONSECUTIVE_POLLS,
                         MIN_DURATION,

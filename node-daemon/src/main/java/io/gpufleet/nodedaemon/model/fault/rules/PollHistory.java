@@ -1,9 +1,9 @@
 package io.gpufleet.nodedaemon.model.fault.rules;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.device.Reading;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -12,10 +12,10 @@ import java.util.Map;
 
 /** State of the rules of every GPU over its polls. Immutable. */
 public final class PollHistory {
-    private final Map<String, Map<Kind, List<FaultRule>>> rules;
+    private final Map<String, Map<FaultKind, List<FaultRule>>> rules;
     private final long quietUntilNanos;
 
-    private PollHistory(Map<String, Map<Kind, List<FaultRule>>> rules, long quietUntilNanos) {
+    private PollHistory(Map<String, Map<FaultKind, List<FaultRule>>> rules, long quietUntilNanos) {
         this.rules = rules;
         this.quietUntilNanos = quietUntilNanos;
     }
@@ -26,7 +26,7 @@ public final class PollHistory {
     }
 
     /** The history after a poll, and the result of each kind of fault. */
-    public record PollEvaluation(PollHistory next, Map<Kind, FaultRuleResult> results) {
+    public record PollEvaluation(PollHistory next, Map<FaultKind, FaultRuleResult> results) {
         /** Copies the map. */
         public PollEvaluation {
             results = Map.copyOf(results);
@@ -36,8 +36,8 @@ public final class PollHistory {
     /** Applies a poll of one GPU. */
     public PollEvaluation evaluate(GpuSample sample, Moment now) {
         var before = rules.getOrDefault(sample.gpuUuid(), GpuFaultRules.standard(quietUntilNanos));
-        var after = new EnumMap<Kind, List<FaultRule>>(Kind.class);
-        var results = new EnumMap<Kind, FaultRuleResult>(Kind.class);
+        var after = new EnumMap<FaultKind, List<FaultRule>>(FaultKind.class);
+        var results = new EnumMap<FaultKind, FaultRuleResult>(FaultKind.class);
         before.forEach((kind, each) -> {
             var next = new ArrayList<FaultRule>();
             var single = new ArrayList<FaultRuleResult>();

@@ -3,13 +3,13 @@ package io.gpufleet.nodedaemon.model.fault.rules;
 import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.model.device.GpuSampleBuilder;
 import io.gpufleet.nodedaemon.model.device.HealthReadings;
 import io.gpufleet.nodedaemon.model.device.HealthReadings.FabricState;
 import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 import io.gpufleet.nodedaemon.model.device.Reading.Unavailable;
-import io.gpufleet.nodedaemon.model.fault.FaultCode.Kind;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PollHistoryTest {
     private PollHistory history = PollHistory.empty(0);
 
-    private FaultRuleResult poll(Kind kind, double at, GpuSampleBuilder sample) {
+    private FaultRuleResult poll(FaultKind kind, double at, GpuSampleBuilder sample) {
         PollHistory.PollEvaluation judged = history.evaluate(sample.build(), second(at));
         history = judged.next();
         return Objects.requireNonNull(judged.results().get(kind));
@@ -53,35 +53,35 @@ class PollHistoryTest {
 
     @Test
     void pendingOrFailedRemapFiresUntilResolved() {
-        assertThat(poll(Kind.ROW_REMAP, 0, well().rowRemap(true, false, false)))
+        assertThat(poll(FaultKind.ROW_REMAP, 0, well().rowRemap(true, false, false)))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.ROW_REMAP, 10, well().rowRemap(false, true, false)))
+        assertThat(poll(FaultKind.ROW_REMAP, 10, well().rowRemap(false, true, false)))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.ROW_REMAP, 20, well().rowRemap(false, false, true)))
+        assertThat(poll(FaultKind.ROW_REMAP, 20, well().rowRemap(false, false, true)))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.ROW_REMAP, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.ROW_REMAP, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void eachRiseOfUncorrectableErrorsIsAnEvent() {
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 0, well().uncorrectable(5)))
+        assertThat(poll(FaultKind.ECC_UNCORRECTABLE, 0, well().uncorrectable(5)))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 10, well().uncorrectable(6)))
+        assertThat(poll(FaultKind.ECC_UNCORRECTABLE, 10, well().uncorrectable(6)))
                 .isEqualTo(new FaultRuleResult.Occurred("uncorrectable ECC errors rose from 5 to 6"));
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 20, well().uncorrectable(6)))
+        assertThat(poll(FaultKind.ECC_UNCORRECTABLE, 20, well().uncorrectable(6)))
                 .isInstanceOf(FaultRuleResult.Inactive.class);
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 30, well().uncorrectable(0)))
+        assertThat(poll(FaultKind.ECC_UNCORRECTABLE, 30, well().uncorrectable(0)))
                 .isInstanceOf(FaultRuleResult.Inactive.class);
-        assertThat(poll(Kind.ECC_UNCORRECTABLE, 40, well().uncorrectable(1)))
+        assertThat(poll(FaultKind.ECC_UNCORRECTABLE, 40, well().uncorrectable(1)))
                 .isInstanceOf(FaultRuleResult.Occurred.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"NOT_STARTED", "IN_PROGRESS", "FAILED"})
     void linksDownBeforeTheFabricIsUpAreNoFault(FabricState fabric) {
-        assertThat(poll(Kind.NVLINK, 0, well().linksDown(18).fabric(new Known<>(fabric))))
+        assertThat(poll(FaultKind.NVLINK, 0, well().linksDown(18).fabric(new Known<>(fabric))))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 10, well().linksDown(18)))
+        assertThat(poll(FaultKind.NVLINK, 10, well().linksDown(18)))
                 .isEqualTo(new FaultRuleResult.Firing("18 NVLinks are down"));
     }
 
@@ -90,86 +90,88 @@ class PollHistoryTest {
         history = PollHistory.empty(second(300).nanos());
         var noFabric = well().linksDown(1).fabric(new Unavailable<>("NOT_SUPPORTED"));
 
-        assertThat(poll(Kind.NVLINK, 299, noFabric)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 300, noFabric)).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.NVLINK, 299, noFabric)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.NVLINK, 300, noFabric)).isInstanceOf(FaultRuleResult.Firing.class);
         // The error counter must not rise for a minute either.
-        assertThat(poll(Kind.NVLINK, 359, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.NVLINK, 359, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void linkErrorsFireUntilQuietForAMinute() {
-        assertThat(poll(Kind.NVLINK, 0, well().linkErrors(3))).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 10, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.NVLINK, 60, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.NVLINK, 71, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.NVLINK, 0, well().linkErrors(3))).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.NVLINK, 10, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.NVLINK, 60, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.NVLINK, 71, well().linkErrors(4))).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void crcErrorsAreAFaultAboveTheirRateOnly() {
-        assertThat(poll(Kind.NVLINK, 0, well().crcErrors(10))).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.NVLINK, 60, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
-        assertThat(poll(Kind.NVLINK, 65, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
-        assertThat(poll(Kind.NVLINK, 70, well().crcErrors(12_018)))
+        assertThat(poll(FaultKind.NVLINK, 0, well().crcErrors(10))).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.NVLINK, 60, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.NVLINK, 65, well().crcErrors(6010))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.NVLINK, 70, well().crcErrors(12_018)))
                 .isEqualTo(new FaultRuleResult.Firing(
                         "NVLink CRC errors rose by 12008 in 70 s, up to 6000 a minute are normal"));
     }
 
     @Test
     void unhealthyFabricIsAFaultAndOneThatRecoversIsNot() {
-        assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.ROUTE_UNHEALTHY))))
+        assertThat(poll(FaultKind.FABRIC, 0, well().fabric(new Known<>(FabricState.ROUTE_UNHEALTHY))))
                 .isEqualTo(new FaultRuleResult.Firing("a route of the fabric does not work"));
-        assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.MISCONFIGURED))))
+        assertThat(poll(FaultKind.FABRIC, 10, well().fabric(new Known<>(FabricState.MISCONFIGURED))))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.FABRIC, 20, well().fabric(new Known<>(FabricState.RECOVERING))))
+        assertThat(poll(FaultKind.FABRIC, 20, well().fabric(new Known<>(FabricState.RECOVERING))))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.FABRIC, 320, well().fabric(new Known<>(FabricState.RECOVERING))))
+        assertThat(poll(FaultKind.FABRIC, 320, well().fabric(new Known<>(FabricState.RECOVERING))))
                 .isEqualTo(new FaultRuleResult.Firing("the fabric does not recover"));
-        assertThat(poll(Kind.NVLINK, 320, well().linksDown(2).fabric(new Known<>(FabricState.BANDWIDTH_DEGRADED))))
+        assertThat(poll(FaultKind.NVLINK, 320, well().linksDown(2).fabric(new Known<>(FabricState.BANDWIDTH_DEGRADED))))
                 .isEqualTo(new FaultRuleResult.Firing("2 NVLinks are down"));
     }
 
     @Test
     void failedOrEndlessFabricRegistrationIsAFault() {
-        assertThat(poll(Kind.FABRIC, 0, well().fabric(new Known<>(FabricState.FAILED))))
+        assertThat(poll(FaultKind.FABRIC, 0, well().fabric(new Known<>(FabricState.FAILED))))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.FABRIC, 10, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+        assertThat(poll(FaultKind.FABRIC, 10, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.FABRIC, 309, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+        assertThat(poll(FaultKind.FABRIC, 309, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.FABRIC, 310, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
+        assertThat(poll(FaultKind.FABRIC, 310, well().fabric(new Known<>(FabricState.IN_PROGRESS))))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.FABRIC, 320, well())).isEqualTo(new FaultRuleResult.Inactive("the fabric is up"));
+        assertThat(poll(FaultKind.FABRIC, 320, well())).isEqualTo(new FaultRuleResult.Inactive("the fabric is up"));
     }
 
     @Test
     void slowLinkOfAnIdleGpuIsNoFault() {
         for (int at = 0; at < 600; at += 10) {
-            assertThat(poll(Kind.PCIE, at, well().link(1, 16).utilization(0)))
+            assertThat(poll(FaultKind.PCIE, at, well().link(1, 16).utilization(0)))
                     .isNotInstanceOf(FaultRuleResult.Firing.class);
         }
     }
 
     @Test
     void slowLinkOfABusyGpuIsAFaultUntilSeenFasterUnderLoad() {
-        poll(Kind.PCIE, 0, well().link(5, 8).utilization(90));
-        assertThat(poll(Kind.PCIE, 10, well().link(5, 8).utilization(90)))
+        poll(FaultKind.PCIE, 0, well().link(5, 8).utilization(90));
+        assertThat(poll(FaultKind.PCIE, 10, well().link(5, 8).utilization(90)))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.PCIE, 20, well().link(5, 8).utilization(90)))
+        assertThat(poll(FaultKind.PCIE, 20, well().link(5, 8).utilization(90)))
                 .isEqualTo(new FaultRuleResult.Firing(
                         "the PCIe link of a busy GPU runs at gen 5 x8, it supports gen 5 x16"));
-        assertThat(poll(Kind.PCIE, 90, well().link(1, 8).utilization(0)))
+        assertThat(poll(FaultKind.PCIE, 90, well().link(1, 8).utilization(0)))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.PCIE, 100, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.PCIE, 100, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void replaysAreAFaultAboveTheLimitOfTheLink() {
         // 31 a minute are normal for 16 lanes of generation 5.
-        poll(Kind.PCIE, 0, well().replays(new Known<>(100L)));
-        assertThat(poll(Kind.PCIE, 30, well().replays(new Known<>(131L))))
+        poll(FaultKind.PCIE, 0, well().replays(new Known<>(100L)));
+        assertThat(poll(FaultKind.PCIE, 30, well().replays(new Known<>(131L))))
                 .isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.PCIE, 40, well().replays(new Known<>(132L)))).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.PCIE, 95, well().replays(new Known<>(140L)))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.PCIE, 40, well().replays(new Known<>(132L))))
+                .isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.PCIE, 95, well().replays(new Known<>(140L))))
+                .isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
@@ -177,18 +179,18 @@ class PollHistoryTest {
     void shortThrottlingIsNoFault(long reason) {
         var throttled = well().clockReasons(new Known<>(reason));
 
-        assertThat(poll(Kind.THROTTLE, 0, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 1, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 2, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.THROTTLE, 20, throttled)).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.THROTTLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
-        assertThat(poll(Kind.THROTTLE, 40, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.THROTTLE, 0, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.THROTTLE, 1, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.THROTTLE, 2, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.THROTTLE, 20, throttled)).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.THROTTLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.THROTTLE, 40, throttled)).isInstanceOf(FaultRuleResult.Inconclusive.class);
     }
 
     @Test
     void powerCapIsNoThrottling() {
         for (int at = 0; at < 100; at += 10) {
-            assertThat(poll(Kind.THROTTLE, at, well().clockReasons(new Known<>(0x4L | 0x20L))))
+            assertThat(poll(FaultKind.THROTTLE, at, well().clockReasons(new Known<>(0x4L | 0x20L))))
                     .isInstanceOf(FaultRuleResult.Inactive.class);
         }
     }
@@ -197,24 +199,24 @@ class PollHistoryTest {
     void lastingUnreadablePowerIsAFault() {
         var failed = well().powerReadable(false);
 
-        assertThat(poll(Kind.POWER_UNREADABLE, 0, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 10, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 20, failed)).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.POWER_UNREADABLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.POWER_UNREADABLE, 0, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.POWER_UNREADABLE, 10, failed)).isInstanceOf(FaultRuleResult.Inconclusive.class);
+        assertThat(poll(FaultKind.POWER_UNREADABLE, 20, failed)).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.POWER_UNREADABLE, 30, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @Test
     void corruptedInfoRomIsAFault() {
-        assertThat(poll(Kind.INFOROM, 0, well().infoRom(false))).isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.INFOROM, 10, well().infoRom(true))).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.INFOROM, 0, well().infoRom(false))).isInstanceOf(FaultRuleResult.Firing.class);
+        assertThat(poll(FaultKind.INFOROM, 10, well().infoRom(true))).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"UNKNOWN", "GPU_IS_LOST", "RESET_REQUIRED", "CODE_77"})
     void unreadableMemoryIsAFault(String reason) {
-        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(new Unavailable<>(reason))))
+        assertThat(poll(FaultKind.MEMORY_UNREADABLE, 0, well().memory(new Unavailable<>(reason))))
                 .isInstanceOf(FaultRuleResult.Firing.class);
-        assertThat(poll(Kind.MEMORY_UNREADABLE, 10, well())).isInstanceOf(FaultRuleResult.Inactive.class);
+        assertThat(poll(FaultKind.MEMORY_UNREADABLE, 10, well())).isInstanceOf(FaultRuleResult.Inactive.class);
     }
 
     @ParameterizedTest
@@ -222,6 +224,7 @@ class PollHistoryTest {
     void unsupportedMemoryQueryIsNoFault(String reason) {
         Reading<Long> memory = new Unavailable<>(reason);
 
-        assertThat(poll(Kind.MEMORY_UNREADABLE, 0, well().memory(memory))).isInstanceOf(FaultRuleResult.NoData.class);
+        assertThat(poll(FaultKind.MEMORY_UNREADABLE, 0, well().memory(memory)))
+                .isInstanceOf(FaultRuleResult.NoData.class);
     }
 }

@@ -5,12 +5,12 @@ import io.gpufleet.nodedaemon.model.device.Reading;
 import io.gpufleet.nodedaemon.model.device.Reading.Known;
 
 /** The profile of a MIG instance, as NVIDIA's tools write it: {@code 1g.5gb}, {@code 1g.10gb+me}, {@code 1c.3g.20gb}. */
-final class MigProfiles {
+final class MigProfileName {
     private static final String PROFILE_SEPARATOR = " MIG ";
     private static final double GIB = 1L << 30;
     private static final int EIGHTHS = 8;
 
-    private MigProfiles() {}
+    private MigProfileName() {}
 
     /** Profile from the product name, behind "MIG"; without it, computed from the instance's share of the GPU. */
     static String profile(String product, Attributes share, Reading<Long> gpuMemoryBytes) {

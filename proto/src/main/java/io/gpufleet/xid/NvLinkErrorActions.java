@@ -10,25 +10,25 @@ import java.util.Optional;
  * Actions for the single errors of XIDs 144 to 150, read from the resource {@code nvlink5.tsv}, which names its source.
  * No line matches two entries with different actions, so that the driver version need not be known.
  */
-public final class NvLinkErrors {
+public final class NvLinkErrorActions {
     private static final int COLUMNS = 7;
-    private static final NvLinkErrors STANDARD = TsvReader.readResource("nvlink5.tsv", NvLinkErrors::read);
+    private static final NvLinkErrorActions STANDARD = TsvReader.readResource("nvlink5.tsv", NvLinkErrorActions::read);
 
     private final List<NvLinkError> all;
 
-    private NvLinkErrors(List<NvLinkError> all) {
+    private NvLinkErrorActions(List<NvLinkError> all) {
         this.all = List.copyOf(all);
     }
 
     /** Returns the table of this release. */
-    public static NvLinkErrors standard() {
+    public static NvLinkErrorActions standard() {
         return STANDARD;
     }
 
-    static NvLinkErrors read(Reader text) throws IOException {
+    static NvLinkErrorActions read(Reader text) throws IOException {
         var all = new ArrayList<NvLinkError>();
         TsvReader.read(text, COLUMNS, columns -> all.add(error(columns)));
-        return new NvLinkErrors(all);
+        return new NvLinkErrorActions(all);
     }
 
     private static NvLinkError error(String[] columns) {

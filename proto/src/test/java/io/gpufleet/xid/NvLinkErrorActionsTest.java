@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The table agrees with NVIDIA's for the lines of all driver versions. */
-class NvLinkErrorsTest {
-    private static final NvLinkErrors TABLE = NvLinkErrors.standard();
+class NvLinkErrorActionsTest {
+    private static final NvLinkErrorActions TABLE = NvLinkErrorActions.standard();
 
     @ParameterizedTest
     @CsvSource({
@@ -114,7 +114,7 @@ class NvLinkErrorsTest {
                 .hasMessageContaining("DANCE");
     }
 
-    private static NvLinkErrors read(String text) throws IOException {
-        return NvLinkErrors.read(new StringReader(text));
+    private static NvLinkErrorActions read(String text) throws IOException {
+        return NvLinkErrorActions.read(new StringReader(text));
     }
 }

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Profiles are named as NVIDIA's tools name them. */
-class MigProfilesTest {
+class MigProfileNameTest {
     @ParameterizedTest
     @CsvSource({
         "NVIDIA A100-SXM4-40GB MIG 1g.5gb, 1g.5gb",
@@ -19,7 +19,7 @@ class MigProfilesTest {
         "NVIDIA H100 80GB HBM3 MIG 1c.3g.40gb, 1c.3g.40gb",
     })
     void nameEndsInTheProfile(String name, String profile) {
-        assertThat(MigProfiles.profile(name, share(1, 1, 1), new Unavailable<>("NOT_SUPPORTED")))
+        assertThat(MigProfileName.profile(name, share(1, 1, 1), new Unavailable<>("NOT_SUPPORTED")))
                 .isEqualTo(profile);
     }
 
@@ -36,7 +36,7 @@ class MigProfilesTest {
     })
     void profileIsComputedWhereTheNameHasNone(
             int gpuSlices, int computeSlices, long memory, long whole, String profile) {
-        assertThat(MigProfiles.profile(
+        assertThat(MigProfileName.profile(
                         "NVIDIA A100", share(gpuSlices, computeSlices, memory), new Known<>(whole << 20)))
                 .isEqualTo(profile);
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Starts and stops single parts of a fleet that was started before, with the command and settings that they had. */
-public final class FleetParts {
+public final class FleetPartControl {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration READY_TIMEOUT = Duration.ofSeconds(60);
     /** A part is started after those that it uses. */
@@ -26,7 +26,7 @@ public final class FleetParts {
     private final RunningFleet fleet;
 
     /** The parts of a state, running or not. */
-    public FleetParts(StateDirectory directory, ProcessLauncher launcher, FleetState state) {
+    public FleetPartControl(StateDirectory directory, ProcessLauncher launcher, FleetState state) {
         this.directory = directory;
         this.launcher = launcher;
         this.fleet = new RunningFleet(directory, state);

@@ -12,14 +12,17 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Commands about the whole fleet: its storm brake, its freeze. A state of its own, under a key that no node can have. */
-public final class BrakeReset {
+/**
+ * Decides commands about the whole fleet: reset of its storm brake, freeze. The fleet has a state of its own, under a key
+ * that no node can have.
+ */
+public final class FleetCommandDecider {
     /** Key of the fleet; the slash is not allowed in the name of a node. */
     public static final String FLEET = "/fleet";
 
     private static final String TARGET = "storm brake";
 
-    private BrakeReset() {}
+    private FleetCommandDecider() {}
 
     /** True for a command about the fleet. */
     public static boolean concernsFleet(Command command) {
@@ -60,7 +63,7 @@ public final class BrakeReset {
                 StateReducer.apply(fleet.orElseGet(() -> NodeState.unknown(FLEET, at)), event));
     }
 
-    /** What holds everything back while an operator froze the fleet; empty while none did. */
+    /** Reason that holds everything back while an operator froze the fleet; empty while none did. */
     public static Optional<String> freeze(Optional<NodeState> fleet) {
         return fleet.flatMap(state -> Optional.ofNullable(state.manual().maintenance()))
                 .map(frozen -> "frozen by " + frozen.note());
@@ -82,7 +85,7 @@ public final class BrakeReset {
                 : Optional.of(StateReducer.apply(fleet, new NodeStateChange.OverrideChanged(null)));
     }
 
-    /** Who opened the brake last, within the time for which that is remembered. */
+    /** Operator who opened the brake last, within the time for which that is remembered. */
     public static Optional<ManualOverride> newest(Optional<NodeState> fleet) {
         return fleet.flatMap(state -> Optional.ofNullable(state.override()));
     }
