@@ -133,7 +133,7 @@ public final class PolicyMain {
         return 0;
     }
 
-    /** What the service was told, and how old a fault may be on which it acts. */
+    /** History that the service read, and the age up to which it acts on a fault. */
     private record History(HistoryReader reader, Duration maxActionAge) {
         HealthMachine machine(HealthPolicy policy) {
             return new HealthMachine(policy, maxActionAge);

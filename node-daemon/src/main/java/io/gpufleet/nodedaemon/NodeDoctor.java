@@ -46,7 +46,7 @@ final class NodeDoctor {
     private final DoctorView view;
 
     /**
-     * What a daemon that runs knows better than a second process.
+     * Facts that a running daemon knows better than a second process.
      *
      * @param scan devices of the settings, scanned
      * @param daemon whether the daemon is ready

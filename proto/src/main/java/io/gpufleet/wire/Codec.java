@@ -142,13 +142,13 @@ public final class Codec {
         return new ProducerRecord<>(topics.name(topic), key, null);
     }
 
-    /** What a record is; never throws. Unknown fields and enum values of the payload are no error. */
+    /** Decodes a record; never throws. Unknown fields and enum values of the payload are no error. */
     public DecodedRecord decode(ConsumerRecord<String, byte[]> rec) {
         return decode(rec, false);
     }
 
     /**
-     * What a record of one's own changelog is; never throws. A field or enum value that this program does not know is
+     * Decodes a record of the own changelog; never throws. A field or enum value that this program does not know is
      * poison: a state that is read in part would be written back in part.
      */
     public DecodedRecord decodeState(ConsumerRecord<String, byte[]> rec) {

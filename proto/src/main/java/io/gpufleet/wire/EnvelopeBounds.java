@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** What a record may hold at most, so that whatever is made of it can be written again. */
+/** Limits of a record, within which whatever is made of it can be written again. */
 final class EnvelopeBounds {
     /** Longest value of a header that is read. */
     static final int MAX_HEADER_BYTES = 1024;

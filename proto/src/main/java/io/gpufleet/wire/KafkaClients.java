@@ -16,7 +16,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.SslConfigs;
 
 /**
- * What every Kafka client of a process has in common: the bootstrap servers, and how to authenticate. Security is read
+ * Settings that every Kafka client of a process has in common: the bootstrap servers, and how to authenticate. Security is read
  * from a Kafka client properties file, as Kafka's own tools take it:
  *
  * <pre>

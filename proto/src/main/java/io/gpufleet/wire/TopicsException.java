@@ -4,7 +4,7 @@ package io.gpufleet.wire;
 public final class TopicsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** What is the matter. */
+    /** Reason of the failure. */
     private enum Cause {
         UNUSABLE,
         MISSING,

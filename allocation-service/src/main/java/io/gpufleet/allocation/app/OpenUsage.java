@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What the ledger of a node has of usage that is not published yet, so far. */
+/** Usage in the ledger of a node that is not published yet, up to an instant. */
 record OpenUsage(String node, NodeLedger ledger, Instant now) {
     List<UsagePiece> pieces() {
         List<UsagePiece> pieces = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /** Sums over the intervals of the ledger. */
 public interface UsageSums {
-    /** What sums are grouped by. */
+    /** Dimension by which sums are grouped. */
     enum Dimension {
         /** Namespace of the holder. */
         NAMESPACE("namespace", piece -> piece.holding().holder().namespace()),

@@ -26,11 +26,11 @@ import java.util.stream.Stream;
 
 /** {@code /v1/quotas}, {@code /v1/holdings} and {@code /v1/usage}. */
 public final class AllocationRoutes {
-    /** Who may read, and the threads that ask the API server. */
+    /** Authorizer of reads, and the threads that ask the API server. */
     public record Access(Authorizer authorizer, RequestWorkers workers) {}
 
     /**
-     * What is told of quotas.
+     * Source of the answers about quotas.
      *
      * @param views all quotas with their usage
      * @param resourceLimits what ResourceQuotas limit beside them, by name of the quota
@@ -40,7 +40,7 @@ public final class AllocationRoutes {
             Supplier<CompletionStage<Map<String, List<ResourceLimit>>>> resourceLimits) {}
 
     /**
-     * What usage is summed from.
+     * Source of the sums of usage.
      *
      * @param labels keys of the labels that it can be grouped by
      */

@@ -150,7 +150,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
         return Effects.forget(node, outputs(node, last, now));
     }
 
-    /** What a silent daemon held ends at its last word, and is unreachable from then on. */
+    /** Ends the holdings of a silent daemon at its last event; their time is unreachable from then on. */
     private Effects<NodeLedger> silent(String node, NodeLedger before, Instant now) {
         Instant last = silence.lastWord(node).orElse(before.clock().heardAt());
         if (!before.awaitsDaemon() || last.plus(NodeClock.TOLERATED_SILENCE).isAfter(now)) {

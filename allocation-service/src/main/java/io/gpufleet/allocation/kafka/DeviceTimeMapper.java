@@ -69,7 +69,7 @@ final class DeviceTimeMapper {
     }
 
     static void write(NodeDevices devices, Map<String, String> announcedParents, NodeHoldings.Builder state) {
-        /** What GPUs of one message have in common. */
+        /** Attributes that the GPUs of one message have in common. */
         record Group(String shortModel, String product, Instant from, Instant until, boolean lostWithNode) {}
         Map<Group, List<String>> groups = new LinkedHashMap<>();
         devices.presences()

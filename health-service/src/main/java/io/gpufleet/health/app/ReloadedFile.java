@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the newest readable text of a file says. Another text replaces it once it can be read; until then the former content
+ * Value of the newest readable text of a file. Another text replaces it once it can be read; until then the former content
  * stays in force, and that is said.
  */
 public final class ReloadedFile<T> implements Supplier<T> {

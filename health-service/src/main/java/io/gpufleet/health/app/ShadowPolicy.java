@@ -24,7 +24,7 @@ public final class ShadowPolicy implements ShadowView {
     static final int KEPT = 1_000;
 
     /**
-     * What is compared, each of which may be replaced at any time.
+     * Policies that are compared, each of which may be replaced at any time.
      *
      * @param policy the one in force
      * @param shadow the second one
@@ -94,7 +94,7 @@ public final class ShadowPolicy implements ShadowView {
         comparison.signal(node, signal);
     }
 
-    /** What was told before the start is read; from now on differences are counted. */
+    /** The history before the start is read; from now on differences are counted. */
     public synchronized void loaded() {
         loaded = true;
     }

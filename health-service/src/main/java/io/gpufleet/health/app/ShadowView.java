@@ -5,7 +5,7 @@ import io.gpufleet.health.model.replay.ReplaySummary;
 import java.time.Instant;
 import java.util.List;
 
-/** What a shadow policy decides otherwise than the policy in force, for readers on any thread. */
+/** Decisions in which a shadow policy differs from the policy in force, for readers on any thread. */
 public interface ShadowView {
     /** Without a shadow policy. */
     ShadowView OFF = new ShadowView() {

@@ -30,7 +30,7 @@ final class DrainSection {
         }
     }
 
-    /** What is not there is as in {@link DrainSettings#DEFAULT}. */
+    /** A missing key has its value of {@link DrainSettings#DEFAULT}. */
     DrainSettings settings() {
         fields.keySet().forEach(key -> {
             if (!KEYS.contains(String.valueOf(key))) {

@@ -23,7 +23,7 @@ final class RemediationSection {
         this.section = section;
     }
 
-    /** What is not there is as in {@link RemediationSettings#DEFAULT}. */
+    /** A missing key has its value of {@link RemediationSettings#DEFAULT}. */
     RemediationSettings settings() {
         RemediationSettings standard = RemediationSettings.DEFAULT;
         if (section == null) {

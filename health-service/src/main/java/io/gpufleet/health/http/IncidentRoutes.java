@@ -19,7 +19,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** What happened: {@code GET /v1/incidents} and {@code GET /v1/devices/{device}/timeline}. */
+/** Incidents and timelines: {@code GET /v1/incidents} and {@code GET /v1/devices/{device}/timeline}. */
 final class IncidentRoutes {
     private static final Set<String> PARAMETERS = Set.of("node", "device", "open", "limit");
 

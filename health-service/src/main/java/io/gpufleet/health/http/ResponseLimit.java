@@ -9,7 +9,7 @@ final class ResponseLimit {
     /** The largest one. */
     static final int MAX = 500;
 
-    /** What is said about another value. */
+    /** Error message about another value. */
     static final String EXPECTED = "limit takes a number from 1 to " + MAX;
 
     private static final int DEFAULT = 100;

@@ -17,7 +17,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * What a shadow policy decides otherwise: {@code GET /v1/shadow}.
+ * Differences of a shadow policy: {@code GET /v1/shadow}.
  *
  * <pre>
  * since, complete

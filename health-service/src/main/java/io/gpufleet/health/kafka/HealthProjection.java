@@ -291,7 +291,7 @@ public final class HealthProjection implements Projection<NodeState> {
         return effects(result, now, event);
     }
 
-    /** What is known of a device follows it to another node, in the same transaction. */
+    /** Moves the state of devices to the node that has them now, in the same transaction. */
     private Effects<NodeState> moved(
             List<DeviceMoves.NodeSignal> signals,
             Effects<NodeState> before,

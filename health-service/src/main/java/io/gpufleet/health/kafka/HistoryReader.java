@@ -134,7 +134,7 @@ public final class HistoryReader {
         return found;
     }
 
-    /** What each node with a Node object adds to the budgets now. */
+    /** Shares of the budgets, by node with a Node object, now. */
     public Map<String, NodeBudgetShare> fleet() {
         var fleet = new TreeMap<String, NodeBudgetShare>();
         List<TopicPartition> partitions = everyPartition(List.of(Topic.HEALTH_STATE));

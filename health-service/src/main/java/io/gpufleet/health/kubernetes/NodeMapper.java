@@ -102,7 +102,7 @@ final class NodeMapper {
                 ready.filter(status -> !status.equals("True")).isPresent());
     }
 
-    /** Who wrote a field of the spec last; the list of taints is one field. */
+    /** Field manager that wrote a field of the spec last; the list of taints is one field. */
     private static String manager(Node node, String field) {
         List<ManagedFieldsEntry> entries = node.getMetadata().getManagedFields();
         return entries == null

@@ -57,7 +57,7 @@ final class AnnouncementHandler {
         }
     }
 
-    /** What left long ago is elsewhere, or nowhere. */
+    /** Forgets devices that left long ago. */
     private void forgetFormer() {
         evaluation.state().hardware().former().forEach((uuid, left) -> {
             if (!left.device().byHand()

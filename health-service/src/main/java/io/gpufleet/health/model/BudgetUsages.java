@@ -6,11 +6,11 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What a node contributes to the budgets. */
+/** Computes the share of a node in the budgets. */
 public final class BudgetUsages {
     private BudgetUsages() {}
 
-    /** What each of these nodes that has a Node object adds to the budgets, by its name. */
+    /** Share of each of these nodes that has a Node object, by its name. */
     public static Map<String, NodeBudgetShare> of(Collection<NodeState> states) {
         var usages = new HashMap<String, NodeBudgetShare>();
         for (NodeState state : states) {
@@ -23,8 +23,8 @@ public final class BudgetUsages {
     }
 
     /**
-     * What a state adds to the budgets. A node whose Node object was deleted has none; one whose Node object was not observed yet is in no
-     * denominator, and what is out of it counts.
+     * Share of a state in the budgets. A node whose Node object was deleted has none; one whose Node object was not
+     * observed yet is in no denominator, and what is out of it counts.
      */
     public static NodeBudgetShare of(NodeState state) {
         if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {

@@ -72,7 +72,7 @@ final class DeviceArrivalHandler {
                 .orElse(device);
     }
 
-    /** What of its state does not follow from its faults; a dwell goes on, or begins with the end of a fault. */
+    /** Health that does not follow from its faults; a dwell goes on, or begins with the end of a fault. */
     private Optional<DeviceHealth> health(DeviceHealth there, boolean faultsFollow) {
         return switch (there) {
             case DeviceHealth.Quarantined quarantined -> Optional.of(quarantined);
@@ -84,7 +84,7 @@ final class DeviceArrivalHandler {
         };
     }
 
-    /** What keeps it out of service here already is not replaced, except by a person's decision. */
+    /** Sets its health, unless it is out of service here already and no person's decision arrives. */
     private void become(String uuid, DeviceHealth health) {
         boolean out = evaluation
                 .state()

@@ -6,7 +6,7 @@ import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.drain.DrainProgress;
 import java.util.Locale;
 
-/** What the machine records of drains: that one is asked for, and how far it is. */
+/** Drains in the state machine: the order, and its progress. */
 final class Drains {
     private static final String RULE = "drain";
 

@@ -300,7 +300,7 @@ final class Evaluation {
                 0));
     }
 
-    /** What a decision does to a device. */
+    /** Effect of a decision on a device. */
     private enum DeviceAction {
         WITHDRAW(Decision.WITHDRAW),
         TRUST(Decision.TRUST),
@@ -313,7 +313,7 @@ final class Evaluation {
         }
     }
 
-    /** What operators keep out of service is exempt from budgets. */
+    /** Devices that operators keep out of service are exempt from budgets. */
     private static boolean byHand(DeviceHealth health) {
         return health instanceof DeviceHealth.Quarantined || health instanceof DeviceHealth.Retired;
     }
@@ -329,7 +329,7 @@ final class Evaluation {
         return heldBack.observed() ? Status.OBSERVED : Status.OVER_BUDGET;
     }
 
-    /** What a decision does to the taint of the node. */
+    /** Effect of a decision on the taint of the node. */
     private enum TaintAction {
         APPLY,
         REMOVE,

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param by what holds it back: {@code mode observe}, or a budget
  */
 public record HeldBack(Instant since, String by) {
-    /** What holds back in mode observe. */
+    /** Reason in mode observe. */
     public static final String OBSERVE = "mode observe";
 
     /** True in mode observe. */

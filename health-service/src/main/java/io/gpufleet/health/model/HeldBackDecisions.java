@@ -11,8 +11,9 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 
 /**
- * What of a state has to be held back: everything in mode observe, otherwise what is new and has no room in a budget. What
- * an operator keeps out of service is never held back, and a device that is lost or not offered by its daemon is out already.
+ * Decisions of a state that have to be held back: everything in mode observe, otherwise what is new and has no room in
+ * a budget. What an operator keeps out of service is never held back, and a device that is lost or not offered by its
+ * daemon is out already.
  */
 final class HeldBackDecisions {
     private final NodeState before;

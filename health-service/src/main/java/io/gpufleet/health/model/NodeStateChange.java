@@ -38,7 +38,7 @@ public sealed interface NodeStateChange {
     /** Other pods hold devices. */
     record HoldingsChanged(Holdings holdings) implements NodeStateChange {}
 
-    /** What is held back changed, by device; of the node by the empty text. */
+    /** The decisions that are held back changed, by device; for the node by the empty text. */
     record HeldBackChanged(SequencedMap<String, HeldBack> heldBack) implements NodeStateChange {}
 
     /** The Node object is deleted; newest sign of the node. */
@@ -68,10 +68,10 @@ public sealed interface NodeStateChange {
         }
     }
 
-    /** What was tried to repair a device changed; of the node itself when the UUID is empty. */
+    /** The repair history of a device changed; of the node itself when the UUID is empty. */
     record HistoryChanged(String uuid, RepairHistory history) implements NodeStateChange {}
 
-    /** What is remembered of former faults of a device is forgotten. */
+    /** The history of former faults of a device is forgotten. */
     record FaultsForgotten(String uuid) implements NodeStateChange {}
 
     /** A device made a transition. */

@@ -44,7 +44,7 @@ final class ObservationCounter {
         }
     }
 
-    /** What holds off a fault that is reported now; it is lifted by time or by further observations only. */
+    /** Reason to hold off a fault that is reported now, which only time or further observations lift. */
     SuspectReason restraint(String uuid, FaultCode code, Optional<Episode> before) {
         RuleTiming timing = policy.timing(code);
         NodeState state = evaluation.state();

@@ -92,7 +92,7 @@ final class PolicyEvaluator {
                 .reduce(RecommendedAction::orMoreSevere);
     }
 
-    /** What a boot tries for a device that faults keep out of service; empty where a boot is no attempt. */
+    /** Action that a boot attempts for a device that faults keep out of service; empty where it attempts none. */
     Optional<RecommendedAction> attemptOfABoot(Device device) {
         return recommendedFor(device)
                 .filter(action -> action.compareTo(RecommendedAction.POWER_CYCLE) <= 0)
@@ -132,7 +132,7 @@ final class PolicyEvaluator {
                 withdrawsEveryDevice(state));
     }
 
-    /** What the rules ask for of which the faults take the node out of service; a taint for every other reason. */
+    /** Action of the rules whose faults take the node out of service; a taint for every other reason. */
     private NodeAction nodeAction(NodeState state) {
         Stream<NodeAction> ofRules = Stream.concat(
                         tainting(state.episodes().values(), state.faults().history())

@@ -79,7 +79,7 @@ final class SimulatedWriters {
         announce(node);
     }
 
-    /** The daemon of a node starts again within its boot. */
+    /** The daemon of a node restarts within its boot. */
     void restart(String node) {
         Writer before = writer(node);
         writers.put(node, new Writer(before.source, ++incarnations, before.boot));

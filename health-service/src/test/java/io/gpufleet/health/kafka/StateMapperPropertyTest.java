@@ -30,9 +30,9 @@ class StateMapperPropertyTest {
             new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofSeconds(1)), Duration.ofMinutes(10));
 
     @Property
-    void everyStateIsReadAsItWasWritten(@ForAll long tale, @ForAll long order) throws InvalidProtocolBufferException {
+    void everyStateIsReadAsItWasWritten(@ForAll long seed, @ForAll long order) throws InvalidProtocolBufferException {
         NodeState state = NodeState.unknown("node-1", NodeScenario.START);
-        for (HealthSignal signal : RandomSignals.interleaved(RandomSignals.of(tale), order)) {
+        for (HealthSignal signal : RandomSignals.interleaved(RandomSignals.of(seed), order)) {
             state = machine.decide(state, signal, signal.metadata().at()).state();
             byte[] written = Codec.toJson(StateMapper.toWire(state));
 

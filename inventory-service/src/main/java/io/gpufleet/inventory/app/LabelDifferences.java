@@ -14,7 +14,7 @@ public final class LabelDifferences {
     private static final Logger LOG = LoggerFactory.getLogger(LabelDifferences.class);
 
     /**
-     * What an apply would change.
+     * Differences that an apply would change.
      *
      * @param added keys that the Node lacks
      * @param changed keys that it has with another value, by that value

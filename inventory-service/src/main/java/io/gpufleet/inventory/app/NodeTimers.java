@@ -38,7 +38,7 @@ public final class NodeTimers {
     /** After a longer time without an evaluation, or a jump of the clock, heartbeats may have been missed. */
     private static final Duration MAX_PAUSE = Duration.ofSeconds(5);
 
-    /** What one evaluation found. */
+    /** Result of one evaluation. */
     private record DueTimers(Instant at, Map<String, NodeDelta> deltas, Set<String> snapshots) {
         static DueTimers none(Instant at) {
             return new DueTimers(at, Map.of(), Set.of());

@@ -48,7 +48,7 @@ public final class InventoryGrpcServer implements AutoCloseable {
                 BoundHttpServer.open(vertx, authorized, listen.host(), listen.port(), "GPUFLEET_GRPC_PORT"));
     }
 
-    /** Who may read, and whether this replica serves. */
+    /** Authorizer of reads, and readiness of this replica. */
     public record Access(Authorizer authorizer, BooleanSupplier ready) {}
 
     private static GrpcServer server(Vertx vertx, InventoryGrpc inventory, BooleanSupplier ready) {

@@ -27,7 +27,7 @@ record JsonResponse(Buffer body, String etag, boolean gzip, boolean changed) {
     private static final int MIN_COMPRESSED = 1024;
     private static final int ETAG_BYTES = 12;
 
-    /** What the request says about the form of the response. */
+    /** Form of the response that the request asks for. */
     record Preferences(String ifNoneMatch, boolean gzip) {
         static Preferences of(RoutingContext context) {
             var headers = context.request().headers();

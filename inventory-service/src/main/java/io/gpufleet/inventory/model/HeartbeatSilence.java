@@ -3,7 +3,7 @@ package io.gpufleet.inventory.model;
 import java.time.Duration;
 
 /**
- * What is known of the heartbeats of one node. Silence counts only while its partition is read to the end: heartbeats that
+ * Record of the heartbeats of one node. Silence counts only while its partition is read to the end: heartbeats that
  * lie unread, or that no broker can accept, are no silence.
  *
  * @param node node name

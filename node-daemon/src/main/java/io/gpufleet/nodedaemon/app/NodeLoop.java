@@ -42,7 +42,7 @@ public final class NodeLoop implements AutoCloseable {
     }
 
     /**
-     * What the loop is made of.
+     * Parts of the loop.
      *
      * @param requestRestart called with the reason when only a new process can continue, after all earlier inputs were
      *     handled

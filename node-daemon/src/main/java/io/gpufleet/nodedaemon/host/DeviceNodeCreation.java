@@ -36,7 +36,7 @@ final class DeviceNodeCreation {
     private Map<String, String> failures = Map.of();
     private long triedNanos;
 
-    /** What makes nodes; each returns why it failed, empty on success. */
+    /** Makers of device nodes; each returns why it failed, empty on success. */
     interface NodeMaker {
         /** Runs a program of the host, with a time limit. */
         String run(List<String> command);

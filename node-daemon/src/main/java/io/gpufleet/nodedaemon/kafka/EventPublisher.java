@@ -36,7 +36,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private static final Duration RETRY_INTERVAL = Duration.ofMillis(500);
     /** Facts of one turn of the node's loop are sent together; more would keep what was appended waiting. */
-    private static final int MAX_FACTS_PER_TURN = 32;
+    private static final int MAX_FACTS_PER_ITERATION = 32;
 
     private final KafkaSettings settings;
     private final long epoch;
@@ -134,7 +134,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             Optional<PublisherQueue.PendingFact> next = ingress.take();
             for (int taken = 1; next.isPresent(); taken++) {
                 append(next.get());
-                next = taken < MAX_FACTS_PER_TURN
+                next = taken < MAX_FACTS_PER_ITERATION
                         ? ingress.takeOf(FactMessageMapper.topic(next.get().fact()))
                         : Optional.empty();
             }

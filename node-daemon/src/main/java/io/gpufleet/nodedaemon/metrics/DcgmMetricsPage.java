@@ -40,9 +40,9 @@ public final class DcgmMetricsPage {
     private final PrometheusTextWriter writer;
 
     private DcgmMetricsPage(NodeSnapshot snapshot, GpuFaultCounters faultCounts, String hostname, long nanos) {
-        var vitals = new HashMap<String, GpuSample>();
+        var samples = new HashMap<String, GpuSample>();
         if (!isStale(snapshot, nanos)) {
-            snapshot.samples().forEach(its -> vitals.put(its.gpuUuid(), its));
+            snapshot.samples().forEach(its -> samples.put(its.gpuUuid(), its));
         }
         var holders = new HoldersByDevice(snapshot.holdings());
         String driver = switch (snapshot.devices().lastScan()) {
@@ -52,7 +52,7 @@ public final class DcgmMetricsPage {
         gpus = snapshot.devices().gpus().stream()
                 .map(KnownGpu::gpu)
                 .map(gpu -> GpuSeries.of(
-                        gpu, labels(gpu, hostname, driver), Optional.ofNullable(vitals.get(gpu.uuid())), holders))
+                        gpu, labels(gpu, hostname, driver), Optional.ofNullable(samples.get(gpu.uuid())), holders))
                 .toList();
         gpus.forEach(gpu -> faultCountsByGpu.put(
                 gpu.gpu().uuid(), faultCounts.read(gpu.gpu().uuid(), nanos)));

@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
  * @param use what happens with its value
  */
 record SettingKey<T>(String path, String variable, String fallback, String meaning, Use<T> use) {
-    /** What happens with a value. */
+    /** Treatment of a value. */
     sealed interface Use<T> {
         /** It is written to the settings. */
         record Written<T, V>(SettingType<V> type, BiConsumer<T, V> setter) implements Use<T> {

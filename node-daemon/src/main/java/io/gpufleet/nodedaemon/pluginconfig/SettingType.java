@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What a setting takes, in one phrase for error lines and for the README, and how its text is read.
+ * Type of a setting: one phrase for error lines and for the README, and a parser of its text.
  *
  * @param isList whether it takes several values, a list in YAML or text with commas
  * @param parser empty for text that is not usable

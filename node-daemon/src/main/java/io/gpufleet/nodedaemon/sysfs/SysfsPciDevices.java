@@ -109,7 +109,7 @@ public record SysfsPciDevices(Path sysfs, Path driver) implements PciDevices {
         return read(busId, file).map(text -> text.startsWith(begin)).orElse(true);
     }
 
-    /** What is above the device, from the root down, by the kernel's tree of devices; the root is its domain and bus. */
+    /** Path to the device, from the root down, in the kernel's tree of devices; the root is its domain and bus. */
     @Override
     public Reading<List<String>> route(String busId) {
         try {

@@ -149,7 +149,7 @@ class ProbeReportTest {
                 List.of("/dev/nvidia-caps/nvidia-cap66"),
                 new Unavailable<>("not read"));
         Gpu split = GPU.withMig(new Known<>(true), List.of(instance));
-        GpuSample vitals = new GpuSample(
+        GpuSample samples = new GpuSample(
                 "GPU-1",
                 VITALS.answers(),
                 VITALS.recoveryAction(),
@@ -175,7 +175,7 @@ class ProbeReportTest {
                         new GpuMetricReadings(Map.of(GpuMetric.MEMORY_USED_BYTES, new Known<>(3.0 * (1 << 20)))))));
         var report = new ProbeReport(
                 new DeviceScan.ScanSucceeded("570", "12.8", List.of(split), List.of()),
-                List.of(vitals),
+                List.of(samples),
                 PLAN,
                 "environment");
 

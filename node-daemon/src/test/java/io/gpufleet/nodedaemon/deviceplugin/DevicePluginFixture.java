@@ -40,7 +40,7 @@ final class DevicePluginFixture implements AutoCloseable {
     private final FakeKubelet kubelet;
     private long version;
 
-    private DevicePluginFixture(RegistrationSettings manners, DirectoryWatch.WatchServiceFactory notifier)
+    private DevicePluginFixture(RegistrationSettings settings, DirectoryWatch.WatchServiceFactory notifier)
             throws IOException {
         // The path of a socket has at most 107 bytes.
         this.directory = SocketDirectory.create();
@@ -55,7 +55,7 @@ final class DevicePluginFixture implements AutoCloseable {
                 new DevicePluginEndpoints.KubeletConnectionSettings(
                         kubelet.devicePluginDirectory(),
                         kubelet.pluginsRegistryDirectory(),
-                        manners,
+                        settings,
                         System.currentTimeMillis(),
                         notifier,
                         checkpointChanges::incrementAndGet),
@@ -64,8 +64,8 @@ final class DevicePluginFixture implements AutoCloseable {
                 System::nanoTime);
     }
 
-    static DevicePluginFixture with(RegistrationSettings manners) throws IOException {
-        return new DevicePluginFixture(manners, () -> FileSystems.getDefault().newWatchService());
+    static DevicePluginFixture with(RegistrationSettings settings) throws IOException {
+        return new DevicePluginFixture(settings, () -> FileSystems.getDefault().newWatchService());
     }
 
     static DevicePluginFixture withoutInotify() throws IOException {

@@ -34,8 +34,8 @@ class KubeletCheckTest {
                 .toList();
     }
 
-    private KubeletCheck check(Path plugins, RegistrationSettings manners) {
-        return new KubeletCheck(plugins, directory.resolve("registry"), manners);
+    private KubeletCheck check(Path plugins, RegistrationSettings settings) {
+        return new KubeletCheck(plugins, directory.resolve("registry"), settings);
     }
 
     @Test

@@ -58,11 +58,11 @@ class DcgmMetricsPageTest {
                 slices);
     }
 
-    private static NodeSnapshot snapshot(Gpu gpu, GpuSample vitals, Holder... holders) {
-        var look = new DeviceScan.ScanSucceeded("570.124.06", "12.8", List.of(gpu), List.of());
+    private static NodeSnapshot snapshot(Gpu gpu, GpuSample samples, Holder... holders) {
+        var scan = new DeviceScan.ScanSucceeded("570.124.06", "12.8", List.of(gpu), List.of());
         return new NodeSnapshot(
-                DeviceInventory.restored(List.of(), second(0)).after(look, second(0)),
-                List.of(vitals),
+                DeviceInventory.restored(List.of(), second(0)).after(scan, second(0)),
+                List.of(samples),
                 second(0).nanos(),
                 new Holdings(List.of(holders), true),
                 List.of(),

@@ -100,8 +100,8 @@ class MetricsExpositionIT {
         var counters = new DaemonCounters();
         try (var source = SimulatedSource.open("n1", "simulated:8xH100", Optional.empty(), noon)) {
             var now = TestGpus.second(1);
-            DeviceScan look = source.scan();
-            var devices = DeviceInventory.restored(List.of(), now).after(look, now);
+            DeviceScan scan = source.scan();
+            var devices = DeviceInventory.restored(List.of(), now).after(scan, now);
             Gpu first = devices.gpus().getFirst().gpu();
             var holder = new Holder("team-a", "train-0", "uid-0", "main", ResourcePlan.GPU, List.of(first.uuid()));
             var xid = new FaultKey(devices.gpus().get(3).gpu().uuid(), new FaultCode.Xid(79));
@@ -113,7 +113,7 @@ class MetricsExpositionIT {
             counters.polled(source.sample(), now.nanos());
             var health = OpenFaults.restored(TestGpus.POLICY, List.of(), now);
             var plan = ResourcePlan.of(devices.gpus(), PluginSettings.DEFAULT);
-            var offers = OfferedDevices.NONE.next(plan.devices(), look, health, OfferConstraints.NONE, now);
+            var offers = OfferedDevices.NONE.next(plan.devices(), scan, health, OfferConstraints.NONE, now);
             var readout = new NodeSnapshot(
                     devices,
                     source.sample(),

@@ -41,9 +41,9 @@ class ProcessMetricsPageTest {
     }
 
     private NodeSnapshot snapshot(Gpu gpu, Reading<List<ComputeProcess>> processes, UnallocatedUse... unallocated) {
-        var look = new DeviceScan.ScanSucceeded("570.124.06", "12.8", List.of(gpu), List.of());
+        var scan = new DeviceScan.ScanSucceeded("570.124.06", "12.8", List.of(gpu), List.of());
         return new NodeSnapshot(
-                DeviceInventory.restored(List.of(), second(0)).after(look, second(0)),
+                DeviceInventory.restored(List.of(), second(0)).after(scan, second(0)),
                 List.of(GpuSampleBuilder.healthyGpu(0).processes(processes).build()),
                 second(0).nanos(),
                 new Holdings(holders, true),

@@ -17,13 +17,13 @@ class RestartRateLimitTest {
 
     @Test
     void onceAnHourIsAllowed() {
-        var mark = new RestartRateLimit(directory.resolve("run"));
+        var limit = new RestartRateLimit(directory.resolve("run"));
 
-        assertThat(mark.tryAcquire(NOON)).isTrue();
+        assertThat(limit.tryAcquire(NOON)).isTrue();
         assertThat(new RestartRateLimit(directory.resolve("run")).tryAcquire(NOON.plus(Duration.ofMinutes(59))))
                 .isFalse();
-        assertThat(mark.tryAcquire(NOON.plus(Duration.ofMinutes(60)))).isTrue();
-        assertThat(mark.tryAcquire(NOON.plus(Duration.ofMinutes(119)))).isFalse();
+        assertThat(limit.tryAcquire(NOON.plus(Duration.ofMinutes(60)))).isTrue();
+        assertThat(limit.tryAcquire(NOON.plus(Duration.ofMinutes(119)))).isFalse();
     }
 
     @Test

@@ -17,7 +17,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** What both ends of a gRPC connection share: its HTTP/2 codec, the frame of a message, the text of a status. */
+/** Parts that both ends of a gRPC connection share: its HTTP/2 codec, the frame of a message, the text of a status. */
 final class GrpcFrames {
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     static final AsciiString GRPC = AsciiString.cached("application/grpc");

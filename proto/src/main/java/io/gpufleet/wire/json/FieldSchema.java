@@ -11,7 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What printer and parser need to know of one field. */
+/** Facts about one field that printer and parser need. */
 final class FieldSchema {
     /** How a value is written; {@code UNSUPPORTED} values are left to JsonFormat. */
     enum Kind {

@@ -11,7 +11,7 @@ final class WireBuffer {
         bytes = new byte[Math.max(64, expected)];
     }
 
-    /** What is written, and room behind it. */
+    /** Written bytes, and room behind them. */
     byte[] bytes() {
         return bytes;
     }

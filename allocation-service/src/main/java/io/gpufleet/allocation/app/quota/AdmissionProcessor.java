@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides on requests under a valid lease, reserves what is admitted, and gives each answer once the escrow that it needs
- * is written. For the decider's thread.
+ * Decides on requests under a valid lease, reserves what is admitted, and gives each answer once the escrow that it
+ * needs is written. For the decider's thread.
  */
 final class AdmissionProcessor {
     static final AdmissionDecision NOT_LEADER =
@@ -82,7 +82,7 @@ final class AdmissionProcessor {
                         request.answer()));
     }
 
-    /** What is answered before a quota is acquired: what a former leader admitted of it is not counted yet. */
+    /** Answers before a quota is acquired: pods that a former leader admitted are not counted yet. */
     private Optional<AdmissionDecision> unacquired(QuotaFencingToken lease, String namespace) {
         return state.covering(namespace).stream()
                 .filter(quota -> quota.mode() == GpuQuota.Mode.ENFORCE && !lease.leads(quota))
@@ -103,7 +103,7 @@ final class AdmissionProcessor {
         return "GpuQuota " + quota + " cannot be written: " + writer.problem(quota);
     }
 
-    /** What is answered where too much is asked: a quota that only warns refuses nothing then either. */
+    /** Answers while too many reviews arrive: a quota that only warns refuses nothing then either. */
     private Optional<AdmissionDecision> excess(String namespace) {
         if (state.covering(namespace).isEmpty()) {
             return Optional.empty();
@@ -150,7 +150,7 @@ final class AdmissionProcessor {
         }
     }
 
-    /** What was reserved before and released since needs no escrow any more. */
+    /** A reservation that was released since needs no escrow any more. */
     private boolean covers(QuotaFencingToken lease, LimitKey key, int required) {
         GpuQuota quota = state.quotas().get(key.quota());
         int counted = quota == null

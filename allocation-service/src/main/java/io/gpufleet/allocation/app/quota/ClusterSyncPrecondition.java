@@ -1,6 +1,6 @@
 package io.gpufleet.allocation.app.quota;
 
-/** What has to be known of the cluster before anything is decided. */
+/** Facts of the cluster that must be known before anything is decided. */
 public enum ClusterSyncPrecondition {
     /** Labels of all namespaces: without them a namespaceSelector covers nothing. */
     NAMESPACES("namespaces not listed from the API server yet"),

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares what is known of the pods with a quorum list: at the start of a term, when a reservation is old enough that its
- * pod must exist, and now and then. For the decider's thread; the list is read beside it.
+ * Compares what is known of the pods with a quorum list: at the start of a term, when a reservation is old enough
+ * that its pod must exist, and now and then. For the decider's thread; the list is read beside it.
  */
 final class PodResync {
     private static final Logger LOG = LoggerFactory.getLogger(PodResync.class);
@@ -31,7 +31,7 @@ final class PodResync {
     private long retryAt;
     private long carriedOverSince;
     private String failure = "";
-    /** What waits for a list that starts after the present one. */
+    /** Callers that wait for a list that starts after the present one. */
     private @Nullable Runnable following;
 
     PodResync(QuotaClient client, QuotaState state, QuotaExecutors executors, LongSupplier nanos) {

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the leader writes for others to read: the counts of the quotas, at most five a second in all, escrow that was not
+ * Writes of the leader for other readers: the counts of the quotas, at most five a second in all, escrow that was not
  * needed for 30 s, and the labels of namespaces. For the decider's thread.
  */
 final class QuotaHousekeeping {

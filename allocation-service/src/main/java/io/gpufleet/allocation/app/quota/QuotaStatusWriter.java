@@ -60,7 +60,7 @@ final class QuotaStatusWriter {
 
     private static final class Progress {
         private boolean inFlight;
-        /** What a former leader may have admitted is counted, and its token may be replaced or not. */
+        /** The escrow of a former leader is counted, and its token may be replaced or not. */
         private boolean acquiring;
 
         private @Nullable Attempt attempt;
@@ -208,8 +208,8 @@ final class QuotaStatusWriter {
     }
 
     /**
-     * Writes the present counts, if they differ from those written; false when nothing had to or could be written. A quota
-     * without the token keeps its escrow: it is to be carried over.
+     * Writes the present counts, if they differ from those written; false when nothing had to or could be written. A
+     * quota without the token keeps its escrow: it is to be carried over.
      */
     boolean writeCounts(QuotaFencingToken lease, String name, boolean lowerEscrow) {
         GpuQuota quota = state.quotas().get(name);

@@ -20,7 +20,7 @@ public final class DeviceTimeChanges {
     private final boolean moved;
     private long number;
 
-    /** What a fact changed; {@code ids} makes the id of an interval of its number on the node. */
+    /** Changes by a fact; {@code ids} makes the id of an interval of its number on the node. */
     public DeviceTimeChanges(NodeDevices before, NodeDevices after, LongFunction<String> ids) {
         this.before = before;
         this.after = after;

@@ -6,7 +6,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What an interval is attributed to beside its holder.
+ * Attributes of an interval beside its holder.
  *
  * @param product product of the GPU as its label has it, {@code NVIDIA-A100-SXM4-80GB}; empty while unknown
  * @param owner kind and name of the pod's controlling owner; empty where it has none or it is unknown

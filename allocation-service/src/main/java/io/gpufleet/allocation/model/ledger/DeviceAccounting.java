@@ -47,7 +47,7 @@ final class DeviceAccounting {
                 changes.intervals());
     }
 
-    /** What is left of the time of devices of a node that is gone. */
+    /** Rest of the time of devices of a node that is gone. */
     static List<DeviceInterval> ended(String cluster, String node, NodeLedger ledger, Instant goneSince) {
         var devices = new MutableNodeDevices(ledger.devices());
         devices.gone(ledger.clock().at(goneSince), false);

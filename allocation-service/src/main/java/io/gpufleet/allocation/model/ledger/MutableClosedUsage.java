@@ -104,7 +104,7 @@ final class MutableClosedUsage {
         });
     }
 
-    /** What was lost can be proven no more: another boot, or another machine, holds what it holds from its own start. */
+    /** A lost interval is not resumed: another boot, or another machine, has holdings from its own start. */
     void settleNodeLoss(IntervalEndReason reason) {
         intervals.replaceAll(
                 interval -> interval.reason() == IntervalEndReason.NODE_LOST ? interval.withReason(reason) : interval);

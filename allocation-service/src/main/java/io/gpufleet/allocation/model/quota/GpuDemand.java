@@ -9,7 +9,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What a pod requests, with the kinds of devices that it may get for it. */
+/** Request of a pod, with the kinds of devices that it may get for it. */
 public record GpuDemand(List<Part> parts) {
     /** Nothing. */
     static final GpuDemand NONE = new GpuDemand(List.of());
@@ -67,7 +67,7 @@ public record GpuDemand(List<Part> parts) {
         return parts.stream().anyMatch(part -> part.resource().contains(GpuOffer.DEVICE_CLASS));
     }
 
-    /** What counts on a limit: where the pod may get several kinds of devices, the largest of them. */
+    /** Amount that counts on a limit: where the pod may get several kinds of devices, the largest of them. */
     public GpuAmount on(QuotaLimit limit) {
         GpuAmount sum = GpuAmount.ZERO;
         for (Part part : parts) {

@@ -21,7 +21,7 @@ public record GpuQuota(
         Mode mode,
         AmbiguousModel ambiguousModel,
         QuotaStatus status) {
-    /** What happens to a pod beyond a limit. */
+    /** Treatment of a pod beyond a limit. */
     public enum Mode {
         /** The pod is denied. */
         ENFORCE,
@@ -29,7 +29,7 @@ public record GpuQuota(
         WARN
     }
 
-    /** What happens to a pod that could run on several models. */
+    /** Treatment of a pod that could run on several models. */
     public enum AmbiguousModel {
         /** The pod is denied; the message asks for a model. */
         DENY,

@@ -7,7 +7,7 @@ import java.util.List;
 public sealed interface GpuSelector {
     /** Kinds of devices; what is empty or {@code *} is any. */
     record Kinds(String model, String product, String migProfile, String resource) implements GpuSelector {
-        /** What is empty is any. */
+        /** An empty field matches any value. */
         public Kinds {
             model = model.isEmpty() ? QuotaLimit.ANY : model;
         }

@@ -62,7 +62,7 @@ public final class QuotaEvaluator {
                 decision, reserves ? Optional.of(new CountedPod(pod, demand, true, nanos)) : Optional.empty());
     }
 
-    /** What is asked for; a reservation for the same name is free, since only one of the two can become a pod. */
+    /** Requested amount; a reservation for the same name is free, since only one of the two can become a pod. */
     private record Requested(String namespace, GpuDemand demand, Optional<CountedPod> sameName) {
         GpuAmount free(QuotaLimit limit) {
             return sameName.map(pod -> pod.demand().on(limit)).orElse(GpuAmount.ZERO);
@@ -142,7 +142,7 @@ public final class QuotaEvaluator {
     }
 
     /**
-     * What is used of a limit, rounded up. Where that is more than the limit, too: the limit may be raised before a successor
+     * Used part of a limit, rounded up. Also where that is more than the limit: the limit may be raised before a successor
      * has listed the pods.
      */
     private static int usedOf(QuotaState state, GpuQuota quota, QuotaLimit limit) {
@@ -169,8 +169,7 @@ public final class QuotaEvaluator {
     /** True when a successor would count more of a quota as used than is. */
     public static boolean hasUnusedEscrow(QuotaState state, GpuQuota quota) {
         return quota.limits().stream()
-                .anyMatch(
-                        limit -> quota.status().escrow().getOrDefault(limit.id(), 0) > usedOf(state, quota, limit));
+                .anyMatch(limit -> quota.status().escrow().getOrDefault(limit.id(), 0) > usedOf(state, quota, limit));
     }
 
     /** Limits of a quota that count no device that any node has or had, by their ids. */

@@ -21,7 +21,7 @@ public record QuotaFencingToken(String token, long term, long renewedNanos) {
      */
     public static final Duration RESERVATION_TTL = Duration.ofSeconds(70);
 
-    /** What a leader has to do to find its token in a quota. */
+    /** Steps of a leader until its token is in a quota. */
     public sealed interface Acquisition {
         /** The quota has the token. */
         record Held() implements Acquisition {}

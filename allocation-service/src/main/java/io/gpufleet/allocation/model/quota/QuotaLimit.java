@@ -14,7 +14,7 @@ public record QuotaLimit(GpuSelector selector, Unit unit, int max) {
     /** Any model. */
     public static final String ANY = "*";
 
-    /** What is counted. */
+    /** Unit that is counted. */
     public enum Unit {
         /** GPUs: a MIG device by its compute slices, a share as 1/replicas. */
         GPUS,
@@ -56,7 +56,7 @@ public record QuotaLimit(GpuSelector selector, Unit unit, int max) {
         return selector instanceof GpuSelector.Kinds kinds && kinds.isAny();
     }
 
-    /** What is limited, in messages. */
+    /** Name of the limited unit, in messages. */
     public String displayName() {
         String counted = unit == Unit.DEVICES ? "devices" : "GPUs";
         return switch (selector) {

@@ -277,14 +277,14 @@ public final class QuotaState {
         return reservations.ofSameName(pod);
     }
 
-    /** What counts on a limit now. */
+    /** Amount that counts on a limit now. */
     public GpuAmount used(GpuQuota quota, QuotaLimit limit) {
         var usage = counters.usage(new LimitKey(quota.name(), limit.id()));
         return usage.admittedHere().plus(usage.others()).plus(carriedOver(quota, limit));
     }
 
     /**
-     * What counts on a limit although its pods were not observed: the escrow of an earlier leader, as far as pods that
+     * Amount that counts on a limit although its pods were not observed: the escrow of an earlier leader, as far as pods that
      * this replica did not admit do not account for it. A limit that the earlier leader did not know counts whole.
      */
     public GpuAmount carriedOver(GpuQuota quota, QuotaLimit limit) {

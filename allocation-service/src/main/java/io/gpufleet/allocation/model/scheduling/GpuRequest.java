@@ -14,7 +14,7 @@ public sealed interface GpuRequest {
     /** Most devices of one resource that a pod may request. */
     int MAX_DEVICES = 1_000_000;
 
-    /** What a larger number counts as. */
+    /** Number as which a larger one counts. */
     BigDecimal TOO_MANY_DEVICES = BigDecimal.valueOf(MAX_DEVICES + 1L);
 
     /** A valid request: devices by resource, each at least 1. */

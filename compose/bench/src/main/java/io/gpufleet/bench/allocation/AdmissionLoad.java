@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Reviews of new pods at an even rate, whether the former ones are answered or not. */
 final class AdmissionLoad {
     /**
-     * What became of the reviews.
+     * Counters of the reviews by outcome.
      *
      * @param millis from the time at which a review was due to its answer
      * @param refused pods that were refused

@@ -49,7 +49,7 @@ public record ServiceMetrics(Map<String, Double> values) {
         return new ServiceMetrics(values);
     }
 
-    /** What was counted since then. */
+    /** Counts since then. */
     public ServiceMetrics since(ServiceMetrics before) {
         Map<String, Double> difference = new HashMap<>();
         values.forEach((series, value) -> difference.put(series, value - before.value(series)));

@@ -109,7 +109,7 @@ public final class HealthBenchmark implements Benchmark {
                         .create());
     }
 
-    /** What is done to the fleet, and what is seen of it. */
+    /** Writers that act on the fleet, and the watch that observes it. */
     private record Load(FleetEvents events, TaintWatcher taints) {
         FaultRates rates() {
             return new FaultRates(events, taints);

@@ -29,7 +29,7 @@ public final class ServiceUnderLoad implements AutoCloseable {
     private static final String RESTORE = "gpufleet_projection_restore_milliseconds";
 
     /**
-     * What was measured.
+     * Measured values.
      *
      * @param events number of events
      * @param seconds from the first to the last, by the clock

@@ -39,7 +39,7 @@ final class LaterRecords {
                         .isPresent();
     }
 
-    /** What a command or an observation is about. */
+    /** Subject of a command or an observation. */
     private static Optional<String> subject(byte[] value) {
         try {
             JsonNode json = JSON.readTree(value == null ? new byte[0] : value);

@@ -36,11 +36,11 @@ public final class ClusterPurge {
     public void run(String serviceNamespace) {
         removeWebhook();
         stopServices(serviceNamespace);
-        removeMarks();
+        removeAppliedFields();
     }
 
     /** Removes what is on Nodes and namespaces; whoever set it has ended. */
-    public void removeMarks() {
+    public void removeAppliedFields() {
         var cleaner = new NodeCleaner(client);
         client.nodes().list().getItems().forEach(node -> {
             List<String> removed = cleaner.clean(node);

@@ -18,7 +18,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * What somebody who helps must see of an installation, as a ZIP file: findings, objects, events and logs. Secrets are not
+ * Bundle for support about an installation, as a ZIP file: findings, objects, events and logs. Secrets are not
  * read, and every text goes through {@link Redaction}.
  */
 public final class SupportBundle {

@@ -15,7 +15,7 @@ import io.gpufleet.wire.Topics;
 import java.util.List;
 import java.util.Optional;
 
-/** What a drill looks at: Nodes, pods of its own, dead letters. Every method blocks. */
+/** Objects that a drill observes: Nodes, pods of its own, dead letters. Every method blocks. */
 final class DrillFleet {
     private static final String NAMESPACE = "gpufleet-drill";
     private static final String GPU = "nvidia.com/gpu";

@@ -1,7 +1,7 @@
 package io.gpufleet.cli.drill;
 
 /**
- * What must hold in a drill, as it was found.
+ * Condition that must hold in a drill, with its result.
  *
  * @param sentence what must hold
  * @param holds whether it did, within the time of the drill

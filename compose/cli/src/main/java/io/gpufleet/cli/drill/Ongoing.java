@@ -13,7 +13,7 @@ interface Ongoing {
     }
 
     /**
-     * What a disturbance finds out itself.
+     * Findings of the disturbance itself.
      *
      * @param sentence what must hold
      * @param objection what speaks against it; empty where it holds

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
-/** What a part of the fleet does now: asked anew each time, so that a part that came back is seen. */
+/** State of a part of the fleet, read anew each time, so that a part that came back is seen. */
 public sealed interface PartStatus {
     /** It answers that it is ready; a broker has no such answer, and is ready while it runs. */
     record Ready() implements PartStatus {}

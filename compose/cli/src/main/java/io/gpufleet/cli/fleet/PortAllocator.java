@@ -21,7 +21,7 @@ public final class PortAllocator {
     private int spare = FIRST_SPARE;
 
     /**
-     * A fresh book of ports.
+     * No port allocated yet.
      *
      * @param free true for a port that is not in use
      * @param log receives a message for each usual port in use

@@ -1,4 +1,4 @@
-/** What the health-service decided, for the terminal. */
+/** Decisions of the health-service, for the terminal. */
 @NullMarked
 package io.gpufleet.cli.health;
 

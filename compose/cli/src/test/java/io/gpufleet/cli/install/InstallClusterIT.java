@@ -208,7 +208,8 @@ class InstallClusterIT {
             installation.useRelease("node-daemon", TestImages.NEXT_RELEASE);
             assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
             await().atMost(EFFECT)
-                    .untilAsserted(() -> assertThat(installation.marks()).containsKey("taint gpufleet.io/unhealthy"));
+                    .untilAsserted(
+                            () -> assertThat(installation.appliedFields()).containsKey("taint gpufleet.io/unhealthy"));
             await().atMost(EFFECT)
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
             // and recovers on the way back
@@ -222,8 +223,8 @@ class InstallClusterIT {
             assertThat(installation.versions())
                     .containsExactly(BuildInfo.current().version());
             await().atMost(EFFECT)
-                    .untilAsserted(
-                            () -> assertThat(installation.marks()).doesNotContainKey("taint gpufleet.io/unhealthy"));
+                    .untilAsserted(() ->
+                            assertThat(installation.appliedFields()).doesNotContainKey("taint gpufleet.io/unhealthy"));
             await().atMost(EFFECT)
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
             assertThat(pods.refused()).isEmpty();
@@ -239,7 +240,8 @@ class InstallClusterIT {
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.marks()).containsKey("taint gpufleet.io/unhealthy"));
+                .untilAsserted(
+                        () -> assertThat(installation.appliedFields()).containsKey("taint gpufleet.io/unhealthy"));
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
 
@@ -257,7 +259,8 @@ class InstallClusterIT {
         faults.clear(3);
 
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.marks()).doesNotContainKey("taint gpufleet.io/unhealthy"));
+                .untilAsserted(() ->
+                        assertThat(installation.appliedFields()).doesNotContainKey("taint gpufleet.io/unhealthy"));
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
     }
@@ -294,10 +297,10 @@ class InstallClusterIT {
 
     @Test
     @Order(10)
-    void purgeRemovesEveryMarkAndIsRepeatable() throws Exception {
+    void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         faults.inject(3, 79);
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.marks())
+                .untilAsserted(() -> assertThat(installation.appliedFields())
                         .containsKey("taint gpufleet.io/unhealthy")
                         .containsKey("label nvidia.com/gpu.count")
                         .containsKey("condition GpuUnhealthy"));
@@ -305,7 +308,7 @@ class InstallClusterIT {
         Kubectl.run("apply", "-k", Repository.module("k8s/purge").toString());
         Kubectl.run("-n", "gpufleet-purge", "wait", "--for=condition=complete", "job/purge", "--timeout=3m");
 
-        assertThat(installation.marks()).isEmpty();
+        assertThat(installation.appliedFields()).isEmpty();
         assertThat(policies()).isEmpty();
         assertThat(cluster.client()
                         .namespaces()
@@ -321,7 +324,7 @@ class InstallClusterIT {
                                 "--kubeconfig",
                                 RealCluster.kubeconfig().toString()))
                 .isZero();
-        assertThat(installation.marks()).isEmpty();
+        assertThat(installation.appliedFields()).isEmpty();
         Kubectl.run("delete", "-k", Repository.module("k8s/purge").toString(), "--wait=false");
         faults.clear(3);
     }
@@ -334,7 +337,7 @@ class InstallClusterIT {
         assertThat(Kubectl.run("get", "validatingwebhookconfigurations,namespaces,clusterroles", "-o", "name"))
                 .doesNotContain("gpufleet-quota", "gpufleet-system", "gpufleet-node", "gpufleet-allocation-service");
         assertThat(Kubectl.run("get", "gpuquotas", "-o", "name")).contains("gpufleet-it-installed");
-        assertThat(installation.marks()).isEmpty();
+        assertThat(installation.appliedFields()).isEmpty();
         // A GPU pod of the namespace that was enforced is admitted again
         var pods = cluster.client().pods().inNamespace(TEAM);
         pods.resource(RealCluster.pod(TEAM, "later", 3, "true")).dryRun().create();

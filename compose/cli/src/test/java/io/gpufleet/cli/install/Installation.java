@@ -154,24 +154,24 @@ final class Installation {
     }
 
     /** Labels, annotations, taints and conditions of the node that begin with one of ours; empty when it is clean. */
-    Map<String, String> marks() {
-        var marks = new TreeMap<String, String>();
+    Map<String, String> appliedFields() {
+        var appliedFields = new TreeMap<String, String>();
         ObjectMeta metadata = cluster.node().getMetadata();
-        collect(marks, "label ", metadata.getLabels());
-        collect(marks, "annotation ", metadata.getAnnotations());
+        collect(appliedFields, "label ", metadata.getLabels());
+        collect(appliedFields, "annotation ", metadata.getAnnotations());
         cluster.taints().stream()
                 .filter(taint -> taint.getKey().startsWith("gpufleet.io/"))
-                .forEach(taint -> marks.put("taint " + taint.getKey(), taint.getEffect()));
+                .forEach(taint -> appliedFields.put("taint " + taint.getKey(), taint.getEffect()));
         cluster.node().getStatus().getConditions().stream()
                 .filter(condition -> condition.getType().startsWith("Gpu"))
-                .forEach(condition -> marks.put("condition " + condition.getType(), condition.getStatus()));
-        return marks;
+                .forEach(condition -> appliedFields.put("condition " + condition.getType(), condition.getStatus()));
+        return appliedFields;
     }
 
-    private static void collect(Map<String, String> marks, String kind, Map<String, String> found) {
+    private static void collect(Map<String, String> appliedFields, String kind, Map<String, String> found) {
         Optional.ofNullable(found).orElse(Map.of()).forEach((key, value) -> {
             if (key.startsWith("gpufleet.io/") || key.startsWith("nvidia.com/") || key.startsWith("gpu-")) {
-                marks.put(kind + key, value);
+                appliedFields.put(kind + key, value);
             }
         });
     }

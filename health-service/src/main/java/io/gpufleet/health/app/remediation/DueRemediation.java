@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What is due for a node: the most severe recommended action that the policy leaves to executors, once its pods have left,
- * and as often as the escalation allows; where nothing is left to repair, the proof that GPUs work.
+ * Remediation that is due for a node: the most severe recommended action that the policy leaves to executors, once its
+ * pods have left, and as often as the escalation allows; where nothing is left to repair, the proof that GPUs work.
  */
 final class DueRemediation {
     /** A GPU that did not pass so often stays out of service until a person releases it. */

@@ -10,7 +10,7 @@ public interface RemediationClient {
     /** The object as it is now. */
     RemediationResponse find(Remediation remediation);
 
-    /** Ends the object, unless it has ended or changed since it was found; executors can not claim it any more. */
+    /** Ends the object, unless it has ended or changed since it was found; executors cannot claim it any more. */
     RemediationResponse end(Remediation remediation, Found found, ObjectPhase phase, String message);
 
     /** Phase in the status of an object. */

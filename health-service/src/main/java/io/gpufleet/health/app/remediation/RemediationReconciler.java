@@ -144,7 +144,7 @@ public final class RemediationReconciler {
         };
     }
 
-    /** What nobody claimed is taken back; an executor that works already is not disturbed. */
+    /** Deletes an object that nobody claimed; an executor that works already is not disturbed. */
     private void takeBack(NodeState state, String by) {
         Remediation remediation = state.acting().remediation().remediation();
         RemediationResponse response = client.find(remediation);

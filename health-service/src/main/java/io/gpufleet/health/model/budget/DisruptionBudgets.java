@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What protects the fleet from its own policy.
+ * Limits that protect the fleet from its own policy.
  *
  * @param pools the first one that selects a node counts
  * @param others pool of the nodes that none selects; it has no selector

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What is out of service in each pool, zone and the fleet. One thread uses it, so that no budget is exceeded. */
+/** Use of the budgets by pool, by zone and in the fleet. One thread uses it, so that no budget is exceeded. */
 public final class FleetUsage {
     private DisruptionBudgets protection;
     private final Map<String, NodeBudgetShare> nodes = new HashMap<>();
@@ -103,7 +103,7 @@ public final class FleetUsage {
                 .toList();
     }
 
-    /** What may be done to a node now. */
+    /** Actions that are permitted on a node now. */
     public PermittedActions allowance(String node, NodeBudgetShare footprint, Instant now) {
         put(node, footprint);
         while (!taints.isEmpty()

@@ -3,7 +3,7 @@ package io.gpufleet.health.model.budget;
 import java.util.Map;
 
 /**
- * What one node contributes to the budgets.
+ * Share of one node in the budgets.
  *
  * @param labels that decide about pool and zone
  * @param counted 1 for a node with a Node object, else 0

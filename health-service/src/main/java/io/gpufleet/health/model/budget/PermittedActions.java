@@ -2,7 +2,7 @@ package io.gpufleet.health.model.budget;
 
 import java.util.Optional;
 
-/** What may be done to one node now. */
+/** Actions that are permitted on one node now. */
 public interface PermittedActions {
     /** Everything. */
     PermittedActions ALL = new PermittedActions() {

@@ -17,7 +17,7 @@ import java.util.SequencedMap;
  */
 public record Device(String uuid, Identity identity, Presence presence, Faults faults, DeviceHealth health) {
     /**
-     * What a device is.
+     * Identity of a device.
      *
      * @param model product name; empty while unknown
      * @param serial serial number of its board; empty when unknown
@@ -79,7 +79,7 @@ public record Device(String uuid, Identity identity, Presence presence, Faults f
         return faults.open();
     }
 
-    /** What was tried to repair it. */
+    /** Its repair history. */
     public RepairHistory history() {
         return faults.history();
     }

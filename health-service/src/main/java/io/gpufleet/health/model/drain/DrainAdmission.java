@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * every node, and what was admitted and is not committed yet.
  */
 public final class DrainAdmission {
-    /** What was not committed by then is lost: of another Node object, for example. */
+    /** Time after which an uncommitted admission is lost: it was for another Node object, for example. */
     private static final Duration COMMITTED_WITHIN = Duration.ofMinutes(1);
 
     private final Map<String, DrainProgress> known = new HashMap<>();
@@ -40,7 +40,7 @@ public final class DrainAdmission {
         }
     }
 
-    /** What was admitted could not be recorded, and does not begin. */
+    /** An admitted drain could not be recorded, and does not begin. */
     public synchronized void withdraw(String node) {
         admitted.remove(node);
     }

@@ -10,13 +10,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What happens to each pod that an order concerns.
+ * Actions on each pod that an order concerns.
  *
  * @param steps one for each of these pods
  * @param holdersKnown false while it is not known who holds the devices, so that nobody is evicted
  */
 public record DrainPlan(List<PodDrainAction> steps, boolean holdersKnown) {
-    private static final Duration LOOK_AGAIN = Duration.ofSeconds(5);
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
 
     /** Copies the list. */
     public DrainPlan {
@@ -65,7 +65,7 @@ public record DrainPlan(List<PodDrainAction> steps, boolean holdersKnown) {
             return new PodDrainAction.Leave(pod, "its namespace is excluded");
         }
         if (pod.phase() == Phase.ENDING) {
-            return new PodDrainAction.Wait(pod, now.plus(LOOK_AGAIN));
+            return new PodDrainAction.Wait(pod, now.plus(RETRY_AFTER));
         }
         if (!progress.active() || (!pod.job().isEmpty() && !progress.jobs().contains(pod.job()))) {
             return new PodDrainAction.AskForJob(pod);

@@ -41,7 +41,7 @@ public record DrainSettings(
      */
     public record Times(Duration notice, Duration deadline, Duration jobInterval) {}
 
-    /** What happens at the deadline. */
+    /** Action at the deadline. */
     public enum OnDeadline {
         /** Evictions are asked for until they are allowed. */
         WAIT,

@@ -2,7 +2,7 @@ package io.gpufleet.health.model.drain;
 
 import java.time.Instant;
 
-/** What happens to a pod of a node that is drained. */
+/** Action on a pod of a node that is drained. */
 public sealed interface PodDrainAction {
     /** The pod. */
     PodOnNode pod();

@@ -36,7 +36,7 @@ public record PodOnNode(
         }
     }
 
-    /** Who keeps a pod running. */
+    /** Controller that keeps a pod running. */
     public enum Kind {
         /** A DaemonSet, which would start it again on the same node. */
         DAEMON_SET,

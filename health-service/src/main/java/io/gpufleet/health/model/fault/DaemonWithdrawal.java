@@ -1,7 +1,7 @@
 package io.gpufleet.health.model.fault;
 
 /**
- * What the node's own daemon did about a fault.
+ * Reaction of the node's own daemon to a fault.
  *
  * @param withdraws true when it does not offer the device because of the fault
  * @param rule by which it decided

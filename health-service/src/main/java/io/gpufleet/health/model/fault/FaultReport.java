@@ -1,7 +1,7 @@
 package io.gpufleet.health.model.fault;
 
 /**
- * What a daemon reports with a fault.
+ * Report of a daemon that comes with a fault.
  *
  * @param action recovery action that the driver requests
  * @param withdrawal what the daemon did about it

@@ -25,7 +25,7 @@ public enum RecommendedAction {
     private static final RecommendedAction[] OF_RULES =
             Arrays.stream(values()).filter(action -> action != VALIDATE).toArray(RecommendedAction[]::new);
 
-    /** What a rule or a step of the escalation may recommend. */
+    /** Actions that a rule or a step of the escalation may recommend. */
     public static RecommendedAction[] ofRules() {
         return OF_RULES.clone();
     }

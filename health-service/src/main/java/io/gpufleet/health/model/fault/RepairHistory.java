@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What was tried to repair a device, over boots and moves to other nodes.
+ * Repair attempts on a device, over boots and moves to other nodes.
  *
  * @param attempts by what was recommended when its effect was seen
  * @param recovered append time at which it was trusted again last; the epoch when never

@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * What one fault led to on a node, from the first decision to the return of everything that it took out of service.
+ * Consequences of one fault on a node, from the first decision to the return of everything that it took out of service.
  *
  * @param decisions the first one and the newest, at most {@link #MAX_DECISIONS}
  * @param leftOut how many decisions between them are not kept
@@ -34,7 +34,7 @@ public record Incident(
     /** Pods that one incident names. */
     public static final int MAX_HOLDERS = 64;
 
-    /** What follows a decision on its node so soon belongs to the same incident. */
+    /** A decision that follows another on its node within this time belongs to the same incident. */
     private static final Duration COALESCE = Duration.ofMinutes(1);
 
     /** Copies the collections; sets keep their order. */

@@ -17,7 +17,7 @@ public record Maintenance(Instant since, String note) {
 
     private static final String NOT_DECLARED = "false";
 
-    /** What holds back while it is declared, by a command or on the Node; empty while it is not. */
+    /** Reason to hold back while it is declared, by a command or on the Node; empty while it is not. */
     public static Optional<String> holdsBack(@Nullable Maintenance declared, Map<String, String> labels) {
         return Optional.ofNullable(declared)
                 .map(Maintenance::note)

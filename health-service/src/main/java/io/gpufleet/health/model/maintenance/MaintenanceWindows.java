@@ -15,7 +15,7 @@ public record MaintenanceWindows(List<MaintenanceWindow> windows) {
         windows = List.copyOf(windows);
     }
 
-    /** What a begin waits for, one line; empty inside a window. */
+    /** Window that a begin waits for, one line; empty inside a window. */
     public Optional<String> refuse(Instant now) {
         return windows.isEmpty() || windows.stream().anyMatch(window -> window.contains(now))
                 ? Optional.empty()

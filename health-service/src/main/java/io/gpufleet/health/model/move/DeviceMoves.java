@@ -17,7 +17,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What an announcement says about devices of which another node remembers something. Where a device arrives, it is known from
+ * Moves that an announcement shows: of devices of which another node remembers something. Where a device arrives, it is known from
  * then on what the other node knows. That one forgets it as soon as it does not list the device itself, or is not heard: until
  * then both claim the same UUID, and it is out of service on both.
  */

@@ -68,7 +68,7 @@ public record ObservedNode(
             return new NodeFacts(uid, bootId, ready, unschedulable, managed, kept, notReady);
         }
 
-        /** What budgets need of them. */
+        /** Labels that budgets need. */
         public NodeReference.Placement placement() {
             return new NodeReference.Placement(labels, ready && !unschedulable, true, !notReady);
         }

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a patch of a Node relies on beside the fields themselves.
+ * Preconditions of a patch of a Node beside the fields themselves.
  *
  * @param resourceVersion tells one observation from another; a patch does not ask for it, since every heartbeat of the
  *     kubelet changes it

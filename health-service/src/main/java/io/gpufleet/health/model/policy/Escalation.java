@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What is recommended for a fault that comes back: each step so often, then the next one. The last step is asked for until a
+ * Recommended actions for a fault that comes back: each step so often, then the next one. The last step is asked for until a
  * person clears the device.
  *
  * @param steps each more severe than the one before
@@ -47,7 +47,7 @@ public record Escalation(List<Step> steps, Duration within) {
         }
     }
 
-    /** What is recommended for a fault that began then, in place of what its rule recommends. */
+    /** Recommended action for a fault that began then, in place of that of its rule. */
     public RecommendedAction next(RecommendedAction ofRule, RepairHistory history, Instant since) {
         RecommendedAction next = ofRule;
         for (Step step : steps) {

@@ -31,22 +31,22 @@ public enum NodeAction {
         return this != TAINT;
     }
 
-    /** What both ask for. */
+    /** Action that does what both ask for. */
     public NodeAction and(NodeAction other) {
         return this == other ? this : TAINT_AND_CORDON;
     }
 
-    /** What the node is, one word or three. */
+    /** State of the node after it, one word or three. */
     public String done() {
         return done;
     }
 
-    /** What is done to the node. */
+    /** Verb for the action. */
     public String verb() {
         return verb;
     }
 
-    /** What a person did who overrides it. */
+    /** Words for what a person did who overrides it. */
     public String undone() {
         return undone;
     }

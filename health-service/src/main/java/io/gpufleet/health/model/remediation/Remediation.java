@@ -8,7 +8,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * What an executor is asked for; never changes.
+ * Request to an executor; never changes.
  *
  * @param target what it concerns
  * @param action for example a reboot
@@ -31,7 +31,7 @@ public record Remediation(
     }
 
     /**
-     * What it concerns.
+     * Subject of the request.
      *
      * @param nodeUid UID of the Node object
      * @param bootId boot in which it is needed

@@ -9,7 +9,7 @@ import java.util.Set;
 
 /** So many nodes are worked on at once: those with an open remediation, and those of which one is not committed yet. */
 public final class RemediationAdmission {
-    /** What was not committed by then is lost. */
+    /** Time after which an uncommitted admission is lost. */
     private static final Duration COMMITTED_WITHIN = Duration.ofMinutes(1);
 
     private final Set<String> open = new HashSet<>();

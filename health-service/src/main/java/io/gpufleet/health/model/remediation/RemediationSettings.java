@@ -18,7 +18,7 @@ public record RemediationSettings(
     private static final Duration SHORTEST = Duration.ofMinutes(1);
     private static final Duration LONGEST = Duration.ofDays(30);
 
-    /** What an executor can do. */
+    /** Actions that an executor can carry out. */
     public static final Set<RecommendedAction> EXECUTABLE = Set.of(
             RecommendedAction.RESET_GPU,
             RecommendedAction.REBOOT,

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param first true for the first policy
  */
 public record Difference(String node, Instant at, boolean first, Decision decision) {
-    /** What makes two decisions the same, whatever their rules are called. */
+    /** Key by which two decisions are the same, whatever the names of their rules. */
     record Effect(String device, String action, Decision.StateTransition transition, Decision.Status status) {
         static Effect of(Decision decision) {
             return new Effect(

@@ -51,7 +51,7 @@ public final class EventReplay {
         }
     }
 
-    /** What is decided about the event; empty while it was not among the signals. */
+    /** Decision about the event; empty while it was not among the signals. */
     public Optional<ExplainedEvent> explained() {
         return Optional.ofNullable(explained);
     }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a policy decides about one event.
+ * Decision of a policy about one event.
  *
  * @param event id, append time, and age when it was appended
  * @param result decisions, and the state of the node after them

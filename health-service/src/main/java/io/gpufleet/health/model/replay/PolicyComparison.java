@@ -92,7 +92,7 @@ public final class PolicyComparison {
         }
     }
 
-    /** What each policy did, the first one first. */
+    /** Effects of each policy, the first one first. */
     public List<ReplaySummary> summaries() {
         return List.of(first.summary(), second.summary());
     }

@@ -6,7 +6,7 @@ import io.gpufleet.health.model.NodeState;
 import java.time.Instant;
 
 /**
- * What one policy did in a replay.
+ * Effects of one policy in a replay.
  *
  * @param taints nodes tainted, each time counted
  * @param withdrawals devices withdrawn, each time counted

@@ -76,7 +76,7 @@ class RemediationPropertyTest {
         }
     }
 
-    /** Claims, works, lies, gives up; what has ended it can not write any more. */
+    /** Claims, works, lies, gives up; what has ended it cannot write any more. */
     private void executor(Random random) {
         var remediation = fleet.progress().remediation();
         if (fleet.objects.find(remediation) instanceof Found found

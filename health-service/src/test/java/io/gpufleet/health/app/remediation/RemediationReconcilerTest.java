@@ -142,7 +142,7 @@ class RemediationReconcilerTest {
     }
 
     @Test
-    void theWordOfAnExecutorIsNoEffect() {
+    void reportOfAnExecutorIsNoEffect() {
         given(POLICY, 95);
         run();
         run();
@@ -166,7 +166,7 @@ class RemediationReconcilerTest {
             String name = run().remediation().name();
             timeOut();
             assertThat(progress().phase()).isEqualTo(Phase.TIMED_OUT);
-            // What is asked for next is a new object: this one can not be claimed late.
+            // What is asked for next is a new object: this one cannot be claimed late.
             assertThat(endedBy(name)).isEqualTo(ObjectPhase.TIMED_OUT);
         }
 

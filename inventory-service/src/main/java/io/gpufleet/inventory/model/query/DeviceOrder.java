@@ -13,7 +13,7 @@ public record DeviceOrder(Key key, boolean descending) {
     /** Ends the value in a position; sorts before every character of a value. */
     private static final char END = '\t';
 
-    /** What GPUs are ordered by. */
+    /** Property by which GPUs are ordered. */
     public enum Key {
         /** Node and UUID. */
         NODE("node"),

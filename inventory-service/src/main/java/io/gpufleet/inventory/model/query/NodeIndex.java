@@ -32,7 +32,7 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
     /** Terms of the products that were met. */
     private static final Map<Gpu.Product, List<String>> MODEL_TERMS = new ConcurrentHashMap<>();
 
-    /** What nodes are found by. */
+    /** Property by which nodes are found. */
     enum Property {
         /** Product name, its label value and the short name of a GPU. */
         MODEL,
@@ -91,7 +91,7 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
         return next == nodesByTerm ? this : new NodeIndex(next);
     }
 
-    /** What most events leave as it was; parts that are not the same object may have other terms. */
+    /** Compares the parts that most events leave unchanged; parts that are not the same object may have other terms. */
     private static boolean haveSameTerms(NodeState before, NodeState after) {
         return before.announcement() == after.announcement()
                 && before.verdicts() == after.verdicts()
@@ -131,7 +131,7 @@ public record NodeIndex(ImmutableTreeMap<ImmutableTreeMap<Boolean>> nodesByTerm)
         return terms;
     }
 
-    /** What a model filter matches of a GPU. */
+    /** Names of a GPU that a model filter matches. */
     static List<String> names(Gpu gpu) {
         return Stream.of(gpu.model(), gpu.product().shortModel(), LabelValue.sanitised(gpu.model()))
                 .filter(name -> !name.isEmpty())

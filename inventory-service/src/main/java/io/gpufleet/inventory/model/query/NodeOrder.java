@@ -13,7 +13,7 @@ public record NodeOrder(Key key, boolean descending) {
     /** By name. */
     public static final NodeOrder BY_NAME = new NodeOrder(Key.NAME, false);
 
-    /** What nodes are ordered by. */
+    /** Property by which nodes are ordered. */
     public enum Key {
         /** Name. */
         NAME("name"),

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What determines the offered devices apart from the devices themselves.
+ * Settings and verdicts that determine the offered devices, apart from the devices themselves.
  *
  * @param overlay the central verdict
  * @param heldIds ids of held devices

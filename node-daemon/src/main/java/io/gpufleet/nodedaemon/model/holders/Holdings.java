@@ -31,8 +31,8 @@ public record Holdings(List<Holder> holders, boolean complete) {
 
     /** Returns the UUID in an id; the id of a replica ends in its number. */
     public static String withoutReplica(String deviceId) {
-        int mark = deviceId.indexOf("::");
-        return mark < 0 ? deviceId : deviceId.substring(0, mark);
+        int separator = deviceId.indexOf("::");
+        return separator < 0 ? deviceId : deviceId.substring(0, separator);
     }
 
     /** Returns the same holders with UUIDs in place of the DRA driver's names of known devices. */

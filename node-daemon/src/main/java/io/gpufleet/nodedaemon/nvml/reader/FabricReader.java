@@ -89,7 +89,7 @@ record FabricReader(Nvml nvml) {
                 : Nvml.reading(code, () -> info);
     }
 
-    /** What drivers before the second version report, in its layout: without a health mask. */
+    /** Fabric state of drivers before the second version, in its layout: without a health mask. */
     private Reading<ByteBuffer> firstVersion(Nvml.Handle device) {
         ByteBuffer first = Nvml.struct(NvmlLayout.FABRIC_V1_SIZE);
         return Nvml.reading(

@@ -29,9 +29,9 @@ class OutboxSegmentQueueTest {
         return text.getBytes(UTF_8);
     }
 
-    private static List<String> readAll(OutboxSegmentQueue lane) {
+    private static List<String> readAll(OutboxSegmentQueue queue) {
         var read = new ArrayList<String>();
-        for (Optional<OutboxSegmentQueue.QueuedRecord> item = lane.next(); item.isPresent(); item = lane.next()) {
+        for (Optional<OutboxSegmentQueue.QueuedRecord> item = queue.next(); item.isPresent(); item = queue.next()) {
             read.add(new String(item.get().record(), UTF_8));
         }
         return read;
@@ -47,24 +47,24 @@ class OutboxSegmentQueueTest {
 
     @Test
     void recordsComeOutAsTheyWentIn() {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 20; i++) {
-            lane.append(bytes("record " + i));
+            queue.append(bytes("record " + i));
         }
 
-        assertThat(readAll(lane)).hasSize(20).startsWith("record 0").endsWith("record 19");
-        assertThat(lane.hasUnread()).isFalse();
+        assertThat(readAll(queue)).hasSize(20).startsWith("record 0").endsWith("record 19");
+        assertThat(queue.hasUnread()).isFalse();
     }
 
     @Test
     void whatIsNotAcknowledgedIsThereAfterARestart() {
-        // Given a lane of which half was acknowledged, and which nobody closed
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
+        // Given a queue of which half was acknowledged, and which nobody closed
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 10; i++) {
-            lane.append(bytes("record " + i));
+            queue.append(bytes("record " + i));
         }
         for (int i = 0; i < 5; i++) {
-            lane.next().ifPresent(item -> lane.acknowledge(item.after()));
+            queue.next().ifPresent(item -> queue.acknowledge(item.after()));
         }
 
         // When another process opens it
@@ -78,25 +78,25 @@ class OutboxSegmentQueueTest {
 
     @Test
     void acknowledgedSegmentsAreDeleted() throws IOException {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
         for (int i = 0; i < 100; i++) {
-            lane.append(bytes("record " + i));
+            queue.append(bytes("record " + i));
         }
         int before = segments().size();
         for (int i = 0; i < 100; i++) {
-            lane.next().ifPresent(item -> lane.acknowledge(item.after()));
+            queue.next().ifPresent(item -> queue.acknowledge(item.after()));
         }
 
         assertThat(before).isGreaterThan(10);
         assertThat(segments()).hasSizeLessThanOrEqualTo(1);
-        assertThat(lane.bytes()).isLessThanOrEqualTo(128);
+        assertThat(queue.bytes()).isLessThanOrEqualTo(128);
     }
 
     @Test
     void acknowledgedQueueStaysEmptyAfterARestartAndTakesNewRecords() {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16);
-        lane.append(bytes("a long enough record"));
-        lane.next().ifPresent(item -> lane.acknowledge(item.after()));
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16);
+        queue.append(bytes("a long enough record"));
+        queue.next().ifPresent(item -> queue.acknowledge(item.after()));
 
         var reopened = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 16);
         assertThat(reopened.hasUnread()).isFalse();
@@ -108,22 +108,22 @@ class OutboxSegmentQueueTest {
 
     @Test
     void rewindReadsAgainFromWhatIsNotAcknowledged() {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
-        lane.append(bytes("a"));
-        lane.append(bytes("b"));
-        lane.next().ifPresent(item -> lane.acknowledge(item.after()));
-        assertThat(readAll(lane)).containsExactly("b");
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 64);
+        queue.append(bytes("a"));
+        queue.append(bytes("b"));
+        queue.next().ifPresent(item -> queue.acknowledge(item.after()));
+        assertThat(readAll(queue)).containsExactly("b");
 
-        lane.rewind();
+        queue.rewind();
 
-        assertThat(readAll(lane)).containsExactly("b");
+        assertThat(readAll(queue)).containsExactly("b");
     }
 
     @Test
     void recordCutOffByACrashIsLeftOut() throws IOException {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
-        lane.append(bytes("whole"));
-        lane.append(bytes("cut off in the middle"));
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
+        queue.append(bytes("whole"));
+        queue.append(bytes("cut off in the middle"));
         try (var file = new RandomAccessFile(segments().getFirst().toFile(), "rw")) {
             file.setLength(file.length() - 5);
         }
@@ -136,10 +136,10 @@ class OutboxSegmentQueueTest {
 
     @Test
     void recordThatDoesNotCheckIsLeftOutAndCounted() throws IOException {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
-        lane.append(bytes("first"));
-        lane.append(bytes("second"));
-        lane.append(bytes("third"));
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
+        queue.append(bytes("first"));
+        queue.append(bytes("second"));
+        queue.append(bytes("third"));
         try (var file = new RandomAccessFile(segments().getFirst().toFile(), "rw")) {
             file.seek(8 + 5 + 8);
             file.write('X');
@@ -158,63 +158,63 @@ class OutboxSegmentQueueTest {
         new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024).append(bytes("ours"));
         Path foreign = Files.writeString(directory.resolve("notes.outbox"), "theirs");
 
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1024);
 
-        assertThat(lane.diskBroken()).isFalse();
-        assertThat(readAll(lane)).containsExactly("ours");
+        assertThat(queue.diskBroken()).isFalse();
+        assertThat(readAll(queue)).containsExactly("ours");
         assertThat(foreign).hasContent("theirs");
     }
 
     @Test
     void droppingTheOldestGivesUpWhatWasNotAcknowledged() {
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1);
-        lane.append(bytes("a"));
-        lane.append(bytes("b"));
-        lane.append(bytes("c"));
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, directory, 1);
+        queue.append(bytes("a"));
+        queue.append(bytes("b"));
+        queue.append(bytes("c"));
 
-        assertThat(lane.dropOldest().orElseThrow())
+        assertThat(queue.dropOldest().orElseThrow())
                 .extracting(record -> new String(record, UTF_8))
                 .containsExactly("a");
-        assertThat(readAll(lane)).containsExactly("b", "c");
+        assertThat(readAll(queue)).containsExactly("b", "c");
     }
 
     @Test
     void queueWithoutADiskKeepsRecordsInMemoryAsManyAsFit() throws IOException {
         Path file = Files.writeString(directory.resolve("not-a-directory"), "");
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, file, 1024);
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, file, 1024);
 
-        lane.append(bytes("a"));
-        lane.append(bytes("b"));
+        queue.append(bytes("a"));
+        queue.append(bytes("b"));
 
-        assertThat(lane.diskBroken()).isTrue();
-        lane.next().ifPresent(item -> lane.acknowledge(item.after()));
-        lane.rewind();
-        assertThat(readAll(lane)).containsExactly("b");
+        assertThat(queue.diskBroken()).isTrue();
+        queue.next().ifPresent(item -> queue.acknowledge(item.after()));
+        queue.rewind();
+        assertThat(readAll(queue)).containsExactly("b");
         for (int i = 0; i < 40; i++) {
-            lane.append(new byte[64 * 1024]);
+            queue.append(new byte[64 * 1024]);
         }
-        assertThat(lane.isMemoryFull()).isTrue();
-        while (lane.isMemoryFull()) {
-            assertThat(lane.dropOldestInMemory()).isNotEmpty();
+        assertThat(queue.isMemoryFull()).isTrue();
+        while (queue.isMemoryFull()) {
+            assertThat(queue.dropOldestInMemory()).isNotEmpty();
         }
-        assertThat(lane.bytes()).isBetween(900L * 1024, 1024L * 1024);
+        assertThat(queue.bytes()).isBetween(900L * 1024, 1024L * 1024);
     }
 
     @Test
     void queueThatGetsItsDiskBackKeepsTheOrder() throws IOException {
         // Given a queue whose directory cannot be created
         Path place = Files.writeString(directory.resolve("place"), "");
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, place, 1024);
-        lane.append(bytes("in memory"));
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, place, 1024);
+        queue.append(bytes("in memory"));
 
         // When the disk comes back while a record waits in memory
         Files.delete(place);
         Files.createDirectory(place);
-        lane.append(bytes("behind it"));
+        queue.append(bytes("behind it"));
 
         // Then both are on the disk, for this start and for the next
-        assertThat(lane.diskBroken()).isFalse();
-        assertThat(readAll(lane)).containsExactly("in memory", "behind it");
+        assertThat(queue.diskBroken()).isFalse();
+        assertThat(readAll(queue)).containsExactly("in memory", "behind it");
         assertThat(readAll(new OutboxSegmentQueue(OutboxDisk.REAL, place, 1024)))
                 .containsExactly("in memory", "behind it");
     }
@@ -223,7 +223,7 @@ class OutboxSegmentQueueTest {
 
     private static Path scratch() {
         try {
-            return Files.createTempDirectory("lane");
+            return Files.createTempDirectory("queue");
         } catch (IOException impossible) {
             throw new java.io.UncheckedIOException(impossible);
         }
@@ -253,39 +253,39 @@ class OutboxSegmentQueueTest {
 
     @Property(tries = 300)
     void queueKeepsItsOrderUnderRewindsAndRestarts(@ForAll("acts") List<QueueAction> acts) {
-        // Given a queue that is surely right, and a lane
+        // Given a list that is surely right, and a queue
         Deque<String> waiting = new ArrayDeque<>();
         Deque<OutboxSegmentQueue.QueuedRecord> underWay = new ArrayDeque<>();
-        var lane = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
+        var queue = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
         int number = 0;
 
         for (QueueAction act : acts) {
             switch (act) {
                 case APPEND -> {
-                    lane.append(bytes("r" + number));
+                    queue.append(bytes("r" + number));
                     waiting.add("r" + number++);
                 }
-                case NEXT -> lane.next().ifPresent(underWay::add);
+                case NEXT -> queue.next().ifPresent(underWay::add);
                 case ACKNOWLEDGE -> {
                     if (!underWay.isEmpty()) {
                         OutboxSegmentQueue.QueuedRecord item = underWay.remove();
-                        lane.acknowledge(item.after());
+                        queue.acknowledge(item.after());
                         assertThat(new String(item.record(), UTF_8)).isEqualTo(waiting.remove());
                     }
                 }
                 case REWIND -> {
-                    lane.rewind();
+                    queue.rewind();
                     underWay.clear();
                 }
                 case RESTART -> {
-                    lane = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
+                    queue = new OutboxSegmentQueue(OutboxDisk.REAL, SCRATCH, 40);
                     underWay.clear();
                 }
             }
         }
 
         // Then what was not acknowledged comes out, in order
-        lane.rewind();
-        assertThat(readAll(lane)).containsExactlyElementsOf(waiting);
+        queue.rewind();
+        assertThat(readAll(queue)).containsExactlyElementsOf(waiting);
     }
 }

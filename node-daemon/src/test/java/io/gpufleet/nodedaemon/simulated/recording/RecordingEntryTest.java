@@ -24,48 +24,48 @@ class RecordingEntryTest {
     void everyAnswerOfASourceIsReadAsItWasWritten(@ForAll long seed) {
         var chance = new RandomRecords(seed);
         var at = Duration.ofMillis(Math.floorMod(seed, 1_000_000));
-        DeviceScan look = chance.of(DeviceScan.class);
-        List<GpuSample> vitals = List.of(chance.of(GpuSample.class), chance.of(GpuSample.class));
-        DeviceEvent sign = chance.of(DeviceEvent.class);
+        DeviceScan scan = chance.of(DeviceScan.class);
+        List<GpuSample> samples = List.of(chance.of(GpuSample.class), chance.of(GpuSample.class));
+        DeviceEvent event = chance.of(DeviceEvent.class);
 
-        assertThat(RecordingEntry.parse(RecordingEntry.of(at, look).line()).scan())
-                .isEqualTo(look);
-        assertThat(RecordingEntry.parse(RecordingEntry.of(at, vitals).line()).samples())
-                .isEqualTo(vitals);
-        RecordingEntry read = RecordingEntry.parse(RecordingEntry.of(at, sign).line());
-        assertThat(read.event()).isEqualTo(sign);
+        assertThat(RecordingEntry.parse(RecordingEntry.of(at, scan).line()).scan())
+                .isEqualTo(scan);
+        assertThat(RecordingEntry.parse(RecordingEntry.of(at, samples).line()).samples())
+                .isEqualTo(samples);
+        RecordingEntry read = RecordingEntry.parse(RecordingEntry.of(at, event).line());
+        assertThat(read.event()).isEqualTo(event);
         assertThat(read.at()).isEqualTo(at);
         assertThat(read.line()).doesNotContain("\n");
     }
 
     @Test
     void processesAndTheirOwnersAreRecorded() {
-        GpuSample vitals = GpuSampleBuilder.healthyGpu(0)
+        GpuSample samples = GpuSampleBuilder.healthyGpu(0)
                 .processes(new Reading.Known<>(List.of(
                         new ComputeProcess(7, "MIG-1", new Reading.Known<>(5L), new ProcessOwner.Pod("uid-a")),
                         new ComputeProcess(
                                 8, "GPU-1", new Reading.Unavailable<>("NOT_AVAILABLE"), new ProcessOwner.Host()))))
                 .build();
 
-        assertThat(RecordingEntry.parse(RecordingEntry.of(Duration.ZERO, List.of(vitals))
+        assertThat(RecordingEntry.parse(RecordingEntry.of(Duration.ZERO, List.of(samples))
                                 .line())
                         .samples())
-                .containsExactly(vitals);
+                .containsExactly(samples);
     }
 
     @Test
     void missingValueOfAnOlderRecordingIsUnavailable() {
-        GpuSample vitals = RecordingEntry.parse(
+        GpuSample samples = RecordingEntry.parse(
                         "{\"at\":5,\"samples\":[{\"gpuUuid\":\"GPU-1\",\"device\":{\"power\":{\"milliwatts\":7}}}]}")
                 .samples()
                 .getFirst();
 
-        assertThat(vitals.device().power().milliwatts()).isEqualTo(new Reading.Known<>(7));
-        assertThat(vitals.device().temperatureCelsius()).isEqualTo(new Reading.Unavailable<>("not recorded"));
-        assertThat(vitals.health().rowRemapping().failed()).isEqualTo(new Reading.Unavailable<>("not recorded"));
-        assertThat(vitals.metrics().of(GpuMetric.MEMORY_USED_BYTES)).isInstanceOf(Reading.Unavailable.class);
-        assertThat(vitals.processes()).isEqualTo(new Reading.Unavailable<>("not recorded"));
-        assertThat(vitals.migInstances()).isEmpty();
+        assertThat(samples.device().power().milliwatts()).isEqualTo(new Reading.Known<>(7));
+        assertThat(samples.device().temperatureCelsius()).isEqualTo(new Reading.Unavailable<>("not recorded"));
+        assertThat(samples.health().rowRemapping().failed()).isEqualTo(new Reading.Unavailable<>("not recorded"));
+        assertThat(samples.metrics().of(GpuMetric.MEMORY_USED_BYTES)).isInstanceOf(Reading.Unavailable.class);
+        assertThat(samples.processes()).isEqualTo(new Reading.Unavailable<>("not recorded"));
+        assertThat(samples.migInstances()).isEmpty();
     }
 
     @ParameterizedTest

@@ -82,11 +82,11 @@ class RecordingTest {
         // Given
         Path file = directory.resolve(name);
         List<GpuSample> samples = recorded(file, false);
-        DeviceScan look = simulated().scan();
+        DeviceScan scan = simulated().scan();
 
         try (ReplaySource player = play(file, "")) {
             // Then
-            assertThat(player.scan()).isEqualTo(look);
+            assertThat(player.scan()).isEqualTo(scan);
             assertThat(player.sample()).isEqualTo(samples);
             assertThat(player.await(Duration.ZERO)).isEmpty();
             pass(Duration.ofSeconds(2));
@@ -99,7 +99,7 @@ class RecordingTest {
             // When it is at its end, it stops
             pass(Duration.ofHours(1));
             assertThat(player.await(Duration.ZERO)).isEmpty();
-            assertThat(player.scan()).isEqualTo(look);
+            assertThat(player.scan()).isEqualTo(scan);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.gpufleet.kit.config;
 
-/** Who may read over HTTP and gRPC: {@code GPUFLEET_READS}. */
+/** Modes of authorization for reads over HTTP and gRPC: {@code GPUFLEET_READS}. */
 public enum ReadsMode {
     /** Whom Kubernetes authorizes. */
     KUBERNETES,

@@ -15,7 +15,7 @@ import java.util.Arrays;
  * <file>.next} in the same directory, which is then renamed. One writer for each file.
  */
 public final class AtomicFile {
-    /** What the new content survives once the call has returned. */
+    /** Failure that the new content survives once the call has returned. */
     public enum Durability {
         /** The end of this process. The operating system writes the data when it likes. */
         PROCESS,

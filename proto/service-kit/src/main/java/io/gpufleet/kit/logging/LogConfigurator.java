@@ -59,7 +59,7 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
     }
 
     /**
-     * What Logback's own constructor makes of the process.
+     * Takes the environment from the caller; Logback's own constructor takes that of the process.
      *
      * @param replaced true when somebody brought a configuration for Logback's reader of XML
      */

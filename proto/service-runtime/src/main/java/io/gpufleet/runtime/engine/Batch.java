@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
-/** What one polled batch causes beside the states, before it is written. */
+/** Outputs of one polled batch beside the states, before they are written. */
 final class Batch {
     private final List<Outbound> outputs = new ArrayList<>();
     private final List<ProducerRecord<byte[], byte[]>> deadLetters = new ArrayList<>();
-    /** What was counted; it counts for all once the batch is committed. */
+    /** Counts of the batch; they are published once it is committed. */
     final MutableCounters count = new MutableCounters();
 
     private final Map<String, Instant> replayed = new LinkedHashMap<>();

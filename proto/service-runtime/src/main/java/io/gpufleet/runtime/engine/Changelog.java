@@ -47,7 +47,7 @@ final class Changelog<S> implements AutoCloseable {
     private final ReplayedDeadLetters replayed = new ReplayedDeadLetters();
     private ActiveReplica active = ActiveReplica.getDefaultInstance();
     private long newestIncarnation;
-    /** What the log had when it was opened. */
+    /** Ends of the partitions when the log was opened. */
     private Map<TopicPartition, Long> openedAt = Map.of();
 
     private boolean restored;

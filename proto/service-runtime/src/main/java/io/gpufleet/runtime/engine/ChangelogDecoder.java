@@ -24,7 +24,7 @@ final class ChangelogDecoder<S> {
     private final EngineParts<S> parts;
     private final AppliedSequencesField applied;
 
-    /** What a record tells. */
+    /** Content of a record. */
     sealed interface Entry<S> {
         /** The state of a key, with the sequences that it contains. */
         record State<S>(String key, long incarnation, S state, Optional<KeySequences> applied) implements Entry<S> {}

@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
 
-/** What a term reads and writes with, and the monotonic time that its lease is counted by. */
+/** Kafka clients of a term, and the monotonic time that its lease is counted by. */
 interface EngineClients {
     /** A consumer that is assigned its partitions and sees committed records only; the caller closes it. */
     Consumer<byte[], byte[]> reader(String purpose);

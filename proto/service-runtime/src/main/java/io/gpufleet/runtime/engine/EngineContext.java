@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** What outlives a term within one process. */
+/** Objects that outlive a term within one process. */
 final class EngineContext {
     /** Names this process among all that ever led. */
     private final String run = UUID.randomUUID().toString();

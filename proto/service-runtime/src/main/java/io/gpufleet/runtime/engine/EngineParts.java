@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.kafka.common.TopicPartition;
 
-/** What an engine was started with. */
+/** Configuration and parts with which an engine was started. */
 record EngineParts<S>(
         EngineConfig config,
         Projection<S> projection,

@@ -162,7 +162,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         return context.brokerClock().now();
     }
 
-    /** What is there to read; what arrives while the first record lingers, and soon after a commit, too. */
+    /** Reads the records that are there, that arrive while the first one lingers, and that come soon after a commit. */
     private List<Input> poll() {
         List<Input> found = new ArrayList<>(ahead.get());
         ahead = List::of;

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What an engine has counted since the process started, by the name under which each service shows it.
+ * Counters of an engine since the process started, by the name under which each service shows them.
  *
  * @param values one for each of {@link #METERS}, in their order
  */

@@ -80,7 +80,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         return engine;
     }
 
-    /** What this replica does now. */
+    /** Role of this replica now. */
     public ReplicaRole role() {
         return role;
     }
@@ -132,12 +132,12 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         return activeAddress;
     }
 
-    /** What was counted so far. */
+    /** Counts so far. */
     public ProjectionCounters counters() {
         return ProjectionCounters.of(context, active());
     }
 
-    /** Who is told how long each event took from now on. */
+    /** Listener for the time that each event takes, from now on. */
     public void timings(EventTimings receiver) {
         context.timings(receiver);
     }

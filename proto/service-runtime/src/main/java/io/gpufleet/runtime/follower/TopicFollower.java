@@ -31,7 +31,7 @@ public final class TopicFollower implements AutoCloseable {
     private static final Duration RETRY = Duration.ofSeconds(2);
 
     /**
-     * What is read.
+     * Topics that are read.
      *
      * @param since how far before the start, by append time
      */

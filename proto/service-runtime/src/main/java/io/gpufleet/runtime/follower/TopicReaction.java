@@ -2,7 +2,7 @@ package io.gpufleet.runtime.follower;
 
 import io.gpufleet.wire.DecodedRecord;
 
-/** What is done with the events of a topic; called by one thread. */
+/** Reaction to the events of a topic; called by one thread. */
 public interface TopicReaction {
     /** The topic is read from the begin, also again after a failure. */
     default void started() {}

@@ -44,7 +44,7 @@ public final class RetryAfter implements Interceptor {
         }
     }
 
-    /** What is left of the longest time asked for; zero when it is over. */
+    /** Rest of the longest time asked for; zero when it is over. */
     public Duration remaining() {
         return Duration.ofNanos(Math.max(0, until.get() - nanos.getAsLong()));
     }

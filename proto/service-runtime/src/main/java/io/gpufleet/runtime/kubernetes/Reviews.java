@@ -4,7 +4,7 @@ import io.gpufleet.kit.web.Authorizer.AccessRequest;
 import java.util.List;
 import java.util.Optional;
 
-/** What the API server knows of tokens and users; each call is one request, and fails with the client's exception. */
+/** Reviews of tokens and users by the API server; each call is one request, and fails with the client's exception. */
 interface Reviews {
     /** A user with the groups that its rights may come from. */
     record User(String name, List<String> groups) {

@@ -18,7 +18,7 @@ public final class BrokerClock {
     private final LongSupplier nanos;
     private volatile Learnt learnt;
 
-    /** What the newest acknowledgement told, and when it came, by both of our clocks. */
+    /** Lead of the broker's clock by the newest acknowledgement, and when it came, by both of our clocks. */
     private record Learnt(long offsetMillis, long atMillis, long atNanos) {}
 
     /** Nothing is learnt yet: our clock counts as right. */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What an input or the passing of time causes; written in one transaction with everything else of its batch.
+ * Outputs of an input or of the passing of time; written in one transaction with everything else of its batch.
  *
  * @param states new states by key
  * @param forgotten keys given up: a tombstone on the changelog

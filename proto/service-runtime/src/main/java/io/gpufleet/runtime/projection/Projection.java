@@ -62,7 +62,7 @@ public interface Projection<S> {
     }
 
     /**
-     * What the passing of time changes for one key. An exception leaves this key out for a minute, is counted, and is a
+     * Effects of the passing of time on one key. An exception leaves this key out for a minute, is counted, and is a
      * readiness reason; the other keys go on.
      */
     default Effects<S> tick(String key, States<S> states, Instant now) {

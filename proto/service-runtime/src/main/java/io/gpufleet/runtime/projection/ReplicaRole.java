@@ -1,6 +1,6 @@
 package io.gpufleet.runtime.projection;
 
-/** What a replica does now. */
+/** Role of a replica. */
 public enum ReplicaRole {
     /** Reads its own changelog. */
     STARTING,

@@ -30,7 +30,7 @@ public final class WriterSequences {
         }
     }
 
-    /** What was read of one stream: everything up to a sequence, and single ones after it. */
+    /** Events read of one stream: everything up to a sequence, and single ones after it. */
     private static final class Read {
         private long upTo;
         private final TreeSet<Long> later = new TreeSet<>();

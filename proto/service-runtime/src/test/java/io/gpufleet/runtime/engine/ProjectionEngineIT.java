@@ -166,7 +166,8 @@ class ProjectionEngineIT {
                     .getLast();
             assertThat(newest.getBootIdsList()).containsExactly("b1");
             assertThat(newest.getSequencesList())
-                    .extracting(mark -> mark.getTopic() + " " + mark.getSource() + " " + mark.getSequence())
+                    .extracting(
+                            sequence -> sequence.getTopic() + " " + sequence.getSource() + " " + sequence.getSequence())
                     .containsExactlyInAnyOrder("inventory /clusters/c1/nodes/n1 1", "health /clusters/c1/nodes/n1 1");
         }
     }

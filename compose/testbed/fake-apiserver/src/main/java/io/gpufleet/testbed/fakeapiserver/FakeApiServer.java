@@ -46,9 +46,9 @@ public final class FakeApiServer implements AutoCloseable {
         shutdown.add(
                 "vertx",
                 () -> vertx.close().toCompletionStage().toCompletableFuture().get());
-        ApiHttpServer door = shutdown.add("http", ApiHttpServer.open(vertx, routes, tokens, host, port));
+        ApiHttpServer server = shutdown.add("http", ApiHttpServer.open(vertx, routes, tokens, host, port));
         shutdown.add("scheduler", Scheduler.start(store, inside));
-        url = "http://" + host + ":" + door.port();
+        url = "http://" + host + ":" + server.port();
     }
 
     /** Starts with the token of the administrator; port 0 takes a free one. */

@@ -174,7 +174,7 @@ public final class FakeKubelet implements AutoCloseable {
         open();
     }
 
-    /** Stops: sockets and connections are closed. Allocations stay; {@link #restart()} starts again. */
+    /** Stops: sockets and connections are closed. Allocations stay; {@link #restart()} opens them again. */
     public void stop() {
         synchronized (orphans) {
             running = false;

@@ -38,10 +38,10 @@ final class PluginRegistry extends RegistrationService {
     private final Map<String, Integer> registrationCounts = new ConcurrentHashMap<>();
     private volatile RegisterResponse response = RegisterResponse.CONNECT;
 
-    PluginRegistry(Vertx vertx, Path directory, DeviceInventory book, Duration grace, Runnable changed) {
+    PluginRegistry(Vertx vertx, Path directory, DeviceInventory inventory, Duration grace, Runnable changed) {
         this.vertx = vertx;
         this.directory = directory;
-        this.inventory = book;
+        this.inventory = inventory;
         this.grace = grace;
         this.changed = changed;
     }

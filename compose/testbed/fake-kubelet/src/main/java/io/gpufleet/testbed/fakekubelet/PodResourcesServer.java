@@ -25,8 +25,8 @@ import java.util.Map;
 final class PodResourcesServer extends PodResourcesListerService {
     private final DeviceInventory inventory;
 
-    PodResourcesServer(DeviceInventory book) {
-        this.inventory = book;
+    PodResourcesServer(DeviceInventory inventory) {
+        this.inventory = inventory;
     }
 
     @Override

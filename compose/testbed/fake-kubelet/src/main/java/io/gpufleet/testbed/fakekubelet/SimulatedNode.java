@@ -75,9 +75,9 @@ final class SimulatedNode {
     }
 
     private static List<NodeCondition> conditions(NodeStatus old, Instant now) {
-        String stamp = timestamp(now);
+        String timestamp = timestamp(now);
         var conditions = new ArrayList<NodeCondition>();
-        String since = stamp;
+        String since = timestamp;
         for (NodeCondition condition : old.getConditions()) {
             if (!condition.getType().equals("Ready")) {
                 conditions.add(condition);
@@ -90,7 +90,7 @@ final class SimulatedNode {
                 .withStatus("True")
                 .withReason("KubeletReady")
                 .withMessage("fake kubelet is posting ready status")
-                .withLastHeartbeatTime(stamp)
+                .withLastHeartbeatTime(timestamp)
                 .withLastTransitionTime(since)
                 .build());
         return conditions;

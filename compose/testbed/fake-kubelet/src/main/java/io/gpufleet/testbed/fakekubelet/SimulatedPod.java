@@ -78,19 +78,19 @@ final class SimulatedPod {
 
     /** Status of an admitted, running pod. */
     static PodStatus running(Pod pod, Instant now) {
-        String stamp = SimulatedNode.timestamp(now);
+        String timestamp = SimulatedNode.timestamp(now);
         return new PodStatusBuilder(old(pod))
                 .withPhase("Running")
-                .withStartTime(stamp)
+                .withStartTime(timestamp)
                 .withHostIP("127.0.0.1")
                 .withPodIP("127.0.0.1")
-                .withConditions(conditions(pod, true, "", stamp))
+                .withConditions(conditions(pod, true, "", timestamp))
                 .withContainerStatuses(containers(
                         pod,
                         (container, status) -> status.withReady(true)
                                 .withStarted(true)
                                 .withNewState()
-                                .withNewRunning(stamp)
+                                .withNewRunning(timestamp)
                                 .endState()
                                 .build()))
                 .build();
@@ -98,11 +98,11 @@ final class SimulatedPod {
 
     /** Status of an ended pod: Succeeded with exit code 0, else Failed. */
     static PodStatus terminated(Pod pod, int exitCode, Instant now) {
-        String stamp = SimulatedNode.timestamp(now);
-        String started = Optional.ofNullable(old(pod).getStartTime()).orElse(stamp);
+        String timestamp = SimulatedNode.timestamp(now);
+        String started = Optional.ofNullable(old(pod).getStartTime()).orElse(timestamp);
         return new PodStatusBuilder(old(pod))
                 .withPhase(exitCode == 0 ? "Succeeded" : "Failed")
-                .withConditions(conditions(pod, false, exitCode == 0 ? "PodCompleted" : "PodFailed", stamp))
+                .withConditions(conditions(pod, false, exitCode == 0 ? "PodCompleted" : "PodFailed", timestamp))
                 .withContainerStatuses(containers(
                         pod,
                         (container, status) -> status.withReady(false)
@@ -112,7 +112,7 @@ final class SimulatedPod {
                                 .withExitCode(exitCode)
                                 .withReason(exitCode == 0 ? "Completed" : "Error")
                                 .withStartedAt(started)
-                                .withFinishedAt(stamp)
+                                .withFinishedAt(timestamp)
                                 .endTerminated()
                                 .endState()
                                 .build()))
@@ -153,24 +153,24 @@ final class SimulatedPod {
                 .toList();
     }
 
-    private static List<PodCondition> conditions(Pod pod, boolean ready, String reason, String stamp) {
+    private static List<PodCondition> conditions(Pod pod, boolean ready, String reason, String timestamp) {
         var conditions = new ArrayList<PodCondition>();
         for (PodCondition condition : old(pod).getConditions()) {
             if (!List.of("Initialized", "ContainersReady", "Ready").contains(condition.getType())) {
                 conditions.add(condition);
             }
         }
-        conditions.add(condition("Initialized", true, reason.equals("PodCompleted") ? reason : null, stamp));
-        conditions.add(condition("ContainersReady", ready, reason.isEmpty() ? null : reason, stamp));
-        conditions.add(condition("Ready", ready, reason.isEmpty() ? null : reason, stamp));
+        conditions.add(condition("Initialized", true, reason.equals("PodCompleted") ? reason : null, timestamp));
+        conditions.add(condition("ContainersReady", ready, reason.isEmpty() ? null : reason, timestamp));
+        conditions.add(condition("Ready", ready, reason.isEmpty() ? null : reason, timestamp));
         return conditions;
     }
 
-    private static PodCondition condition(String type, boolean status, @Nullable String reason, String stamp) {
+    private static PodCondition condition(String type, boolean status, @Nullable String reason, String timestamp) {
         var condition = new PodConditionBuilder()
                 .withType(type)
                 .withStatus(status ? "True" : "False")
-                .withLastTransitionTime(stamp);
+                .withLastTransitionTime(timestamp);
         return reason == null ? condition.build() : condition.withReason(reason).build();
     }
 }

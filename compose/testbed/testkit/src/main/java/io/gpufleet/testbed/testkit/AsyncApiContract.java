@@ -99,7 +99,7 @@ public final class AsyncApiContract {
                 : headers(record).path("ce_type").asText().replaceFirst("^io\\.gpufleet\\.", "");
     }
 
-    /** What does not fit of one record. */
+    /** Mismatches between one record and the schema. */
     List<String> violations(Topic topic, ConsumerRecord<String, byte[]> record) {
         String message = message(topic, record);
         if (record.value() == null) {

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  */
 public final class ChangedTexts {
     private static final int MAX_CHANGES = 4;
-    /** What parsers of YAML, JSON and numbers stumble over. */
+    /** Texts that parsers of YAML, JSON and numbers read wrong. */
     private static final List<String> PIECES = List.of(
             "null",
             "{}",

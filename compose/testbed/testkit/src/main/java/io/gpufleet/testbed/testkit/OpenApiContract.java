@@ -61,7 +61,7 @@ public final class OpenApiContract {
     }
 
     /**
-     * What the document does not allow of a response: its status, its content type, or its body. The answer to a method
+     * Violations of the document by a response: its status, its content type, or its body. The answer to a method
      * or a path that the document does not have must be a problem.
      */
     public List<String> violations(HttpResponse<String> response) {

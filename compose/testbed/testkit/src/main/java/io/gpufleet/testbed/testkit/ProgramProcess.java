@@ -35,7 +35,7 @@ public final class ProgramProcess implements AutoCloseable {
     private final Map<String, String> environment;
     private final Path directory;
     private final String name;
-    /** What the first start of the process leaves; none when it writes no cache. */
+    /** Cache that the first start of the process writes; none when it writes no cache. */
     private final List<Recording> recordings;
 
     private Path log;
@@ -78,7 +78,7 @@ public final class ProgramProcess implements AutoCloseable {
         return new Builder(module, mainClass, directory);
     }
 
-    /** What a process is started with. */
+    /** Command and environment of a process. */
     public static final class Builder {
         private final String module;
         private final String mainClass;

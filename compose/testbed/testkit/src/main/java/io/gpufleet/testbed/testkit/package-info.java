@@ -1,5 +1,5 @@
 /**
- * What the tests of several modules share: programs as processes, producers and readers of events, the broker and the
+ * Code that the tests of several modules share: programs as processes, producers and readers of events, the broker and the
  * API server of a test, the real cluster. No test library is used here; failures are exceptions.
  */
 @NullMarked

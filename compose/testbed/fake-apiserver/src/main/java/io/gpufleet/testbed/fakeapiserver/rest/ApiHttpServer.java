@@ -47,17 +47,17 @@ public final class ApiHttpServer implements AutoCloseable {
 
     /** Listens; port 0 takes a free one. */
     public static ApiHttpServer open(Vertx vertx, RequestRouter routes, BearerTokens tokens, String host, int port) {
-        ApiHttpServer door = new ApiHttpServer(vertx, routes, tokens);
+        ApiHttpServer opened = new ApiHttpServer(vertx, routes, tokens);
         try {
-            door.server
-                    .requestHandler(door::handle)
+            opened.server
+                    .requestHandler(opened::handle)
                     .listen(port, host)
                     .toCompletionStage()
                     .toCompletableFuture()
                     .get();
-            return door;
+            return opened;
         } catch (ExecutionException failed) {
-            door.threads.shutdownNow();
+            opened.threads.shutdownNow();
             if (failed.getCause() instanceof BindException) {
                 throw new ConfigurationException("GPUFLEET_FAKE_APISERVER_PORT=" + port + " cannot be opened on " + host
                         + ": the port is in use; stop the program that uses it or choose another port");

@@ -10,7 +10,7 @@ import java.time.Clock;
 import java.time.temporal.ChronoUnit;
 
 /**
- * What all handlers share.
+ * Objects that all handlers share.
  *
  * @param store all objects
  * @param types all served resources

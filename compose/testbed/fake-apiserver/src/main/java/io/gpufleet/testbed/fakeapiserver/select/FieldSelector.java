@@ -88,9 +88,9 @@ public record FieldSelector(List<Term> terms) implements Predicate<JsonNode> {
 
     /** The message for types with selectable fields of their own. */
     private static ApiError unknown(ResourceType type, String path) {
-        boolean ownWords = type.custom() || SELECTABLE.containsKey(type.resource());
+        boolean ownMessage = type.custom() || SELECTABLE.containsKey(type.resource());
         return ApiError.badRequest(
-                ownWords
+                ownMessage
                         ? "field label not supported: " + path
                         : "\"" + path
                                 + "\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
