@@ -193,14 +193,16 @@ class HealthServiceFailOverIT {
     }
 
     private void eachTaintCameAndWentOnce() {
-        List<Write> writes = trace.answered();
         for (int i = 0; i < NODES; i++) {
             String node = "node-" + i;
+            List<Write> writes = trace.answered().stream()
+                    .filter(write -> write.path().endsWith(node))
+                    .toList();
             assertThat(writes.stream().filter(write -> write.addsTaint(node)))
-                    .as("taints of " + node)
+                    .as("taints of %s in %s", node, writes)
                     .hasSize(1);
             assertThat(writes.stream().filter(write -> write.removesTaint(node)))
-                    .as("ends of the taint of " + node)
+                    .as("ends of the taint of %s in %s", node, writes)
                     .hasSize(1);
         }
     }

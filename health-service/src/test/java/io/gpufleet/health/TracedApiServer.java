@@ -127,8 +127,8 @@ final class TracedApiServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            if (exchange.getRequestHeaders().containsKey("Upgrade")) {
-                // Without a WebSocket the client watches by a plain request.
+            if ("websocket".equalsIgnoreCase(exchange.getRequestHeaders().getFirst("Upgrade"))) {
+                // Without a WebSocket the client watches by a plain request. An offer of HTTP/2 is ignored.
                 exchange.sendResponseHeaders(503, -1);
                 return;
             }
