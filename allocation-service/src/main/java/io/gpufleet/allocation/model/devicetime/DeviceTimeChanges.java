@@ -3,11 +3,14 @@ package io.gpufleet.allocation.model.devicetime;
 import io.gpufleet.allocation.model.holding.GpuFraction;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.LongFunction;
+import java.util.function.Predicate;
 
 /** Intervals that one fact adds to the published time of the GPUs of a node. */
 public final class DeviceTimeChanges {
@@ -124,11 +127,7 @@ public final class DeviceTimeChanges {
      * @param settled time before which nothing changes any more
      */
     public NodeDevices settled(Instant settled) {
-        Instant limit = settled;
-        for (Outage outage : after.outages()) {
-            limit = outage.to().isAfter(settled) && outage.from().isBefore(limit) ? outage.from() : limit;
-        }
-        Instant end = limit;
+        Instant end = unpublishedSince(settled);
         List<Outage> outages = bounded(after.outages().stream()
                 .filter(outage -> outage.to().isAfter(end))
                 .toList());
@@ -144,6 +143,30 @@ public final class DeviceTimeChanges {
             }
         }
         return new NodeDevices(after.untrusted(), presences, outages, after.migParents(), number);
+    }
+
+    /**
+     * Start of what is not published although it began before a time: of the outages that end after it, and of those that
+     * they overlap or continue, since these are one stretch with them.
+     */
+    private Instant unpublishedSince(Instant settled) {
+        Optional<Instant> unfinished = earliest(outage -> outage.to().isAfter(settled));
+        Instant since = unfinished.filter(settled::isAfter).orElse(settled);
+        if (unfinished.isPresent()) {
+            Instant limit;
+            do {
+                limit = since;
+                Instant reached = limit;
+                since = earliest(outage -> !outage.to().isBefore(reached))
+                        .filter(reached::isAfter)
+                        .orElse(reached);
+            } while (since.isBefore(limit));
+        }
+        return since;
+    }
+
+    private Optional<Instant> earliest(Predicate<Outage> which) {
+        return after.outages().stream().filter(which).map(Outage::from).min(Comparator.naturalOrder());
     }
 
     /** Without the oldest of those that ended, where there are too many: a late fact then moves less than it should. */

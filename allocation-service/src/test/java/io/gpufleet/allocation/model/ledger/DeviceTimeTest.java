@@ -246,6 +246,24 @@ class DeviceTimeTest {
     }
 
     @Test
+    void causesThatOverlapAreOneOutageUntilTheLastOfThemEnds() {
+        node.fold(listed(0, Set.of(), "g0"), distrusted(20, "g0"), listed(30, Set.of("g0"), "g0"));
+        node.fold(distrusted(35), distrusted(45, "g0"), listed(50, Set.of(), "g0"));
+        node.fold(node.held(60), node.held(3_700));
+        assertSums("{idle=20.000, quarantined=80.000}");
+        node.fold(distrusted(3_800), node.held(3_900), node.held(9_000));
+        assertSums("{idle=20.000, quarantined=80.000}");
+        assertThat(node.ledger().devices().outages()).isEmpty();
+    }
+
+    @Test
+    void causesThatFollowEachOtherAreOneOutageUntilTheLastOfThemEnds() {
+        node.fold(listed(0, Set.of(), "g0"), distrusted(20, "g0"), listed(30, Set.of("g0"), "g0"), distrusted(30));
+        node.fold(node.held(60), node.held(3_700));
+        assertSums("{idle=20.000, quarantined=80.000}");
+    }
+
+    @Test
     void silenceIsAnOutageOfEveryGpu() {
         node.fold(listed(0, Set.of(), "g0"), silentSince(20));
         assertThat(node.ledger().devices().outages())
