@@ -1,5 +1,7 @@
 package io.gpufleet.health;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.StreamSupport;
 
 /** One replica's way to the API server: records its writes in the order of the server, and withholds them when asked to. */
 final class TracedApiServer implements AutoCloseable {
@@ -44,11 +47,21 @@ final class TracedApiServer implements AutoCloseable {
         }
 
         boolean addsTaint(String node) {
-            return isOf(node) && body.contains("\"op\":\"add\",\"path\":\"/spec/taints");
+            return isOf(node) && changesTaints("add");
         }
 
         boolean removesTaint(String node) {
-            return isOf(node) && body.contains("\"op\":\"remove\",\"path\":\"/spec/taints");
+            return isOf(node) && changesTaints("remove");
+        }
+
+        private boolean changesTaints(String operation) {
+            try {
+                return StreamSupport.stream(new ObjectMapper().readTree(body).spliterator(), false)
+                        .anyMatch(step -> step.path("op").asText().equals(operation)
+                                && step.path("path").asText().startsWith("/spec/taints"));
+            } catch (JsonProcessingException failed) {
+                throw new UncheckedIOException(failed);
+            }
         }
 
         private boolean isOf(String node) {
