@@ -29,10 +29,16 @@ final class DevicePluginsDirectory {
         return directory.resolve("kubelet.sock");
     }
 
+    /**
+     * Reads the identity of the kubelet's socket. A file that is deleted meanwhile may be read without a name (a link count of
+     * 0) and with the time of its deletion: that is no other socket, it is absent.
+     */
     KubeletSocket readKubeletSocket() {
         try {
-            Map<String, Object> attributes = Files.readAttributes(kubeletSocket(), "unix:dev,ino,ctime");
-            if (attributes.get("dev") instanceof Long device
+            Map<String, Object> attributes = Files.readAttributes(kubeletSocket(), "unix:dev,ino,ctime,nlink");
+            if (attributes.get("nlink") instanceof Integer names
+                    && names > 0
+                    && attributes.get("dev") instanceof Long device
                     && attributes.get("ino") instanceof Long inode
                     && attributes.get("ctime") instanceof FileTime changed) {
                 return new KubeletSocket.Present(device, inode, changed.toMillis());
