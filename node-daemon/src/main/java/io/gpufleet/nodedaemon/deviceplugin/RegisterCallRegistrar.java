@@ -37,7 +37,7 @@ final class RegisterCallRegistrar implements KubeletRegistrar {
                 .setEndpoint(served.getFileName().toString())
                 .setResourceName(resource)
                 .build();
-        return calls.call(kubelet, KubeletMethods.REGISTER, request, DEADLINE);
+        return calls.callStarting(kubelet, KubeletMethods.REGISTER, request, DEADLINE);
     }
 
     @Override

@@ -156,6 +156,25 @@ class UnixGrpcIT {
     }
 
     @Test
+    void serverThatDoesNotListenYetIsCalledAgain() throws Exception {
+        // Given a socket that refuses connections, as between bind and listen
+        ServerSocketChannel.open(StandardProtocolFamily.UNIX)
+                .bind(UnixDomainSocketAddress.of(socket))
+                .close();
+
+        var starting = client.callStarting(socket, KubeletMethods.ALLOCATE, request(3), DEADLINE)
+                .toCompletableFuture();
+        assertThatThrownBy(() -> client.call(socket, KubeletMethods.ALLOCATE, request(3), DEADLINE)
+                        .toCompletableFuture()
+                        .join())
+                .hasMessageContaining("refused");
+        Files.delete(socket);
+        serve();
+
+        assertThat(starting.join()).isEqualTo(echo(3));
+    }
+
+    @Test
     void refusalHasStatusAndTextOfTheServer() {
         serve();
 
