@@ -45,7 +45,7 @@ public final class InventoryGrpcServer implements AutoCloseable {
                 vertx, new InventoryGrpc(fleet, node -> withoutHolderNames(view.apply(node)), workers), access.ready());
         var authorized = new GrpcAuthorization(access.authorizer(), workers, full, masked);
         return new InventoryGrpcServer(
-                BoundHttpServer.open(vertx, authorized, listen.host(), listen.port(), "GPUFLEET_GRPC_PORT"));
+                BoundHttpServer.openGrpc(vertx, authorized, listen.host(), listen.port(), "GPUFLEET_GRPC_PORT"));
     }
 
     /** Authorizer of reads, and readiness of this replica. */

@@ -11,6 +11,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,7 @@ class BoundHttpServerIT {
 
     @AfterEach
     void close() throws Exception {
-        client.close();
+        client.shutdownNow();
         vertx.close().toCompletionStage().toCompletableFuture().get();
     }
 
@@ -41,6 +42,19 @@ class BoundHttpServerIT {
             assertThat(get(server, "/wrong").headers().firstValue("content-type"))
                     .hasValueSatisfying(type -> assertThat(type).startsWith("application/problem+json"));
             assertThat(get(server, "/wrong").body()).contains("use another value");
+        }
+    }
+
+    @Test
+    void largePageIsReadByAClientThatOffersHttp2() throws Exception {
+        String page = "x".repeat(100_000);
+        Router router = Router.router(vertx);
+        router.get("/large").handler(context -> context.response().end(page));
+        try (var server = BoundHttpServer.open(vertx, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT")) {
+            var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/large"))
+                    .build();
+            var response = client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+            assertThat(response.get(30, TimeUnit.SECONDS).body()).isEqualTo(page);
         }
     }
 
