@@ -1,10 +1,14 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.transaction.BrokerTransactions;
+import io.gpufleet.runtime.transaction.OpenTransactions;
 import io.gpufleet.wire.KafkaClients;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -18,8 +22,12 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 record BrokerClients(EngineConfig config) implements EngineClients {
     @Override
     public Consumer<byte[], byte[]> reader(String purpose) {
+        return reader(purpose, "read_committed");
+    }
+
+    private Consumer<byte[], byte[]> reader(String purpose, String isolation) {
         Properties properties = config.kafka().properties(config.settings().instance() + "-" + purpose);
-        properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        properties.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, isolation);
         // A position that the broker does not have is noticed and counted, never silently moved.
         properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
@@ -47,6 +55,15 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "8000");
         properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "8000");
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    @Override
+    public OpenTransactions transactions() {
+        Properties properties = config.kafka().properties(config.settings().instance() + "-transactions");
+        properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
+        properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
+        return new BrokerTransactions(
+                Admin.create(properties), config.group(), () -> reader("unfinished", "read_uncommitted"));
     }
 
     @Override

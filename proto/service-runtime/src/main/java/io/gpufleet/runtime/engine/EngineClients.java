@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.transaction.OpenTransactions;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
@@ -11,6 +12,9 @@ interface EngineClients {
 
     /** The service's one transactional writer; the caller closes it. */
     Producer<byte[], byte[]> writer();
+
+    /** What the broker knows of the transactions of that writer; the caller closes it. */
+    OpenTransactions transactions();
 
     /** Begins some work beside the caller; what is returned waits for its result. */
     <T> Supplier<T> beside(Supplier<T> work);

@@ -1,5 +1,7 @@
 package io.gpufleet.runtime.engine;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSettings;
@@ -8,12 +10,16 @@ import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.receiver.FailedKeys;
 import io.gpufleet.runtime.receiver.GuardedActor;
 import io.gpufleet.runtime.receiver.GuardedListener;
+import io.gpufleet.runtime.transaction.UnfinishedTransactions;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import java.time.Clock;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /** Configuration and parts with which an engine was started. */
@@ -76,5 +82,21 @@ record EngineParts<S>(
         return IntStream.range(0, topic.partitions())
                 .mapToObj(partition -> new TopicPartition(name, partition))
                 .toList();
+    }
+
+    /** The partition that a record with a key goes to. */
+    TopicPartition partitionOf(ProducerRecord<byte[], byte[]> rec) {
+        Topic topic = codec().topics().byName(rec.topic()).orElseThrow();
+        return new TopicPartition(rec.topic(), topic.partitionOf(new String(rec.key(), UTF_8)));
+    }
+
+    /** Every partition that this service writes to. */
+    UnfinishedTransactions.Written written() {
+        return new UnfinishedTransactions.Written(
+                Set.copyOf(partitions(spec().changelog())),
+                spec().outputs().stream()
+                        .flatMap(topic -> partitions(topic).stream())
+                        .collect(Collectors.toSet()),
+                Set.copyOf(partitions(Topic.DEADLETTER)));
     }
 }

@@ -7,6 +7,7 @@ import io.gpufleet.runtime.record.InputDecoder.Input;
 import io.gpufleet.runtime.record.InputOffsets;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.WriterSequences;
+import io.gpufleet.runtime.transaction.UnfinishedTransactions;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topic;
@@ -69,6 +70,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             EngineContext context,
             Changelog<S> changelog,
             Producer<byte[], byte[]> producer,
+            UnfinishedTransactions unfinished,
             long actNanos) {
         this.parts = parts;
         this.lastCommitEnd = parts.clients().nanos();
@@ -83,7 +85,7 @@ final class LeaderTerm<S> implements AutoCloseable {
                 parts.codec().cluster(), parts.settings().instance());
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
-        this.writer = new TransactionWriter<>(parts, context, producer, encoder, offsets);
+        this.writer = new TransactionWriter<>(parts, context, producer, unfinished, encoder, offsets);
         this.inputs = new InputReader(parts, offsets, context.counting());
         this.decoder = new InputDecoder(parts.codec(), parts.spec().heartbeats());
         var letters = new DeadLetters(
@@ -98,12 +100,16 @@ final class LeaderTerm<S> implements AutoCloseable {
      */
     static <S> LeaderTerm<S> begin(
             EngineParts<S> parts, EngineContext context, Changelog<S> changelog, BooleanSupplier stop) {
+        UnfinishedTransactions unfinished = UnfinishedTransactions.beforeFence(
+                parts.written(), parts.clients().transactions(), parts.clients()::nanos);
         Producer<byte[], byte[]> producer = parts.clients().writer();
         try {
             producer.initTransactions();
             long fenced = parts.clients().nanos();
+            unfinished.end(producer);
             boolean restored = changelog.catchUp(stop);
-            var term = new LeaderTerm<>(parts, context, changelog, producer, actFrom(context, changelog, fenced));
+            var term = new LeaderTerm<>(
+                    parts, context, changelog, producer, unfinished, actFrom(context, changelog, fenced));
             if (restored) {
                 term.restored = true;
                 term.inputs.assign(context.topicIds());
@@ -113,6 +119,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             }
             return term;
         } catch (RuntimeException failed) {
+            unfinished.close();
             producer.close(Duration.ZERO);
             throw failed;
         }

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.runtime.transaction.UnfinishedTransactions;
 import io.gpufleet.wire.EventType;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,6 +16,7 @@ final class TransactionWriter<S> {
     private final EngineParts<S> parts;
     private final EngineContext context;
     private final Producer<byte[], byte[]> producer;
+    private final UnfinishedTransactions unfinished;
     private final BatchEncoder<S> encoder;
     private final InputOffsets offsets;
     private final String changelog;
@@ -24,11 +26,13 @@ final class TransactionWriter<S> {
             EngineParts<S> parts,
             EngineContext context,
             Producer<byte[], byte[]> producer,
+            UnfinishedTransactions unfinished,
             BatchEncoder<S> encoder,
             InputOffsets offsets) {
         this.parts = parts;
         this.context = context;
         this.producer = producer;
+        this.unfinished = unfinished;
         this.encoder = encoder;
         this.offsets = offsets;
         this.changelog = parts.codec().topics().name(parts.spec().changelog());
@@ -36,6 +40,14 @@ final class TransactionWriter<S> {
 
     /** Commits these records; answers when that was begun, by the monotonic clock. */
     long commit(List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {
+        if (!unfinished.allKnown()) {
+            unfinished.endBefore(
+                    producer,
+                    records.stream()
+                            .filter(rec -> rec.key() != null)
+                            .map(parts::partitionOf)
+                            .toList());
+        }
         long begun = parts.clients().nanos();
         producer.beginTransaction();
         sendInTransaction(records, withOffsets);
@@ -90,6 +102,7 @@ final class TransactionWriter<S> {
 
     /** Waits so long for what is under way. */
     void close(Duration patience) {
+        unfinished.close();
         producer.close(patience);
     }
 }

@@ -14,6 +14,7 @@ import io.gpufleet.runtime.simulation.RecordedProjection;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.runtime.simulation.SimulatedConsumer;
 import io.gpufleet.runtime.simulation.SimulatedProducer;
+import io.gpufleet.runtime.transaction.OpenTransactions;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
@@ -90,6 +91,11 @@ public final class SimulatedReplica<S> {
                         commitDuration::set);
                 writer.set(producer);
                 return producer;
+            }
+
+            @Override
+            public OpenTransactions transactions() {
+                return OpenTransactions.none();
             }
 
             @Override
