@@ -112,7 +112,7 @@ public final class HealthMain {
         var retryAfter = new RetryAfter(System::nanoTime);
         KubernetesClient client = shutdown.add("Kubernetes client", connect(retryAfter));
         var lease = new CurrentLease();
-        var backlog = new CatchUpStatus();
+        var backlog = new CatchUpStatus(HealthProjection::partitionOf);
         NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
         KubernetesNodeClient nodes =
                 shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock, retryAfter::remaining));

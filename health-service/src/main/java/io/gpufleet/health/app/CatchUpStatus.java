@@ -1,8 +1,10 @@
 package io.gpufleet.health.app;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -10,10 +12,27 @@ import java.util.function.Predicate;
  * One thread closes and opens it, any thread asks.
  */
 public final class CatchUpStatus {
-    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
+    private final Function<String, Object> partitionOf;
+    /** Nodes that wait, by partition. */
+    private final Map<Object, Set<String>> waiting = new ConcurrentHashMap<>();
+
     private final Set<String> read = ConcurrentHashMap.newKeySet();
     private volatile boolean allRead = true;
     private volatile Consumer<String> opened = _ -> {};
+
+    /** Each node is read by itself. */
+    public CatchUpStatus() {
+        this(node -> node);
+    }
+
+    /**
+     * Nodes of a partition are read together.
+     *
+     * @param partitionOf partition of a node
+     */
+    public CatchUpStatus(Function<String, Object> partitionOf) {
+        this.partitionOf = partitionOf;
+    }
 
     /** Names who is told each node that had to wait, on the thread that opens for it. */
     public void onRead(Consumer<String> listener) {
@@ -33,19 +52,24 @@ public final class CatchUpStatus {
         }
         allRead = true;
         read.clear();
-        open(_ -> true);
+        waiting.values().forEach(names -> names.forEach(name -> open(names, name)));
     }
 
-    /** Opens for those of the waiting nodes whose partitions have been read to their ends. */
+    /** Opens for the waiting nodes of each partition that has been read to its end; asked for one of its nodes. */
     public void read(Predicate<String> node) {
-        open(name -> node.test(name) && read.add(name));
+        for (Set<String> names : waiting.values()) {
+            if (names.stream().findAny().filter(node).isPresent()) {
+                names.forEach(name -> {
+                    read.add(name);
+                    open(names, name);
+                });
+            }
+        }
     }
 
-    private void open(Predicate<String> node) {
-        waiting.stream().filter(node).forEach(name -> {
-            waiting.remove(name);
-            opened.accept(name);
-        });
+    private void open(Set<String> names, String name) {
+        names.remove(name);
+        opened.accept(name);
     }
 
     /** True while some partition has not been read to its end since the term began. */
@@ -58,7 +82,8 @@ public final class CatchUpStatus {
         if (allRead || read.contains(node)) {
             return true;
         }
-        waiting.add(node);
+        waiting.computeIfAbsent(partitionOf.apply(node), _ -> ConcurrentHashMap.newKeySet())
+                .add(node);
         // Opened for all meanwhile, and nobody would be told of this one.
         return allRead;
     }

@@ -136,15 +136,13 @@ public final class HealthProjection implements Projection<NodeState> {
         if (progress.caughtUp(now)) {
             backlog.allRead();
         } else if (backlog.isWaiting()) {
-            var readPartitions = new HashMap<Integer, Boolean>();
-            backlog.read(node ->
-                    readPartitions.computeIfAbsent(Topic.HEALTH.partitionOf(node), _ -> isRead(node, progress, now)));
+            backlog.read(node -> isRead(node, progress, now));
         }
         review(states);
         var readFor = new HashMap<Integer, Duration>();
         silent.addAll(silence.newlySilent(
                 () -> heardSoFar(states),
-                node -> readFor.computeIfAbsent(Topic.HEALTH.partitionOf(node), _ -> readFor(node, progress, now)),
+                node -> readFor.computeIfAbsent(partitionOf(node), _ -> readFor(node, progress, now)),
                 now));
         List<String> due = Stream.of(silent, toReview, heldBack)
                 .flatMap(Collection::stream)
@@ -154,7 +152,11 @@ public final class HealthProjection implements Projection<NodeState> {
         return due;
     }
 
-    /** The same for all nodes of a partition number: the inputs have as many partitions each. */
+    /** Partition of a node in every input. */
+    public static int partitionOf(String node) {
+        return Topic.HEALTH.partitionOf(node);
+    }
+
     private static boolean isRead(String node, Progress progress, Instant now) {
         return SPEC.inputs().stream()
                 .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive());

@@ -50,4 +50,29 @@ class CatchUpStatusTest {
         assertThat(backlog.isRead("node-1")).isFalse();
         assertThat(backlog.isWaiting()).isTrue();
     }
+
+    @Test
+    void partitionIsAskedForOnceHoweverManyOfItsNodesWait() {
+        // Given
+        var byPartition = new CatchUpStatus(node -> node.charAt(0));
+        byPartition.onRead(opened::add);
+        byPartition.begin();
+        for (int i = 0; i < 1_000; i++) {
+            byPartition.isRead("a" + i);
+            byPartition.isRead("b" + i);
+        }
+        List<String> asked = new ArrayList<>();
+
+        // When
+        byPartition.read(node -> {
+            asked.add(node);
+            return node.startsWith("a");
+        });
+
+        // Then
+        assertThat(asked).hasSize(2);
+        assertThat(opened).hasSize(1_000).allMatch(node -> node.startsWith("a"));
+        assertThat(byPartition.isRead("a1")).isTrue();
+        assertThat(byPartition.isRead("b1")).isFalse();
+    }
 }
