@@ -47,6 +47,13 @@ class TopicsTest {
     }
 
     @Test
+    void clientsSendWhateverATopicTakes() {
+        assertThat(Topic.values())
+                .extracting(Topic::maxMessageBytes)
+                .allMatch(largest -> largest < KafkaClients.MAX_REQUEST_BYTES);
+    }
+
+    @Test
     void everyTopicKeepsTheAppendTime() {
         for (Topic topic : Topic.values()) {
             assertThat(topic.brokerSettings()).containsEntry("message.timestamp.type", "LogAppendTime");
