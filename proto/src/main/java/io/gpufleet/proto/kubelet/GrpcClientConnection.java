@@ -6,32 +6,47 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
 import io.vertx.grpc.common.GrpcStatus;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** The client's end of a connection: one unary call. It belongs to one event loop. */
 final class GrpcClientConnection<A> extends Http2FrameAdapter {
     private final GrpcMethod<?, A> method;
     private final CompletableFuture<A> result;
     private final Http2ConnectionHandler http2 = GrpcFrames.codec(false, this);
-    private final GrpcMessageReader reader = new GrpcMessageReader();
+    private final GrpcMessageReader reader = new GrpcMessageReader(new ReceiveBudget(UnixSocketGrpc.MAX_MESSAGE_SIZE));
 
     GrpcClientConnection(GrpcMethod<?, A> method, CompletableFuture<A> result) {
         this.method = method;
         this.result = result;
+        http2.connection().addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                result.completeExceptionally(new IOException("the server ended the call without a status"));
+            }
+        });
     }
 
-    /** The handler of the channel. */
-    ChannelHandler codec() {
-        return http2;
+    /** The handler of a channel that is being opened, which puts those of the connection into it. */
+    ChannelHandler handler() {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new BackpressureHandler(), http2);
+            }
+        };
     }
 
     /** Makes the call, on a channel that is active. */
@@ -82,16 +97,21 @@ final class GrpcClientConnection<A> extends Http2FrameAdapter {
         if (status != null) {
             CharSequence text = headers.get(GrpcFrames.GRPC_MESSAGE);
             end(GrpcFrames.status(status), text == null ? "" : GrpcFrames.decoded(text.toString()));
-        } else if (last) {
-            end(GrpcStatus.UNKNOWN, "the server answered with HTTP status " + headers.status() + " alone");
+        } else if (last || isError(headers.status())) {
+            end(GrpcStatus.UNKNOWN, "the server answered with HTTP status " + headers.status());
         }
+    }
+
+    /** Trailers have no status of HTTP; those below 200 precede the response. */
+    private static boolean isError(@Nullable CharSequence httpStatus) {
+        return httpStatus != null && httpStatus.charAt(0) > '2';
     }
 
     @Override
     public int onDataRead(ChannelHandlerContext context, int id, ByteBuf data, int padding, boolean last) {
         int read = data.readableBytes() + padding;
         try {
-            boolean _ = reader.add(data);
+            boolean _ = reader.add(data, last);
         } catch (RefusedMessageException refused) {
             end(refused.status(), String.valueOf(refused.getMessage()));
         }
@@ -110,7 +130,7 @@ final class GrpcClientConnection<A> extends Http2FrameAdapter {
         if (status != GrpcStatus.OK) {
             result.completeExceptionally(new GrpcStatusException(status, text));
         } else if (reader.isWhole()) {
-            parse(reader.message());
+            parse(reader.take());
         } else {
             result.completeExceptionally(new GrpcStatusException(GrpcStatus.INTERNAL, "the response has no message"));
         }

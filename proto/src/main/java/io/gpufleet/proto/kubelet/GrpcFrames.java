@@ -24,6 +24,12 @@ final class GrpcFrames {
     static final AsciiString GRPC_STATUS = AsciiString.cached("grpc-status");
     static final AsciiString GRPC_MESSAGE = AsciiString.cached("grpc-message");
 
+    /** Of a connection; a kubelet has one call for each container that is starting. A client waits with further calls. */
+    private static final int MAX_STREAMS = 256;
+
+    /** Length of a {@code grpc-message}: header blocks of more than 8 KiB are refused by many clients, and their call hangs. */
+    private static final int MAX_TEXT = 2_048;
+
     /** A device list or request of thousands of replicas arrives without waiting for window updates. */
     private static final int WINDOW = 1 << 20;
 
@@ -37,9 +43,16 @@ final class GrpcFrames {
                 .flowController(
                         new DefaultHttp2RemoteFlowController(connection, new UniformStreamByteDistributor(connection)));
         var settings = new Http2Settings().initialWindowSize(WINDOW);
+        if (server) {
+            settings.maxConcurrentStreams(MAX_STREAMS);
+            // Also of a client that never acknowledges the setting.
+            connection.remote().maxActiveStreams(MAX_STREAMS);
+        }
         return new Http2ConnectionHandlerBuilder()
                 .connection(connection)
                 .frameListener(listener)
+                // Never kept in the table of header fields, whose size is the peer's choice.
+                .headerSensitivityDetector((name, _) -> GRPC_MESSAGE.equals(name))
                 .initialSettings(server ? settings : settings.pushEnabled(false))
                 .gracefulShutdownTimeoutMillis(0)
                 .build();
@@ -59,10 +72,13 @@ final class GrpcFrames {
         return frame;
     }
 
-    /** Percent-encodes what is not printable ASCII, as gRPC does in {@code grpc-message}. */
+    /** Percent-encodes what is not printable ASCII, as gRPC does in {@code grpc-message}; a long text is cut. */
     static String encoded(String message) {
         var text = new StringBuilder();
         for (byte each : message.getBytes(StandardCharsets.UTF_8)) {
+            if (text.length() >= MAX_TEXT) {
+                break;
+            }
             if (each >= ' ' && each <= '~' && each != '%') {
                 text.append((char) each);
             } else {

@@ -10,14 +10,22 @@ final class GrpcMessageReader {
     /** Flag of a compressed message, and length, before every message. */
     static final int PREFIX = 5;
 
-    private static final int UNKNOWN = -1;
+    private static final byte[] NONE = {};
 
-    private int length = UNKNOWN;
-    /** The prefix and a part of the message, or the whole message without the prefix. */
-    private byte[] bytes = {};
+    private final ReceiveBudget budget;
+    private final byte[] prefix = new byte[PREFIX];
+    private int prefixSize;
+    private int length = -1;
+    /** Grows with what arrives, whatever length is announced; once the message is whole it has its length. */
+    private byte[] bytes = NONE;
 
     private int size;
-    private boolean whole;
+    private int budgeted;
+
+    /** Creates a reader that takes the bytes of its message from a budget until they are {@link #take taken}. */
+    GrpcMessageReader(ReceiveBudget budget) {
+        this.budget = budget;
+    }
 
     /** A message that is compressed or too large. */
     static final class RefusedMessageException extends Exception {
@@ -36,56 +44,65 @@ final class GrpcMessageReader {
         }
     }
 
-    /** Adds the bytes of a frame; whether the message is whole. What follows a whole message is not kept. */
-    boolean add(ByteBuf data) throws RefusedMessageException {
-        if (whole) {
+    /**
+     * Adds the bytes of a frame; whether the message is whole. What follows a whole message is not kept. The last frame takes
+     * nothing from the budget, so that a call of one frame is answered however many large ones are being received.
+     */
+    boolean add(ByteBuf data, boolean last) throws RefusedMessageException {
+        if (isWhole()) {
             return true;
         }
-        if (bytes.length == 0 && data.readableBytes() >= PREFIX) {
-            length = length(data.getByte(data.readerIndex()), data.getInt(data.readerIndex() + 1));
-            if (data.readableBytes() >= PREFIX + length) {
-                return complete(bytes(data, data.readerIndex() + PREFIX, length));
+        int from = data.readerIndex();
+        if (prefixSize < PREFIX) {
+            int part = Math.min(PREFIX - prefixSize, data.readableBytes());
+            data.getBytes(from, prefix, prefixSize, part);
+            prefixSize += part;
+            from += part;
+            if (prefixSize < PREFIX) {
+                return false;
+            }
+            length = length(ByteBuffer.wrap(prefix));
+        }
+        int more = Math.min(length - size, data.writerIndex() - from);
+        grow(size + more, last);
+        data.getBytes(from, bytes, size, more);
+        size += more;
+        return isWhole();
+    }
+
+    private void grow(int needed, boolean last) throws RefusedMessageException {
+        if (needed > bytes.length) {
+            int capacity = Math.min(length, Math.max(needed, 2 * bytes.length));
+            if (last || budget.take(capacity - budgeted)) {
+                budgeted = last ? budgeted : capacity;
+                bytes = Arrays.copyOf(bytes, capacity);
+            } else {
+                throw new RefusedMessageException(
+                        GrpcStatus.RESOURCE_EXHAUSTED,
+                        "too many large messages are being received; make these calls one after the other");
             }
         }
-        append(data);
-        if (length == UNKNOWN && size >= PREFIX) {
-            ByteBuffer prefix = ByteBuffer.wrap(bytes);
-            length = length(prefix.get(), prefix.getInt());
-        }
-        return length != UNKNOWN
-                && size >= PREFIX + length
-                && complete(Arrays.copyOfRange(bytes, PREFIX, PREFIX + length));
-    }
-
-    private void append(ByteBuf data) {
-        int more = data.readableBytes();
-        if (bytes.length < size + more) {
-            bytes = Arrays.copyOf(bytes, Math.max(size + more, 2 * size));
-        }
-        data.getBytes(data.readerIndex(), bytes, size, more);
-        size += more;
-    }
-
-    private boolean complete(byte[] message) {
-        bytes = message;
-        whole = true;
-        return true;
     }
 
     /** Whether the message is whole. */
     boolean isWhole() {
-        return whole;
+        return prefixSize == PREFIX && size == length;
     }
 
-    /** The message, once it is whole. */
-    byte[] message() {
-        return bytes;
+    /** Returns the message once it is whole, else a part of it; the reader keeps none. */
+    byte[] take() {
+        byte[] message = bytes;
+        budget.give(budgeted);
+        budgeted = 0;
+        bytes = NONE;
+        return message;
     }
 
-    private static int length(byte compressed, int length) throws RefusedMessageException {
-        if (compressed != 0) {
+    private static int length(ByteBuffer prefix) throws RefusedMessageException {
+        if (prefix.get() != 0) {
             throw new RefusedMessageException(GrpcStatus.UNIMPLEMENTED, "compressed messages are not supported");
         }
+        int length = prefix.getInt();
         if (length < 0 || length > UnixSocketGrpc.MAX_MESSAGE_SIZE) {
             throw new RefusedMessageException(
                     GrpcStatus.RESOURCE_EXHAUSTED,
@@ -93,11 +110,5 @@ final class GrpcMessageReader {
                             + UnixSocketGrpc.MAX_MESSAGE_SIZE);
         }
         return length;
-    }
-
-    private static byte[] bytes(ByteBuf data, int from, int length) {
-        byte[] bytes = new byte[length];
-        data.getBytes(from, bytes);
-        return bytes;
     }
 }

@@ -27,8 +27,16 @@ public final class GrpcServerCall {
 
     /** Sends one of several messages. */
     public void send(byte[] message) {
+        send(message, () -> {});
+    }
+
+    /**
+     * Sends one of several messages; the action is run when it is written, which a client delays as long as it does not read.
+     * Never for a call that was ended or closed.
+     */
+    public void send(byte[] message, Runnable written) {
         if (!ended) {
-            connection.send(this, !headersSent, message);
+            connection.send(this, !headersSent, message, written);
             headersSent = true;
         }
     }

@@ -3,10 +3,12 @@ package io.gpufleet.proto.kubelet;
 import io.gpufleet.proto.kubelet.GrpcMessageReader.RefusedMessageException;
 import io.gpufleet.proto.kubelet.UnixGrpcServer.Binding;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Connection.PropertyKey;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2FrameAdapter;
@@ -35,6 +37,7 @@ final class GrpcServerConnection extends Http2FrameAdapter {
     private final Map<CharSequence, Binding<?>> bindings;
     private final Http2ConnectionHandler http2 = GrpcFrames.codec(true, this);
     private final PropertyKey request = http2.connection().newKey();
+    private final ReceiveBudget budget;
     private final Set<GrpcServerCall> watched = new LinkedHashSet<>();
     private final ChannelHandlerContext context;
     /** Whether frames are being read; what is written meanwhile is flushed after the last one. */
@@ -43,15 +46,32 @@ final class GrpcServerConnection extends Http2FrameAdapter {
     /** The request of a stream while it is read. */
     private record PendingRequest(GrpcServerCall call, Binding<?> binding, GrpcMessageReader reader) {}
 
-    private GrpcServerConnection(Map<CharSequence, Binding<?>> bindings, Channel channel) {
+    private GrpcServerConnection(Map<CharSequence, Binding<?>> bindings, ReceiveBudget budget, Channel channel) {
         this.bindings = bindings;
-        channel.pipeline().addLast(http2);
+        this.budget = budget;
+        channel.pipeline().addLast(new BackpressureHandler(), http2);
         this.context = channel.pipeline().context(http2);
+        http2.connection().addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                streamClosed(stream);
+            }
+        });
         channel.closeFuture().addListener(_ -> List.copyOf(watched).forEach(this::closed));
     }
 
-    static void open(Map<CharSequence, Binding<?>> bindings, Channel channel) {
-        var _ = new GrpcServerConnection(bindings, channel);
+    static void open(Map<CharSequence, Binding<?>> bindings, ReceiveBudget budget, Channel channel) {
+        var _ = new GrpcServerConnection(bindings, budget, channel);
+    }
+
+    /** By the client or by an error of the stream; one that we ended counts as closed with its connection. */
+    private void streamClosed(Http2Stream stream) {
+        if (stream.getProperty(request) instanceof PendingRequest pending) {
+            byte[] _ = pending.reader().take();
+            if (!pending.call().ended()) {
+                closed(pending.call());
+            }
+        }
     }
 
     @Override
@@ -75,8 +95,10 @@ final class GrpcServerConnection extends Http2FrameAdapter {
     @Override
     public void onHeadersRead(ChannelHandlerContext ignored, int id, Http2Headers headers, int padding, boolean last) {
         Http2Stream stream = http2.connection().stream(id);
-        if (stream.getProperty(request) != null) {
-            return; // Trailers of a request have no meaning in gRPC.
+        if (stream.getProperty(request) instanceof PendingRequest pending) {
+            // Trailers of a request have no meaning in gRPC, but end it.
+            read(pending, Unpooled.EMPTY_BUFFER, last);
+            return;
         }
         CharSequence type = headers.get(GrpcFrames.CONTENT_TYPE);
         if (!POST.contentEquals(String.valueOf(headers.method()))) {
@@ -96,7 +118,7 @@ final class GrpcServerConnection extends Http2FrameAdapter {
         } else if (last) {
             call.refuse(GrpcStatus.INTERNAL, "the request has no message");
         } else {
-            stream.setProperty(request, new PendingRequest(call, binding, new GrpcMessageReader()));
+            stream.setProperty(request, new PendingRequest(call, binding, new GrpcMessageReader(budget)));
         }
     }
 
@@ -109,37 +131,31 @@ final class GrpcServerConnection extends Http2FrameAdapter {
     @Override
     public int onDataRead(ChannelHandlerContext ignored, int id, ByteBuf data, int padding, boolean last) {
         int read = data.readableBytes() + padding;
-        if (http2.connection().stream(id).getProperty(request) instanceof PendingRequest pending
-                && !pending.call().ended()) {
-            reading = true;
-            try {
-                read(pending, data, last);
-            } finally {
-                reading = false;
-            }
+        if (http2.connection().stream(id).getProperty(request) instanceof PendingRequest pending) {
+            read(pending, data, last);
         }
         return read;
     }
 
     /** Answers when the client has ended its request: one that is answered earlier has to be reset by its client. */
-    private static void read(PendingRequest pending, ByteBuf data, boolean last) {
+    private void read(PendingRequest pending, ByteBuf data, boolean last) {
         GrpcServerCall call = pending.call();
+        if (call.ended()) {
+            return;
+        }
+        reading = true;
         try {
-            boolean whole = pending.reader().add(data);
+            boolean whole = pending.reader().add(data, last);
             if (last && whole) {
-                pending.binding().handle(pending.reader().message(), call);
+                pending.binding().handle(pending.reader().take(), call);
             } else if (last) {
                 call.refuse(GrpcStatus.INTERNAL, "the request ended within its message");
             }
         } catch (RefusedMessageException refused) {
             call.refuse(refused.status(), String.valueOf(refused.getMessage()));
-        }
-    }
-
-    @Override
-    public void onRstStreamRead(ChannelHandlerContext ignored, int id, long error) {
-        if (http2.connection().stream(id).getProperty(request) instanceof PendingRequest pending) {
-            closed(pending.call());
+            byte[] _ = pending.reader().take();
+        } finally {
+            reading = false;
         }
     }
 
@@ -156,7 +172,7 @@ final class GrpcServerConnection extends Http2FrameAdapter {
         call.closed();
     }
 
-    void send(GrpcServerCall call, boolean first, byte[] message) {
+    void send(GrpcServerCall call, boolean first, byte[] message, Runnable whenWritten) {
         if (isWritable(call)) {
             if (first) {
                 http2.encoder().writeHeaders(context, call.stream(), RESPONSE, 0, false, context.newPromise());
@@ -166,6 +182,8 @@ final class GrpcServerConnection extends Http2FrameAdapter {
                     .addListener(written -> {
                         if (!written.isSuccess()) {
                             closed(call);
+                        } else if (!call.ended()) {
+                            whenWritten.run();
                         }
                     });
             flush();

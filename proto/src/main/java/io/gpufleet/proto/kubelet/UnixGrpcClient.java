@@ -4,6 +4,7 @@ import com.google.protobuf.MessageLite;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -78,7 +79,8 @@ public final class UnixGrpcClient {
         ChannelFuture connecting = new Bootstrap()
                 .group(loop)
                 .channel(NioDomainSocketChannel.class)
-                .handler(connection.codec())
+                .option(ChannelOption.AUTO_READ, false)
+                .handler(connection.handler())
                 .connect(UnixDomainSocketAddress.of(socket));
         result.whenComplete((_, _) -> connecting.channel().close());
         connecting.addListener(done -> {

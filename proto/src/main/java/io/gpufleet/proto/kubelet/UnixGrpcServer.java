@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -30,6 +31,7 @@ public final class UnixGrpcServer {
 
     private final EventLoop loop;
     private final Map<CharSequence, Binding<?>> bindings = new HashMap<>();
+    private final ReceiveBudget budget = new ReceiveBudget(UnixSocketGrpc.MAX_MESSAGE_SIZE);
 
     /** A method with its handler. */
     record Binding<Q>(GrpcMethod<Q, ?> method, BiConsumer<Q, GrpcServerCall> handler) {
@@ -66,16 +68,17 @@ public final class UnixGrpcServer {
 
     /** Listens on a socket that must not exist. */
     public CompletionStage<ServedSocket> listen(Path socket) {
-        var open = new DefaultChannelGroup(loop);
+        var open = new DefaultChannelGroup(loop, true);
         var result = new CompletableFuture<ServedSocket>();
         ChannelFuture bound = new ServerBootstrap()
                 .group(loop)
                 .channel(NioServerDomainSocketChannel.class)
+                .childOption(ChannelOption.AUTO_READ, false)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
                         open.add(channel);
-                        GrpcServerConnection.open(bindings, channel);
+                        GrpcServerConnection.open(bindings, budget, channel);
                     }
                 })
                 .bind(UnixDomainSocketAddress.of(socket));
