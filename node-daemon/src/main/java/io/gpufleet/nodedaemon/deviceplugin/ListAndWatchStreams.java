@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The open ListAndWatch streams; each gets every change once, and the failure of one stays its own: any process of the node
- * may watch and cancel. All calls on one event loop.
+ * The open ListAndWatch streams; each gets the newest list once it has read the last one, and the failure of one stays its
+ * own: any process of the node may watch, cancel and stop reading. All calls on one event loop.
  *
  * <p>A stream counts as open until its connection closes: a kubelet closes it when it has torn down the plugin, and not when
  * we end the stream.
@@ -36,6 +36,9 @@ final class ListAndWatchStreams {
         private final GrpcServerCall call;
         private long publishedVersion = -1;
         private boolean announced;
+        /** A list is not written yet, since the client has not read what was sent before. */
+        private boolean writing;
+
         private boolean closed;
         /** Gets no further lists. */
         private boolean muted;
@@ -81,9 +84,17 @@ final class ListAndWatchStreams {
 
     /** Skips outdated lists and those already sent. */
     private void publish(OpenStream stream, DeviceList list) {
-        if (!stream.closed && !stream.ending && !stream.muted && stream.publishedVersion < list.version()) {
+        if (!stream.closed
+                && !stream.ending
+                && !stream.muted
+                && !stream.writing
+                && stream.publishedVersion < list.version()) {
             stream.publishedVersion = list.version();
-            stream.call.send(serialised(list));
+            stream.writing = true;
+            stream.call.send(serialised(list), () -> {
+                stream.writing = false;
+                publish(stream, current.get());
+            });
         }
     }
 

@@ -91,19 +91,19 @@ public final class PluginWarmUp {
                 });
     }
 
-    /** Each stream gets two lists and ends. */
+    /** Each stream gets its first list, then one like that of a fault, and ends. */
     private CompletionStage<ServedSocket> serve(ResourceHandler resource) {
         var streams = new ListAndWatchStreams[1];
         streams[0] = new ListAndWatchStreams(
                 loop,
                 TEARDOWN_LIMIT,
                 resource::list,
-                () -> {
+                () -> loop.execute(() -> {
                     resource.list(new DeviceList(
                             resource.list().version() + 1, resource.list().devices()));
                     streams[0].publish();
                     streams[0].endAll();
-                },
+                }),
                 () -> {});
         return new DevicePluginServer(loop, resource, streams[0]).listen(socket);
     }

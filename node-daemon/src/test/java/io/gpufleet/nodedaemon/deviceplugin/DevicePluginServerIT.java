@@ -184,6 +184,33 @@ class DevicePluginServerIT {
     }
 
     @Test
+    void streamOfAClientThatDoesNotReadGetsTheNewestListLaterAndOthersGetEach() throws Exception {
+        // Given a debugger that is stopped, with a receive window of 64 KiB
+        int lists = 2_000;
+        var seen = new LinkedBlockingQueue<ListAndWatchResponse>();
+        var debugger = GrpcClient.client(vertx);
+        var stopped = get(() -> debugger.request(address, DevicePluginGrpcClient.ListAndWatch)
+                .compose(call -> call.send(Empty.getDefaultInstance()))
+                .map(response -> response.pause().handler(seen::add)));
+        var kubelet = watch(grpc);
+
+        // When lists of 300 KB in all are published
+        for (int version = 2; version <= lists; version++) {
+            list.set(list(version, version % 2 == 1));
+            publish();
+        }
+
+        // Then
+        await().until(() -> healths(kubelet.stream().reduce((_, later) -> later).orElseThrow())
+                .contains(TestGpus.uuid(5) + " Unhealthy"));
+        vertx.runOnContext(_ -> stopped.resume());
+        list.set(new DeviceList(lists + 1, List.of(TestGpus.offer(7, true, ""))));
+        publish();
+        await().until(() -> seen.stream().anyMatch(each -> each.getDevicesCount() == 1));
+        assertThat(seen).hasSizeLessThan(lists / 2);
+    }
+
+    @Test
     void listHasTheNumaNodeOfADevice() throws Exception {
         ListAndWatchResponse seen = watch(grpc).poll(20, TimeUnit.SECONDS);
 
