@@ -13,7 +13,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers the requests of one connection. */
+/** Answers the requests of one connection, each once the response to the one before was written. */
 final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger LOG = LoggerFactory.getLogger(OpsRequestHandler.class);
 
@@ -21,6 +21,11 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
 
     OpsRequestHandler(Function<FullHttpRequest, CompletableFuture<OpsResponse>> responses) {
         this.responses = responses;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.read();
     }
 
     @Override
@@ -55,7 +60,7 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
                 .set(HttpHeaderNames.CONTENT_TYPE, response.contentType())
                 .setInt(HttpHeaderNames.CONTENT_LENGTH, content.readableBytes());
         response.headers().forEach((name, value) -> message.headers().set(name, value));
-        context.writeAndFlush(message);
+        context.writeAndFlush(message).addListener(_ -> context.read());
     }
 
     @Override

@@ -5,16 +5,19 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
+import io.netty.handler.flow.FlowControlHandler;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +28,9 @@ import java.util.function.Supplier;
 public final class OpsServer implements AutoCloseable {
     /** Requests have no content. */
     private static final int MAX_CONTENT = 4096;
+
+    /** Probes, scrapers and some more; the port is open to the network, and the kubelet's sockets need descriptors, too. */
+    private static final int MAX_CONNECTIONS = 64;
 
     private final Channel server;
 
@@ -51,17 +57,21 @@ public final class OpsServer implements AutoCloseable {
             throws InterruptedException {
         var reports = new ReportRoute(responses.reports());
         var bound = new CompletableFuture<Channel>();
+        var open = new LinkedHashSet<Channel>();
         new ServerBootstrap()
                 .group(loop)
                 .channel(NioServerSocketChannel.class)
+                .childOption(ChannelOption.AUTO_READ, false)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
+                        admit(channel, open);
                         channel.pipeline()
                                 .addLast(
                                         new HttpServerCodec(),
                                         new HttpServerKeepAliveHandler(),
                                         new HttpObjectAggregator(MAX_CONTENT),
+                                        new FlowControlHandler(),
                                         new OpsRequestHandler(
                                                 request -> respond(request, channel, responses, reports)));
                     }
@@ -84,6 +94,15 @@ public final class OpsServer implements AutoCloseable {
             throw new ConfigurationException(
                     "GPUFLEET_HTTP_HOST=" + host + " with port " + port + " cannot be opened: " + failed.getMessage());
         }
+    }
+
+    /** Instead of a connection too many the oldest one is closed: a new one is a probe's more probably than that. */
+    private static void admit(Channel channel, LinkedHashSet<Channel> open) {
+        if (open.size() == MAX_CONNECTIONS) {
+            open.removeFirst().close();
+        }
+        open.add(channel);
+        channel.closeFuture().addListener(_ -> open.remove(channel));
     }
 
     /** The port of the server. */

@@ -14,9 +14,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,6 +33,7 @@ class OpsServerIT {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final AtomicReference<List<String>> notReady = new AtomicReference<>(List.of());
     private final AtomicReference<Optional<String>> metrics = new AtomicReference<>(Optional.of("a_metric 1\n"));
+    private final AtomicInteger pages = new AtomicInteger();
     private OpsServer server;
 
     @BeforeEach
@@ -42,10 +45,15 @@ class OpsServerIT {
         return new OpsServer.OpsResponses(
                 List::of,
                 notReady::get,
-                () -> metrics.get().orElseThrow(() -> new IllegalStateException("a defect")),
+                this::page,
                 (command, devices, json) -> devices.equals("other")
                         ? Optional.empty()
                         : Optional.of(new DiagnosticReports.OperatorReport(command + " json=" + json, 1)));
+    }
+
+    private String page() {
+        pages.incrementAndGet();
+        return metrics.get().orElseThrow(() -> new IllegalStateException("a defect"));
     }
 
     @AfterEach
@@ -113,6 +121,37 @@ class OpsServerIT {
             assertThat(firstLine(socket)).contains("400");
         }
         assertThat(get("/livez").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void connectionsThatSendNothingLeaveOthersTheirAnswers() throws Exception {
+        List<Socket> silent = new ArrayList<>();
+        try {
+            for (int i = 0; i < 200; i++) {
+                silent.add(new Socket(InetAddress.getByName(LOOPBACK), server.port()));
+            }
+
+            assertThat(get("/livez").statusCode()).isEqualTo(200);
+            // The oldest had to go.
+            assertThat(silent.getFirst().getInputStream().read()).isEqualTo(-1);
+        } finally {
+            for (Socket each : silent) {
+                each.close();
+            }
+        }
+    }
+
+    @Test
+    void pagesThatAreNotReadAreMadeOneAtATime() throws Exception {
+        metrics.set(Optional.of("a_metric 1\n".repeat(1 << 20)));
+        try (var socket = new Socket(InetAddress.getByName(LOOPBACK), server.port())) {
+            socket.getOutputStream()
+                    .write("GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n".repeat(50).getBytes(StandardCharsets.US_ASCII));
+            assertThat(firstLine(socket)).contains("200");
+
+            assertThat(get("/livez").statusCode()).isEqualTo(200);
+            assertThat(pages).hasValue(1);
+        }
     }
 
     private static String firstLine(Socket socket) throws IOException {
