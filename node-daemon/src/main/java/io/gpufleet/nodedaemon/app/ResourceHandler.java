@@ -17,12 +17,19 @@ import java.util.Optional;
  * publishes the allocations after it has answered: no thread is woken before the kubelet has its answer.
  */
 public final class ResourceHandler {
-    /** Time for which allocations are collected, so that publishing one does not delay the next call. */
+    /** A turn of collecting allocations, which are published once a turn brought no further one. */
     public static final Duration COLLECTING = Duration.ofMillis(10);
+
+    /** Publishing takes the threads of reports a while, which then delay calls: of a flood one in a thousand, not one in ninety. */
+    private static final int MAX_COLLECTED = 1_000;
+
+    private static final int MAX_TURNS = 25;
 
     private final AllocationRecorder recorder;
     private final String resource;
     private final List<NodeLoopInput.DevicesAllocated.Allocation> unpublished = new ArrayList<>();
+    private int collectedBefore;
+    private int turns;
     private volatile ResourceSnapshot snapshot;
 
     /** All that the calls are answered from. */
@@ -64,17 +71,29 @@ public final class ResourceHandler {
         snapshot = snapshot(before.list(), before.preferences());
     }
 
-    /** Answers Allocate; what it allocated is published by {@link #publishAllocations}. */
+    /** Answers Allocate; what it allocated is published by {@link #publishCollected}. */
     public AllocationResult allocate(List<List<String>> containers) {
         return recorder.allocate(resource, snapshot.allocations(), containers, unpublished);
     }
 
-    /** Publishes the allocations since the last call, as one input of the node's loop. */
-    public void publishAllocations() {
-        if (!unpublished.isEmpty()) {
+    /**
+     * Ends a turn of collecting. Once there was no allocation in it, after a quarter of a second, or when a thousand are
+     * collected, they are published as one input of the node's loop; returns whether none is left.
+     */
+    public boolean publishCollected() {
+        turns++;
+        boolean flood = unpublished.size() > collectedBefore;
+        collectedBefore = unpublished.size();
+        if (flood && turns < MAX_TURNS && collectedBefore < MAX_COLLECTED) {
+            return false;
+        }
+        if (collectedBefore > 0) {
             recorder.publish(unpublished);
             unpublished.clear();
         }
+        collectedBefore = 0;
+        turns = 0;
+        return true;
     }
 
     /** Whether the kubelet shall call PreStartContainer. */

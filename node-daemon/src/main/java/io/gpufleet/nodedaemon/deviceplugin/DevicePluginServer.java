@@ -29,7 +29,7 @@ final class DevicePluginServer {
     private final ResourceHandler resourceHandler;
     private final UnixGrpcServer grpc;
     private final AllocateResponses allocations = new AllocateResponses();
-    private boolean publishing;
+    private boolean collecting;
 
     DevicePluginServer(EventLoop loop, ResourceHandler resourceHandler, ListAndWatchStreams streams) {
         this.loop = loop;
@@ -77,15 +77,16 @@ final class DevicePluginServer {
     }
 
     private void publishLater() {
-        if (!publishing) {
-            publishing = true;
-            loop.schedule(
-                    () -> {
-                        publishing = false;
-                        resourceHandler.publishAllocations();
-                    },
-                    ResourceHandler.COLLECTING.toMillis(),
-                    TimeUnit.MILLISECONDS);
+        if (!collecting) {
+            collecting = true;
+            loop.schedule(this::publishCollected, ResourceHandler.COLLECTING.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void publishCollected() {
+        collecting = false;
+        if (!resourceHandler.publishCollected()) {
+            publishLater();
         }
     }
 

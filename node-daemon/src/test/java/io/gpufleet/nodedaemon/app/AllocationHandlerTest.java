@@ -67,14 +67,35 @@ class AllocationHandlerTest {
         // Then the loop was not woken
         assertThat(inputs).isEmpty();
         // When
-        resource.publishAllocations();
-        resource.publishAllocations();
+        assertThat(resource.publishCollected()).isFalse();
+        assertThat(resource.publishCollected()).isTrue();
+        assertThat(resource.publishCollected()).isTrue();
         // Then
         assertThat(inputs)
                 .singleElement()
                 .satisfies(input -> assertThat(((NodeLoopInput.DevicesAllocated) input).allocations())
                         .extracting(NodeLoopInput.DevicesAllocated.Allocation::deviceIds)
                         .containsExactly(List.of(uuid(0)), List.of(uuid(0)), List.of(uuid(1))));
+    }
+
+    @Test
+    void floodOfAllocationsIsPublishedEveryQuarterOfASecondOrThousand() {
+        handler.lists(Map.of(ResourcePlan.GPU, new DeviceList(1, List.of(TestGpus.offer(0, true, "")))), 1);
+        var resource = handler.resource(ResourcePlan.GPU);
+
+        for (int turn = 1; turn <= 25; turn++) {
+            resource.allocate(List.of(List.of(uuid(0))));
+            assertThat(resource.publishCollected()).isEqualTo(turn == 25);
+        }
+        for (int i = 0; i < 1_000; i++) {
+            resource.allocate(List.of(List.of(uuid(0))));
+        }
+        assertThat(resource.publishCollected()).isTrue();
+
+        assertThat(inputs)
+                .extracting(input ->
+                        ((NodeLoopInput.DevicesAllocated) input).allocations().size())
+                .containsExactly(25, 1_000);
     }
 
     @Test
