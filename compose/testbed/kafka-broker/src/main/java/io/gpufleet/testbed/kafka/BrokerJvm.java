@@ -63,12 +63,23 @@ record BrokerJvm(ServerProperties properties, String classPath) {
     private void copy(Path formatted) throws IOException {
         Path logDir = Files.createDirectories(properties.logDir());
         Files.copy(formatted, logDir.resolve(formatted.getFileName()), StandardCopyOption.REPLACE_EXISTING);
-        Files.writeString(logDir.resolve("meta.properties"), """
+        writeMeta(id());
+    }
+
+    /** Formats the log directory of a broker that joins a cluster; the features are those of its controller. */
+    void formatMemberOf(String clusterId) throws IOException {
+        Files.createDirectories(properties.logDir());
+        writeMeta(clusterId);
+    }
+
+    private void writeMeta(String clusterId) throws IOException {
+        Files.writeString(
+                properties.logDir().resolve("meta.properties"), """
             version=1
             cluster.id=%s
-            node.id=1
+            node.id=%d
             directory.id=%s
-            """.formatted(id(), id()));
+            """.formatted(clusterId, properties.node(), id()));
     }
 
     private static String id() {

@@ -13,6 +13,8 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -89,6 +91,43 @@ public final class BrokerProcess implements AutoCloseable {
         return start(dir, port, _ -> new ListenerSecurity.Open(), List.of());
     }
 
+    /**
+     * Starts a further broker of the cluster of the one in {@code first}, with a log of its own below {@code dir} and a
+     * free port; it ends with this JVM at the latest. It keeps no partition until one is moved to it.
+     *
+     * @param node its id, 2 or more
+     */
+    public static BrokerProcess join(Path dir, int node, Path first) {
+        try {
+            Path absolute = Files.createDirectories(dir.toAbsolutePath());
+            var properties = new ServerProperties(
+                    absolute, node, FreePort.next(), controllerPort(first), new ListenerSecurity.Open());
+            var jvm = new BrokerJvm(properties, KafkaJars.classPath());
+            properties.write();
+            jvm.formatMemberOf(value(first.resolve(ServerProperties.LOG).resolve("meta.properties"), "cluster.id"));
+            var broker = new BrokerProcess(properties, jvm, List.of());
+            Runtime.getRuntime().addShutdownHook(new Thread(broker::end, "broker-end"));
+            broker.awaitResponding();
+            return broker;
+        } catch (IOException unusable) {
+            throw unusable(dir, unusable);
+        }
+    }
+
+    private static int controllerPort(Path first) throws IOException {
+        String voter = value(first.resolve("server.properties"), "controller.quorum.voters");
+        return Integer.parseInt(voter.substring(voter.lastIndexOf(':') + 1));
+    }
+
+    private static String value(Path file, String key) throws IOException {
+        var properties = new Properties();
+        try (var reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        }
+        return Optional.ofNullable(properties.getProperty(key))
+                .orElseThrow(() -> new IllegalStateException(file + " has no " + key));
+    }
+
     /** Starts a broker, has a client use it, and stops it; its JVM writes an AOT cache. Its log directory. */
     static Path train(Path dir, Path cache) throws IOException {
         BrokerProcess broker =
@@ -110,7 +149,8 @@ public final class BrokerProcess implements AutoCloseable {
         try {
             Files.createDirectories(dir);
             Path absolute = dir.toAbsolutePath();
-            var properties = new ServerProperties(absolute, port, FreePort.next(), listener.create(absolute));
+            var properties = new ServerProperties(
+                    absolute, ServerProperties.FIRST, port, FreePort.next(), listener.create(absolute));
             var jvm = new BrokerJvm(properties, KafkaJars.classPath());
             properties.write();
             if (!Files.exists(properties.logDir().resolve("meta.properties"))) {

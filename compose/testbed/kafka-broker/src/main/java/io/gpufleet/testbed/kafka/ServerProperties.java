@@ -4,8 +4,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The broker's configuration: one node that is broker and controller, on loopback, small and quick to start. */
-record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity security) {
+/**
+ * The configuration of a broker on loopback, small and quick to start: of the only one of its cluster, which is its
+ * controller, too, or of one that joins it.
+ *
+ * @param controllerPort of the first broker
+ */
+record ServerProperties(Path dir, int node, int port, int controllerPort, ListenerSecurity security) {
+    /** Id of the broker that is the controller. */
+    static final int FIRST = 1;
+
     /** Name of the broker's log directory in its directory. */
     static final String LOG = "log";
 
@@ -44,10 +52,10 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
         // A transaction begun 1 to 3 ms after the last one of its producer waits for so long, by default 20 ms.
         // Nobody reads the broker's MBeans, of which each partition has a dozen.
         return """
-            process.roles=broker,controller
-            node.id=1
+            process.roles=%5$s
+            node.id=%6$d
             controller.quorum.voters=1@127.0.0.1:%2$d
-            listeners=%1$s,CONTROLLER://127.0.0.1:%2$d
+            listeners=%1$s
             advertised.listeners=%4$s
             controller.listener.names=CONTROLLER
             inter.broker.listener.name=PLAINTEXT
@@ -76,10 +84,12 @@ record ServerProperties(Path dir, int port, int controllerPort, ListenerSecurity
             log.cleaner.io.buffer.size=262144
             metrics.jmx.exclude=.*
             """.formatted(
-                                security.listeners(port),
-                                controllerPort,
-                                logDir().toAbsolutePath(),
-                                security.advertisedListeners(port))
+                        security.listeners(port) + (node == FIRST ? ",CONTROLLER://127.0.0.1:" + controllerPort : ""),
+                        controllerPort,
+                        logDir().toAbsolutePath(),
+                        security.advertisedListeners(port),
+                        node == FIRST ? "broker,controller" : "broker",
+                        node)
                 + security.properties();
     }
 }
