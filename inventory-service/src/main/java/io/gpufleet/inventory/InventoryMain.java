@@ -11,6 +11,8 @@ import io.gpufleet.inventory.app.RetryTimer;
 import io.gpufleet.inventory.app.SignalSink;
 import io.gpufleet.inventory.config.InventoryConfig;
 import io.gpufleet.inventory.grpc.InventoryGrpcServer;
+import io.gpufleet.inventory.http.DashboardRoutes;
+import io.gpufleet.inventory.http.FleetStream;
 import io.gpufleet.inventory.http.InventoryMetrics;
 import io.gpufleet.inventory.http.InventoryRoutes;
 import io.gpufleet.inventory.kafka.FleetViewUpdater;
@@ -165,10 +167,14 @@ public final class InventoryMain {
                 "queries",
                 RequestWorkers.open(vertx, "queries", Runtime.getRuntime().availableProcessors(), WAITING_REQUESTS));
         new InventoryRoutes(view, workers, authorizer, node -> NodeLabels.labels(node, config.labels())).mount(router);
+        DashboardRoutes.mount(router);
+        BooleanSupplier ready = () -> engine.readinessFailures().isEmpty();
+        var stream = FleetStream.open(view, ready, workers, vertx);
+        stream.mount(router);
         var listen = config.listen();
         var http = shutdown.add(
                 "http", BoundHttpServer.open(vertx, router, listen.host(), listen.httpPort(), "GPUFLEET_HTTP_PORT"));
-        BooleanSupplier ready = () -> engine.readinessFailures().isEmpty();
+        shutdown.add("streams", stream);
         var grpc = shutdown.add(
                 "grpc",
                 InventoryGrpcServer.open(

@@ -5,6 +5,7 @@ import io.gpufleet.inventory.model.Fleet;
 import io.gpufleet.inventory.model.Gpu;
 import io.gpufleet.inventory.model.Holder;
 import io.gpufleet.inventory.model.NodeState;
+import io.gpufleet.inventory.model.query.FleetChanges;
 import io.gpufleet.inventory.model.query.FleetSummary;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -20,6 +21,9 @@ import java.util.stream.Stream;
 
 /** Maps the model to the JSON of {@code openapi.yaml}; unknown fields are absent. */
 final class InventoryJson {
+    /** Changed nodes of one event of a stream: some 100 KB. */
+    static final int MAX_CHANGES = 1000;
+
     /** Fields of a node. */
     static final Set<String> NODE_FIELDS = Set.of(
             "name",
@@ -217,7 +221,31 @@ final class InventoryJson {
                 : json.put("masked", true);
     }
 
-    JsonObject summary(FleetSummary summary, List<String> suspected) {
+    /** Names of nodes that changed with what a list of them shows; more than fit are only said to be many. */
+    static JsonObject changes(FleetChanges changes) {
+        if (changes.size() > MAX_CHANGES) {
+            return new JsonObject().put("many", true);
+        }
+        return new JsonObject()
+                .put("changed", array(changes.changed().stream().map(InventoryJson::change)))
+                .put("removed", new JsonArray(changes.removed()));
+    }
+
+    private static JsonObject change(NodeState node) {
+        var health = new TreeMap<String, Integer>();
+        node.gpus().forEach(gpu -> health.merge(node.healthOf(gpu), 1, Integer::sum));
+        var json = new JsonObject()
+                .put("name", node.name())
+                .put("revision", node.revision())
+                .put("verdict", node.verdicts().node())
+                .put("devices", sorted(health));
+        if (node.presence() != null) {
+            json.put("presence", node.presence().stateName());
+        }
+        return json;
+    }
+
+    static JsonObject summary(FleetSummary summary, List<String> suspected) {
         return new JsonObject()
                 .put("nodes", summary.nodes())
                 .put("presence", sorted(summary.presence()))
@@ -228,7 +256,7 @@ final class InventoryJson {
                 .put("silentNodes", new JsonArray(suspected));
     }
 
-    JsonArray models(FleetSummary summary) {
+    static JsonArray models(FleetSummary summary) {
         return array(summary.models().stream()
                 .map(model -> new JsonObject()
                         .put("model", model.model())

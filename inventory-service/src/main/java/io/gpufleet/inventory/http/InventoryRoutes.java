@@ -74,11 +74,11 @@ public final class InventoryRoutes {
     }
 
     private Optional<JsonObject> summary() {
-        return Optional.of(inventoryJson.summary(view.summary(), view.suspected()));
+        return Optional.of(InventoryJson.summary(view.summary(), view.suspected()));
     }
 
     private Optional<JsonObject> models() {
-        return Optional.of(new JsonObject().put("items", inventoryJson.models(view.summary())));
+        return Optional.of(new JsonObject().put("items", InventoryJson.models(view.summary())));
     }
 
     private Optional<JsonObject> node(String name, PodListPermissions reader) {

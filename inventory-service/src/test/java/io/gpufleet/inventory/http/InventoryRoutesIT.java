@@ -56,6 +56,7 @@ class InventoryRoutesIT {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static Router router;
     private static RequestWorkers workers;
+    private static FleetStream stream;
     private static BoundHttpServer server;
     private static OpenApiContract contract;
 
@@ -69,12 +70,15 @@ class InventoryRoutesIT {
         workers = RequestWorkers.open(VERTX, "queries", 2, 9);
         new InventoryRoutes(view, workers, Authorizer.everybody(), node -> Map.of("gpu-type", node.name()))
                 .mount(router);
+        stream = FleetStream.open(view, () -> true, workers, VERTX);
+        stream.mount(router);
         server = BoundHttpServer.open(VERTX, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
         contract = OpenApiContract.of(send("GET", "/openapi.yaml").body());
     }
 
     @AfterAll
     static void close() throws Exception {
+        stream.close();
         server.close();
         workers.close();
         VERTX.close().toCompletionStage().toCompletableFuture().get();
@@ -119,6 +123,7 @@ class InventoryRoutesIT {
         "GET, /v1/nodes?sort=-name&token=bjE, 400",
         "GET, /v1/nodes?modle=A100, 400",
         "GET, /v1/summary?x=1, 400",
+        "GET, /v1/stream?since=1, 400",
         "GET, /v2, 404",
         "POST, /v1/nodes, 405",
         "DELETE, /v1/nodes/n1, 405",
@@ -138,7 +143,7 @@ class InventoryRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(10);
+                .hasSize(11);
     }
 
     @ParameterizedTest
