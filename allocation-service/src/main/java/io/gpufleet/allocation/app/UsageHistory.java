@@ -44,15 +44,27 @@ public final class UsageHistory implements UsageSums {
         Instant until = query.to().isBefore(seam) ? query.to() : seam;
         refuseUnknown(query, since, until);
         List<UsageSum> rows = new ArrayList<>();
-        for (DailySum day : days.within(day(query.from()), day(until))) {
-            if (query.groupBy().contains(Dimension.QUALITY) || !day.unbilled()) {
-                day.allParts().forEach(part -> rows.add(row(day, part, query)));
+        for (LocalDate day = day(query.from()); day.isBefore(day(until)); day = day.plusDays(1)) {
+            for (DailySum sum : sums(day)) {
+                if (query.groupBy().contains(Dimension.QUALITY) || !sum.unbilled()) {
+                    sum.allParts().forEach(part -> rows.add(row(sum, part, query)));
+                }
             }
         }
         if (query.to().isAfter(seam)) {
             rows.addAll(log.sums(query.within(seam, query.to())));
         }
         return added(rows);
+    }
+
+    /**
+     * Sums of a day as written. Of a day that is not summed yet, and of the last one, which a replica may just be writing,
+     * those of its intervals.
+     */
+    private List<DailySum> sums(LocalDate day) throws IOException {
+        List<DailySum> written = days.within(day, day.plusDays(1));
+        boolean unsummed = written.isEmpty() || day.equals(log.today().minusDays(1));
+        return unsummed && !day.isBefore(log.firstDay()) ? log.day(day) : written;
     }
 
     private void refuseUnknown(Query query, Instant since, Instant until) {

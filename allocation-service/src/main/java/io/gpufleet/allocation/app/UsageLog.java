@@ -106,6 +106,11 @@ public final class UsageLog implements UsageSums {
         return UsageHistory.firstWholeDay(oldest());
     }
 
+    /** The present day. */
+    LocalDate today() {
+        return UsageHistory.day(clock.instant());
+    }
+
     private Instant oldest() {
         return clock.instant().minus(RETENTION);
     }

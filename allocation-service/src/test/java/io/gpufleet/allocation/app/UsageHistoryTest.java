@@ -12,6 +12,7 @@ import io.gpufleet.allocation.model.holding.UsageAttributes;
 import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -218,6 +219,46 @@ class UsageHistoryTest {
         assertThat(answer(begin, NOW, Dimension.QUALITY, Dimension.NAMESPACE))
                 .containsExactly("allocated ml 11.000 3", "unreachable ml 64.000 1");
         assertThat(answer(begin, begin.plusSeconds(86_400), Dimension.MODEL)).containsExactly("A100 1.000 1");
+    }
+
+    @Test
+    void dayThatIsNotSummedYetIsAnsweredFromItsIntervals() throws IOException {
+        // Given a log that keeps two intervals, a few minutes after midnight
+        Instant midnight = UsageHistory.start(TODAY);
+        var small =
+                new UsageLog(new Ledger(_ -> {}), Clock.fixed(midnight.plusSeconds(300), ZoneOffset.UTC), 2 * PIECE);
+        for (int i = 0; i < 5; i++) {
+            small.add(piece("i" + i, midnight.minusSeconds(3_600 - i), 100, 1));
+        }
+        small.loaded();
+        days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
+        days.add(sum(TODAY.minusDays(2), "allocated", 2_000));
+        // When
+        var query = new UsageSums.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of(Dimension.NODE));
+        // Then
+        assertThat(new UsageHistory(small, days).sums(query))
+                .extracting(row -> row.group() + " " + row.gpuSeconds())
+                .containsExactly("{node=} 2.000", "{node=n1} 500.000");
+    }
+
+    @Test
+    void dayOfWhichOnlyAPartIsWrittenIsAnsweredFromItsIntervals() throws IOException {
+        // Given a replica that was killed while it wrote the sums of yesterday
+        Instant midnight = UsageHistory.start(TODAY);
+        var small =
+                new UsageLog(new Ledger(_ -> {}), Clock.fixed(midnight.plusSeconds(1_800), ZoneOffset.UTC), 2 * PIECE);
+        for (int i = 0; i < 5; i++) {
+            small.add(piece("i" + i, midnight.minusSeconds(3_600 - i), 100, 1));
+        }
+        small.loaded();
+        days.add(sum(TODAY.minusDays(2), "allocated", 2_000));
+        days.add(sum(TODAY.minusDays(1), "allocated-while-faulty", 4_000));
+        // When
+        var query = new UsageSums.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of());
+        // Then
+        assertThat(new UsageHistory(small, days).sums(query))
+                .extracting(UsageSums.UsageSum::gpuSeconds)
+                .containsExactly(new BigDecimal("502.000"));
     }
 
     @Test
