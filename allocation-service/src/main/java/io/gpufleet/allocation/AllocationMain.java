@@ -99,6 +99,9 @@ public final class AllocationMain {
 
     private final AllocationConfig config;
     private final BusConfig bus;
+    /** That no other process has, though it may have the same instance name. */
+    private final String identity;
+
     private final Shutdown shutdown;
     private final Clock clock = Clock.systemUTC();
     private final AdmissionProof proof = new AdmissionProof(clock);
@@ -114,6 +117,7 @@ public final class AllocationMain {
     private AllocationMain(Environment environment, Shutdown shutdown) {
         this.config = AllocationConfig.from(environment);
         this.bus = BusConfig.from(environment);
+        this.identity = bus.instance() + "_" + UUID.randomUUID();
         this.resources = new KnownGpuResources(GpuResources.NONE.with(config.gpuResources()));
         this.shutdown = shutdown;
         TopicCheck.run(bus);
@@ -208,7 +212,7 @@ public final class AllocationMain {
         return new QuotaDecider(
                 decider -> new QuotaLeader(
                         quotas,
-                        bus.instance(),
+                        identity,
                         quotaLease,
                         new QuotaExecutors(decider, calls, background),
                         clock,
@@ -227,10 +231,11 @@ public final class AllocationMain {
     private QuotaElection election(QuotaDecider decider, String address) {
         return QuotaElection.start(
                 new KubernetesLease(client, config.webhook().namespace(), clock),
-                new QuotaElection.Candidate(bus.instance() + "_" + UUID.randomUUID(), address),
+                new QuotaElection.Candidate(identity, address),
                 active::held,
                 quotaLease,
-                decider);
+                decider,
+                clock);
     }
 
     private AdmissionGrpcServer grpcServer(AdmissionReviewHandler handler, QuotaDecider decider) {

@@ -22,13 +22,28 @@ final class ForgedReview {
 
     /** Sends the review of an A100 pod; returns the status of the answer. */
     static int send(URI webhook, String namespace, int gpus) throws Exception {
+        try (HttpClient client = client()) {
+            HttpRequest request = HttpRequest.newBuilder(webhook)
+                    .POST(HttpRequest.BodyPublishers.ofString(json(namespace, "forged-1", gpus)))
+                    .build();
+            return client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+        }
+    }
+
+    /** A client that trusts every server. */
+    static HttpClient client() throws GeneralSecurityException {
+        return HttpClient.newBuilder().sslContext(trustingEverybody()).build();
+    }
+
+    /** The review of an A100 pod that the API server did not give a UID yet. */
+    static String json(String namespace, String uid, int gpus) {
         JsonObject container = new JsonObject()
                 .put("name", "main")
                 .put(
                         "resources",
                         new JsonObject().put("limits", new JsonObject().put("nvidia.com/gpu", Integer.toString(gpus))));
         JsonObject pod = new JsonObject()
-                .put("metadata", new JsonObject().put("name", "invented").put("namespace", namespace))
+                .put("metadata", new JsonObject().put("name", uid).put("namespace", namespace))
                 .put(
                         "spec",
                         new JsonObject()
@@ -42,17 +57,11 @@ final class ForgedReview {
                 .put(
                         "request",
                         new JsonObject()
-                                .put("uid", "forged-1")
+                                .put("uid", uid)
                                 .put("operation", "CREATE")
                                 .put("namespace", namespace)
                                 .put("object", pod));
-        try (HttpClient client =
-                HttpClient.newBuilder().sslContext(trustingEverybody()).build()) {
-            HttpRequest request = HttpRequest.newBuilder(webhook)
-                    .POST(HttpRequest.BodyPublishers.ofString(review.encode()))
-                    .build();
-            return client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
-        }
+        return review.encode();
     }
 
     private static SSLContext trustingEverybody() throws GeneralSecurityException {

@@ -56,6 +56,7 @@ class QuotaBrokerOutageIT {
         environment.quota(quota, "Enforce", "Deny", Map.of("A100", 3), namespace);
         assertThat(create(namespace, "before", 1)).isEmpty();
         String leader = leader(quota);
+        assertThat(leader).startsWith(environment.leaseHolder() + "@");
         // When
         environment.broker().stop();
         await().atMost(QuotaTestEnvironment.TIMEOUT).until(() -> readiness().contains(NOT_ACTED_UPON));

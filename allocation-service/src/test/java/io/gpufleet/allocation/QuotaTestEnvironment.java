@@ -86,9 +86,37 @@ final class QuotaTestEnvironment implements AutoCloseable {
         return service;
     }
 
+    /** The first standby. */
+    ProgramProcess standby() {
+        return standbys.getFirst();
+    }
+
+    /** URL of the webhook as it is registered now, with the token of its path. */
+    URI registeredWebhook() {
+        return URI.create(client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName("gpufleet-quota")
+                .get()
+                .getWebhooks()
+                .getFirst()
+                .getClientConfig()
+                .getUrl());
+    }
+
     /** The broker, for a test that takes it away. */
     BrokerProcess broker() {
         return broker;
+    }
+
+    /** Identity of the process that holds the Lease of the quota leader. */
+    String leaseHolder() {
+        return client.leases()
+                .inNamespace(settings.getOrDefault("GPUFLEET_NAMESPACE", ""))
+                .withName("gpufleet-quota-leader")
+                .get()
+                .getSpec()
+                .getHolderIdentity();
     }
 
     /** Starts a standby with a webhook of its own, which it registers once it leads. */

@@ -3,7 +3,9 @@ package io.gpufleet.allocation.app.quota;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.TermListener;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +39,24 @@ public final class QuotaElection implements AutoCloseable {
     /** A replica: an identity that no other process has, and the address by which others reach it. */
     public record Candidate(String identity, String address) {}
 
+    /**
+     * Clocks of a machine.
+     *
+     * @param nanos a monotonic clock, which may stand still while the machine is suspended
+     * @param wall goes on meanwhile
+     */
+    record Clocks(LongSupplier nanos, Clock wall) {}
+
+    /** When a renewal began, by the monotonic clock and by the wall clock. */
+    private record Renewal(long nanos, Instant time) {}
+
     private final LeaseStore store;
     private final Candidate me;
     private final BooleanSupplier preferred;
     private final ActiveLease lease;
     private final TermListener listener;
     private final LongSupplier nanos;
+    private final Clock clock;
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("quota-election").daemon().factory());
     private volatile LeaseStore.LeaseRecord seen = LeaseStore.LeaseRecord.NONE;
@@ -50,7 +64,7 @@ public final class QuotaElection implements AutoCloseable {
     private long answeredAt;
     private boolean unanswered;
     private boolean leading;
-    private volatile long renewedAt;
+    private volatile Renewal renewed = new Renewal(0, Instant.MIN);
 
     /**
      * An election that is not started.
@@ -65,21 +79,27 @@ public final class QuotaElection implements AutoCloseable {
             BooleanSupplier preferred,
             ActiveLease lease,
             TermListener listener,
-            LongSupplier nanos) {
+            Clocks clocks) {
         this.store = store;
         this.me = me;
         this.preferred = preferred;
         this.lease = lease;
         this.listener = listener;
-        this.nanos = nanos;
+        this.nanos = clocks.nanos();
+        this.clock = clocks.wall();
         this.seenAt = nanos.getAsLong();
         this.answeredAt = seenAt;
     }
 
     /** Starts the thread, which takes part until it is closed. */
     public static QuotaElection start(
-            LeaseStore store, Candidate me, BooleanSupplier preferred, ActiveLease lease, TermListener listener) {
-        var election = new QuotaElection(store, me, preferred, lease, listener, System::nanoTime);
+            LeaseStore store,
+            Candidate me,
+            BooleanSupplier preferred,
+            ActiveLease lease,
+            TermListener listener,
+            Clock clock) {
+        var election = new QuotaElection(store, me, preferred, lease, listener, new Clocks(System::nanoTime, clock));
         var _ = election.timer.scheduleWithFixedDelay(election::roundWhenDue, 0, ROUND_MILLIS, TimeUnit.MILLISECONDS);
         return election;
     }
@@ -90,14 +110,14 @@ public final class QuotaElection implements AutoCloseable {
     }
 
     private synchronized void roundWhenDue() {
-        if (!leading || nanos.getAsLong() - renewedAt >= RENEW_NANOS) {
+        if (!leading || nanos.getAsLong() - renewed.nanos() >= RENEW_NANOS) {
             round();
         }
     }
 
     /** Renews the Lease, by one write while nobody else wrote it; takes it where its holder's proof has run out. */
     synchronized void round() {
-        long start = nanos.getAsLong();
+        var start = new Renewal(nanos.getAsLong(), clock.instant());
         try {
             if (!leading || !held() || !write(start, seen.version())) {
                 read(start);
@@ -108,11 +128,11 @@ public final class QuotaElection implements AutoCloseable {
         }
     }
 
-    private void read(long start) throws ApiServerException {
+    private void read(Renewal start) throws ApiServerException {
         LeaseStore.LeaseRecord found = store.read().orElse(LeaseStore.LeaseRecord.NONE);
         // The holder may have renewed it at any time until the answer.
         long answered = nanos.getAsLong();
-        if (!found.equals(seen) || (unanswered && start - answeredAt > UNANSWERED)) {
+        if (!found.equals(seen) || (unanswered && start.nanos() - answeredAt > UNANSWERED)) {
             seen = found;
             seenAt = answered;
         }
@@ -122,7 +142,7 @@ public final class QuotaElection implements AutoCloseable {
             write(start, found.version());
         } else {
             lose();
-            if (mayTake(start)) {
+            if (mayTake(start.nanos())) {
                 write(start, found.version());
             }
         }
@@ -137,14 +157,14 @@ public final class QuotaElection implements AutoCloseable {
     }
 
     /** False when somebody else wrote it since. */
-    private boolean write(long start, String version) throws ApiServerException {
+    private boolean write(Renewal start, String version) throws ApiServerException {
         var written = store.write(new LeaseStore.LeaseRecord(me.identity(), me.address(), version));
         if (written.isEmpty()) {
             return false;
         }
         seen = written.get();
-        seenAt = start;
-        renewedAt = start;
+        seenAt = start.nanos();
+        renewed = start;
         unanswered = false;
         answeredAt = nanos.getAsLong();
         if (!leading) {
@@ -156,8 +176,14 @@ public final class QuotaElection implements AutoCloseable {
         return true;
     }
 
+    /**
+     * A machine that was suspended, and a clock that is set forward, end the proof until the next renewal: somebody else may
+     * have taken the Lease, and forgotten by now what this replica admitted.
+     */
     private boolean held() {
-        return nanos.getAsLong() - renewedAt < DURATION.toNanos();
+        Renewal last = renewed;
+        return nanos.getAsLong() - last.nanos() < DURATION.toNanos()
+                && clock.instant().isBefore(last.time().plus(DURATION));
     }
 
     private void lose() {

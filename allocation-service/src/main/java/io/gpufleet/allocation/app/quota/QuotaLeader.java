@@ -44,7 +44,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     /** A request whose answer is awaited since a monotonic time. */
     record PendingAdmission(AdmissionRequest request, long sinceNanos, CompletableFuture<AdmissionDecision> answer) {}
 
-    private final String instance;
+    private final String identity;
     private final ActiveLease active;
     private final Clock clock;
     private final LongSupplier nanos;
@@ -71,15 +71,20 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
     private long nextRead;
     private volatile List<String> readinessFailures = List.of();
 
-    /** A replica that is not elected; {@code nanos} is a monotonic clock. */
+    /**
+     * A replica that is not elected.
+     *
+     * @param identity that no other process has: a token that two of them share would let both admit
+     * @param nanos a monotonic clock
+     */
     public QuotaLeader(
             QuotaClient client,
-            String instance,
+            String identity,
             ActiveLease active,
             QuotaExecutors executors,
             Clock clock,
             LongSupplier nanos) {
-        this.instance = instance;
+        this.identity = identity;
         this.active = active;
         this.clock = clock;
         this.nanos = nanos;
@@ -307,7 +312,7 @@ public final class QuotaLeader implements QuotaStatusWriter.Listener {
         }
         suspended = null;
         state.apply(new QuotaEvent.TermStarted());
-        return QuotaFencingToken.nextTerm(instance, quotas, clock.millis(), start);
+        return QuotaFencingToken.nextTerm(identity, quotas, clock.millis(), start);
     }
 
     private void lead(QuotaFencingToken mine) {

@@ -8,7 +8,7 @@ import java.util.Collection;
  * found there. A replica that Kafka or a long pause left behind loses the lease by its own monotonic clock, before its
  * successor stops counting the pods that it may still have admitted.
  *
- * @param token instance and term, unique among all leaders
+ * @param token identity of the process and term, unique among all leaders
  * @param renewedNanos monotonic time before the newest read or write that found the token in every quota
  */
 public record QuotaFencingToken(String token, long term, long renewedNanos) {
@@ -35,11 +35,11 @@ public record QuotaFencingToken(String token, long term, long renewedNanos) {
 
     /** A lease for a new term, higher than the term of every quota. */
     public static QuotaFencingToken nextTerm(
-            String instance, Collection<GpuQuota> quotas, long nowMillis, long nowNanos) {
+            String identity, Collection<GpuQuota> quotas, long nowMillis, long nowNanos) {
         long newest =
                 quotas.stream().mapToLong(quota -> quota.status().term()).max().orElse(0);
         long term = Math.max(newest + 1, nowMillis);
-        return new QuotaFencingToken(instance + "@" + term, term, nowNanos);
+        return new QuotaFencingToken(identity + "@" + term, term, nowNanos);
     }
 
     /** Compares the lease with the status of a quota. */

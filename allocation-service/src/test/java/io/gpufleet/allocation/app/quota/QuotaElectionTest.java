@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.TermListener;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +21,28 @@ import org.junit.jupiter.api.Test;
 /** Election of the quota leader by a Lease. */
 class QuotaElectionTest {
     private final Store store = new Store();
+    private final TestClock clock = new TestClock();
     private long now = 1;
+
+    /** A wall clock that moves on its own. */
+    private static final class TestClock extends Clock {
+        private Instant time = Instant.parse("2026-11-20T12:00:00Z");
+
+        @Override
+        public Instant instant() {
+            return time;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+    }
 
     /** A Lease in memory that rejects stale writes and can be made unavailable. */
     private final class Store implements LeaseStore {
@@ -65,7 +90,12 @@ class QuotaElectionTest {
 
         Replica(String name) {
             election = new QuotaElection(
-                    store, new QuotaElection.Candidate(name, name + ":9090"), () -> preferred, lease, this, () -> now);
+                    store,
+                    new QuotaElection.Candidate(name, name + ":9090"),
+                    () -> preferred,
+                    lease,
+                    this,
+                    new QuotaElection.Clocks(() -> now, clock));
         }
 
         @Override
@@ -79,6 +109,7 @@ class QuotaElectionTest {
 
     private void advance(Duration time) {
         now += time.toNanos();
+        clock.time = clock.time.plus(time);
     }
 
     @Test
@@ -211,6 +242,34 @@ class QuotaElectionTest {
         assertThat(replica.terms).isEqualTo(1);
     }
 
+    @Test
+    void holderWhoseMachineWasSuspendedHoldsNothingBeforeItRenews() {
+        var holder = new Replica("a");
+        holder.preferred = true;
+        holder.election.round();
+        // When the monotonic clock stood still
+        clock.time = clock.time.plus(QuotaElection.DURATION);
+        // Then
+        assertThat(holder.lease.held()).isFalse();
+        // And it goes on where nobody took it
+        holder.election.round();
+        assertThat(holder.lease.held()).isTrue();
+        assertThat(holder.terms).isEqualTo(1);
+    }
+
+    @Test
+    void clockThatIsSetBackProlongsNoLeaseAndCostsNone() {
+        var holder = new Replica("a");
+        holder.preferred = true;
+        holder.election.round();
+        clock.time = clock.time.minus(Duration.ofDays(1));
+        assertThat(holder.lease.held()).isTrue();
+        // When
+        now += QuotaElection.DURATION.toNanos();
+        // Then
+        assertThat(holder.lease.held()).isFalse();
+    }
+
     @Property(tries = 300)
     void neverAreTwoReplicasLeaders(@ForAll long seed) {
         var random = new Random(seed);
@@ -221,8 +280,9 @@ class QuotaElectionTest {
         for (int step = 0; step < 200; step++) {
             advance(Duration.ofMillis(random.nextInt(2_500)));
             Replica one = replicas.get(random.nextInt(3));
-            switch (random.nextInt(6)) {
+            switch (random.nextInt(7)) {
                 case 0 -> one.preferred = random.nextBoolean();
+                case 2 -> clock.time = clock.time.plusSeconds(random.nextInt(-20, 20));
                 case 1 -> store.unavailable = random.nextInt(4) == 0;
                 default -> one.election.round();
             }
