@@ -192,6 +192,7 @@ public final class AllocationMain {
         var metrics = metrics(ledger, decider, engine);
         metrics.webhookCertificate(server::certificateExpiry);
         metrics.quotas(decider::views);
+        decider.timings(metrics.reviewTimings());
         operations(router, engine, readiness, metrics);
         routes(ledger, decider, history(usage, sender)).mount(router);
         serve(router);

@@ -2,17 +2,23 @@ package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.quota.QuotaView;
+import io.gpufleet.allocation.app.quota.ReviewTimings;
 import io.gpufleet.kit.lifecycle.BuildInfo;
+import io.gpufleet.runtime.bus.LatencyTimer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -54,6 +60,22 @@ public final class AllocationMetrics {
     /** Registers limit, usage and escrow of the quotas that this replica leads. */
     public void quotas(Supplier<CompletionStage<List<QuotaView>>> views) {
         registry.getPrometheusRegistry().register(new QuotaMetrics(views));
+    }
+
+    /** Histograms of the stages of a review. */
+    public ReviewTimings reviewTimings() {
+        var timers = new EnumMap<ReviewTimings.Stage, Timer>(ReviewTimings.Stage.class);
+        for (ReviewTimings.Stage stage : ReviewTimings.Stage.values()) {
+            timers.put(
+                    stage,
+                    LatencyTimer.register(
+                            registry,
+                            "gpufleet_quota_review",
+                            "Time of a review of the webhook in one stage of its way to a decision.",
+                            "stage",
+                            stage.name().toLowerCase(Locale.ROOT)));
+        }
+        return (stage, time) -> Objects.requireNonNull(timers.get(stage)).record(time);
     }
 
     /** Registers when the certificate of the webhook expires, as seconds since 1970; NaN before there is one. */

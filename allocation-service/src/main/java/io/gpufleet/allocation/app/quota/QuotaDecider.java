@@ -1,12 +1,14 @@
 package io.gpufleet.allocation.app.quota;
 
 import io.gpufleet.allocation.app.TermListener;
+import io.gpufleet.allocation.app.quota.ReviewTimings.Stage;
 import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.quota.AdmissionDecision;
 import io.gpufleet.allocation.model.quota.AdmissionRequest;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
 import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +41,7 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     private final DeciderHealth health;
     private final BlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
     private final Thread worker;
+    private volatile ReviewTimings timings = (_, _) -> {};
     private volatile boolean open = true;
     private boolean sound = true;
 
@@ -60,15 +63,30 @@ public final class QuotaDecider implements TermListener, AutoCloseable {
     public CompletionStage<AdmissionDecision> decide(GpuPod pod, boolean dryRun, long receivedNanos) {
         var answer = new CompletableFuture<AdmissionDecision>();
         var pending = new QuotaLeader.PendingAdmission(new AdmissionRequest(pod, dryRun), receivedNanos, answer);
+        long read = took(Stage.RECEIVED_TO_READ, receivedNanos);
         commands.add(() -> {
+            long taken = took(Stage.READ_TO_TAKEN, read);
             try {
                 leader.decide(pending);
             } catch (RuntimeException failed) {
                 answer.completeExceptionally(failed);
                 throw failed;
             }
+            long compared = took(Stage.TAKEN_TO_COMPARED, taken);
+            var _ = answer.whenComplete((_, _) -> took(Stage.COMPARED_TO_DECIDED, compared));
         });
         return answer;
+    }
+
+    /** Sends the times of reviews there from now on. */
+    public void timings(ReviewTimings recorder) {
+        timings = recorder;
+    }
+
+    private long took(Stage stage, long since) {
+        long now = nanos.getAsLong();
+        timings.took(stage, Duration.ofNanos(Math.max(0, now - since)));
+        return now;
     }
 
     /** Applies an observation of the cluster. */

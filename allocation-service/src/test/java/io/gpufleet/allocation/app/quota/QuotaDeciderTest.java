@@ -11,8 +11,10 @@ import io.gpufleet.allocation.model.quota.TestQuotas;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -37,6 +39,8 @@ class QuotaDeciderTest {
                         System::nanoTime),
                 health,
                 System::nanoTime);
+        Set<ReviewTimings.Stage> stages = Collections.synchronizedSet(EnumSet.noneOf(ReviewTimings.Stage.class));
+        decider.timings((stage, _) -> stages.add(stage));
         try (decider) {
             TestQuotas.cluster().forEach(decider::observe);
             List.of(ClusterSyncPrecondition.values()).forEach(decider::listed);
@@ -52,6 +56,9 @@ class QuotaDeciderTest {
                     .get(30, TimeUnit.SECONDS);
             assertThat(decision).isInstanceOf(AdmissionDecision.Admitted.class);
             assertThat(health.failures()).isEqualTo(1);
+            // And every stage of the review is measured, by the same thread as the next answer
+            decider.views().toCompletableFuture().get(30, TimeUnit.SECONDS);
+            assertThat(stages).containsExactlyInAnyOrder(ReviewTimings.Stage.values());
             // And whoever asks is answered
             assertThat(decider.warnings(Collections.singletonList(null)))
                     .failsWithin(Duration.ofSeconds(30))
@@ -64,7 +71,7 @@ class QuotaDeciderTest {
     /** A map that cannot be copied. */
     private static final class FailingMap extends java.util.AbstractMap<String, Integer> {
         @Override
-        public java.util.Set<Map.Entry<String, Integer>> entrySet() {
+        public Set<Map.Entry<String, Integer>> entrySet() {
             throw new IllegalStateException("broken");
         }
     }

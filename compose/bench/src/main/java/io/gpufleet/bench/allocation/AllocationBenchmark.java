@@ -21,6 +21,7 @@ import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +37,8 @@ public final class AllocationBenchmark implements Benchmark {
     private static final int MEBIBYTES = 1_024;
 
     private static final int API_MEBIBYTES = 1_024;
+    private static final List<String> STAGES =
+            List.of("received_to_read", "read_to_taken", "taken_to_compared", "compared_to_decided");
 
     private final Path tree;
     private final int pods;
@@ -103,11 +106,13 @@ public final class AllocationBenchmark implements Benchmark {
                     load.warmUp(webhook, WARM_UP);
                     for (int perSecond : List.of(50, 500)) {
                         log.accept(quotas + " quotas: " + perSecond + " a second");
+                        ServiceMetrics before = ServiceMetrics.scrape(first.process());
                         var answers = load.atRate(webhook, perSecond, (int) (perSecond * PHASE.toSeconds()));
                         String name = "allocation.admission.quotas-" + quotas + ".at-" + perSecond;
                         measurements.addDistribution(name, answers.millis(), "ms");
                         measurements.add(name + ".refused", answers.refused(), "1");
                         measurements.add(name + ".failed", answers.failed(), "1");
+                        addStages(name, ServiceMetrics.scrape(first.process()).since(before), measurements);
                         answers.failures().forEach((reason, count) -> log.accept("  " + count + " failed: " + reason));
                     }
                 }
@@ -123,6 +128,13 @@ public final class AllocationBenchmark implements Benchmark {
                     measurements.add("allocation.hand-over", handOver(standby, last, client), "s");
                 }
             }
+        }
+    }
+
+    private static void addStages(String name, ServiceMetrics during, Measurements measurements) {
+        for (String stage : STAGES) {
+            measurements.addHistogram(
+                    name + "." + stage, during, "gpufleet_quota_review_seconds", Map.of("stage", stage));
         }
     }
 

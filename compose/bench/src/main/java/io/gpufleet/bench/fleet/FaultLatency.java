@@ -69,8 +69,7 @@ final class FaultLatency implements AutoCloseable {
             Measurements measurements, ServiceMetrics metrics, String histogram, Map<String, String> labels) {
         String name = "fleet.hop."
                 + labels.getOrDefault("hop", "").replace("_to_", "-").toLowerCase(Locale.ROOT);
-        metrics.millis(histogram, labels, 50).ifPresent(value -> measurements.add(name + ".p50", value, "ms"));
-        metrics.millis(histogram, labels, 99).ifPresent(value -> measurements.add(name + ".p99", value, "ms"));
+        measurements.addHistogram(name, metrics, histogram, labels);
     }
 
     private void rival(Measurements measurements, Consumer<String> log) throws InterruptedException {

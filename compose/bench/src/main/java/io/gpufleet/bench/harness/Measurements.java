@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** The measurements of one benchmark, in order. */
 public final class Measurements {
@@ -27,6 +28,13 @@ public final class Measurements {
             add(name + ".p50", percentile(sorted, 50), unit);
             add(name + ".p99", percentile(sorted, 99), unit);
             add(name + ".max", sorted[sorted.length - 1], unit);
+        }
+    }
+
+    /** Adds P50 and P99 of a histogram of a service in milliseconds; nothing where it is empty. */
+    public void addHistogram(String name, ServiceMetrics metrics, String histogram, Map<String, String> labels) {
+        for (int percent : new int[] {50, 99}) {
+            metrics.millis(histogram, labels, percent).ifPresent(millis -> add(name + ".p" + percent, millis, "ms"));
         }
     }
 

@@ -77,29 +77,12 @@ final class FaultRates {
             throws InterruptedException {
         ServiceMetrics during = ServiceMetrics.scrape(service).since(before);
         for (String stage : EVENT_STAGES) {
-            add(
-                    name,
-                    stage,
-                    during,
-                    "gpufleet_event_hop_seconds",
-                    Map.of("hop", stage, "topic", "health"),
-                    measurements);
+            Map<String, String> labels = Map.of("hop", stage, "topic", "health");
+            measurements.addHistogram(name + "." + stage, during, "gpufleet_event_hop_seconds", labels);
         }
         for (String stage : PATCH_STAGES) {
-            add(name, stage, during, "gpufleet_node_patch_hop_seconds", Map.of("hop", stage), measurements);
-        }
-    }
-
-    private static void add(
-            String name,
-            String stage,
-            ServiceMetrics during,
-            String histogram,
-            Map<String, String> labels,
-            Measurements measurements) {
-        for (int percent : new int[] {50, 99}) {
-            during.millis(histogram, labels, percent)
-                    .ifPresent(millis -> measurements.add(name + "." + stage + ".p" + percent, millis, "ms"));
+            measurements.addHistogram(
+                    name + "." + stage, during, "gpufleet_node_patch_hop_seconds", Map.of("hop", stage));
         }
     }
 }
