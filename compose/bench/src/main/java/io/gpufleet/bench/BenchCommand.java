@@ -1,6 +1,7 @@
 package io.gpufleet.bench;
 
 import io.gpufleet.bench.allocation.AllocationBenchmark;
+import io.gpufleet.bench.allocation.ClosingsBenchmark;
 import io.gpufleet.bench.daemon.DaemonBenchmark;
 import io.gpufleet.bench.fleet.FleetBenchmark;
 import io.gpufleet.bench.harness.Benchmark;
@@ -28,7 +29,7 @@ final class BenchCommand implements Callable<Integer> {
     private static final int ALL_NODES = 100_000;
     private static final int HEALTH_NODES = 10_000;
 
-    @Parameters(paramLabel = "NAME", description = "fleet, health, allocation, fold, reads or daemon")
+    @Parameters(paramLabel = "NAME", description = "fleet, health, allocation, closings, fold, reads or daemon")
     private String name = "";
 
     @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
@@ -44,6 +45,9 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--pods", description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
     private int pods = 20_000;
+
+    @Option(names = "--closings", description = "closings: number of intervals [${DEFAULT-VALUE}]")
+    private int closings = 1_000_000;
 
     @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
@@ -79,6 +83,7 @@ final class BenchCommand implements Callable<Integer> {
                 new FleetBenchmark(tree, faults, kubeconfig),
                 new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes),
                 new AllocationBenchmark(tree, pods),
+                new ClosingsBenchmark(tree, closings),
                 new ProjectionBenchmark(tree, all, events, memory),
                 new ReadsBenchmark(tree, all),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));

@@ -1,0 +1,133 @@
+package io.gpufleet.bench.allocation;
+
+import io.gpufleet.bench.harness.Benchmark;
+import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.bench.harness.ServiceMetrics;
+import io.gpufleet.bench.projection.ServiceUnderLoad;
+import io.gpufleet.cli.cluster.KubernetesCluster;
+import io.gpufleet.cli.fleet.FleetOptions;
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.PlannedProcess;
+import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.ProcessLauncher;
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.cli.fleet.StateDirectory;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.wire.TopicAdmin;
+import io.gpufleet.wire.Topics;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * A million closings: two replicas of the allocation-service fold what is told of so many pods, early, late, twice and again,
+ * while the active one is killed time and again; then every second on {@code gpu.usage} is compared with the truth.
+ */
+public final class ClosingsBenchmark implements Benchmark {
+    private static final int NODES = 1_000;
+    private static final int MEBIBYTES = 1_024;
+    private static final int KILLS = 5;
+    private static final long SEED = 20_261_125;
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
+
+    private final Path tree;
+    private final int rounds;
+
+    /** Keeps its files in the state directory of a checkout. */
+    public ClosingsBenchmark(Path tree, int closings) {
+        this.tree = tree;
+        this.rounds = Math.max(1, closings / (NODES * PodRuns.GPUS));
+    }
+
+    @Override
+    public String name() {
+        return "closings";
+    }
+
+    @Override
+    public String description() {
+        return "a million intervals closed exactly while replicas are killed";
+    }
+
+    @Override
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-closings"));
+        directory.deleteAll();
+        var plan = FleetPlan.of(
+                new FleetOptions(0, PodRuns.GPUS, "H100", 2, "", "1s"),
+                directory,
+                directory.kubeconfig().toString(),
+                "127.0.0.1",
+                new PortAllocator(PortAllocator::isFree, _ -> {}));
+        var launcher = new ProcessLauncher(tree, directory);
+        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort())) {
+            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+            try (var kubernetes = ServiceUnderLoad.start(
+                    launcher, plan.of(Program.FAKE_API_SERVER).getFirst(), false, MEBIBYTES)) {
+                kubernetes.awaitReady();
+                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
+                    cluster.applyFiles(tree.resolve("k8s/base/crds"));
+                }
+                measure(broker.bootstrap(), plan.of(Program.ALLOCATION), launcher, measurements, log);
+            }
+        }
+    }
+
+    private void measure(
+            String bootstrap,
+            List<PlannedProcess> replicas,
+            ProcessLauncher launcher,
+            Measurements measurements,
+            Consumer<String> log)
+            throws InterruptedException {
+        var random = new Random(SEED);
+        var runs = new PodRuns(NODES, rounds, random);
+        log.accept(runs.count() + " pods on " + NODES + " nodes of " + PodRuns.GPUS + " GPUs");
+        try (var events = new ClosingEvents(bootstrap, runs, random);
+                var published = new PublishedUsage(bootstrap, runs);
+                var pair = new ReplicaPair(launcher, replicas, MEBIBYTES)) {
+            CompletableFuture<Long> sent = CompletableFuture.supplyAsync(events::send);
+            long begun = System.nanoTime();
+            for (int kill = 1; kill <= KILLS; kill++) {
+                await(published, (int) ((long) runs.count() * kill / (KILLS + 1)), begun);
+                log.accept(published.closings() + " closings: killing " + pair.killActive());
+            }
+            await(published, runs.count(), begun);
+            long all = sent.join();
+            awaitEnd(pair, published, begun);
+            measurements.add("closings.seconds", (System.nanoTime() - begun) / 1e9, "s");
+            measurements.add("closings.events", all, "1");
+            measurements.add("closings.closings", published.closings(), "1");
+            measurements.add("closings.adjustments", published.adjustments(), "1");
+            measurements.add("closings.kills", KILLS, "1");
+            measurements.add("closings.pods-not-closed-once", published.podsNotClosedOnce(), "1");
+            measurements.add("closings.error", published.errorSeconds(), "s");
+        }
+    }
+
+    private static void await(PublishedUsage published, int closings, long begun) {
+        while (published.closings() < closings) {
+            var _ = published.poll();
+            refuseLate(published, begun);
+        }
+    }
+
+    /** Until the active replica has applied everything, and what it committed is read. */
+    private static void awaitEnd(ReplicaPair pair, PublishedUsage published, long begun) throws InterruptedException {
+        ServiceMetrics active = pair.awaitActive();
+        while (published.poll() || active.value("gpufleet_projection_lag") > 0 || !published.isAtEnd()) {
+            refuseLate(published, begun);
+            active = pair.awaitActive();
+        }
+    }
+
+    private static void refuseLate(PublishedUsage published, long begun) {
+        if (System.nanoTime() - begun > TIMEOUT.toNanos()) {
+            throw new IllegalStateException("only " + published.closings() + " closings after " + TIMEOUT.toMinutes()
+                    + " min; see .gpufleet/bench-closings/logs");
+        }
+    }
+}
