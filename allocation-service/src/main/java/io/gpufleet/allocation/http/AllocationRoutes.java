@@ -52,7 +52,7 @@ public final class AllocationRoutes {
     private final Authorizer authorizer;
     private final RequestWorkers workers;
 
-    /** {@code access} decides who may read what; its workers run the sums too, which may take a while. */
+    /** {@code access} decides who may read what; its workers build the answers too, which may take a while. */
     public AllocationRoutes(Quotas quotas, Ledger ledger, Usage usage, Access access, Clock clock) {
         this.quotas = quotas;
         this.ledger = ledger;
@@ -75,7 +75,8 @@ public final class AllocationRoutes {
         if (QueryParameters.accept(context, Set.of())) {
             quotas.views()
                     .get()
-                    .thenCombine(quotas.resourceLimits().get(), AllocationRoutes::quotas)
+                    .<Map<String, List<ResourceLimit>>, Supplier<JsonObject>>thenCombine(
+                            quotas.resourceLimits().get(), (views, beside) -> () -> quotas(views, beside))
                     .whenComplete((body, failed) -> context.vertx().runOnContext(_ -> {
                         if (failed == null) {
                             answer(context, body);
@@ -133,6 +134,10 @@ public final class AllocationRoutes {
         }
         String namespace = QueryParameters.get(context, "namespace");
         String node = QueryParameters.get(context, "node");
+        answer(context, () -> holdings(namespace, node));
+    }
+
+    private JsonObject holdings(String namespace, String node) {
         var rows = new JsonArray();
         ledger.all().forEach((name, nodeLedger) -> {
             if (node.isEmpty() || node.equals(name)) {
@@ -142,7 +147,7 @@ public final class AllocationRoutes {
                         .forEach(open -> rows.add(holding(name, open)));
             }
         });
-        answer(context, new JsonObject().put("holdings", rows));
+        return new JsonObject().put("holdings", rows);
     }
 
     private static JsonObject holding(String node, OpenUsageInterval open) {
@@ -168,7 +173,12 @@ public final class AllocationRoutes {
         return new JsonArray(rows.toList());
     }
 
-    private static void answer(RoutingContext context, JsonObject body) {
-        context.response().putHeader("content-type", "application/json").end(body.encode());
+    /** Builds the body on a worker: that of a large fleet would stop an event loop, and with it reviews and probes. */
+    private void answer(RoutingContext context, Supplier<JsonObject> body) {
+        workers.run(() -> body.get().toBuffer())
+                .onSuccess(json -> context.response()
+                        .putHeader("content-type", "application/json")
+                        .end(json))
+                .onFailure(failure -> ProblemDetails.failed(context, failure));
     }
 }

@@ -35,12 +35,14 @@ import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.AbstractList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -219,6 +221,27 @@ class AllocationRoutesIT {
         assertThat(response.statusCode()).isEqualTo(500);
         assertThat(contract.violations(response)).isEmpty();
         assertThat(response.body()).doesNotContain("a secret of the server");
+    }
+
+    @Test
+    void answerIsBuiltByAWorkerAndNeitherByAnEventLoopNorByTheDecider() throws Exception {
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        quotas = CompletableFuture.completedStage(new AbstractList<>() {
+            @Override
+            public QuotaView get(int index) {
+                threads.add(Thread.currentThread().getName());
+                return new QuotaView("team-a", "Enforce", true, List.of());
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        });
+
+        assertThat(send("GET", "/v1/quotas").statusCode()).isEqualTo(200);
+
+        assertThat(threads).isNotEmpty().allMatch(name -> name.startsWith("readers"));
     }
 
     @ParameterizedTest
