@@ -13,7 +13,7 @@ interface EngineClients {
     /** The service's one transactional writer; the caller closes it. */
     Producer<byte[], byte[]> writer();
 
-    /** What the broker knows of the transactions of that writer; the caller closes it. */
+    /** Open transactions of that writer as the broker knows them; the caller closes it. */
     OpenTransactions transactions();
 
     /** Begins some work beside the caller; what is returned waits for its result. */

@@ -7,7 +7,7 @@ import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 
-/** What the broker knows of the transactions of this service; the caller closes it. */
+/** Open transactions of this service as the broker knows them; the caller closes it. */
 public interface OpenTransactions extends AutoCloseable {
     /**
      * Partitions on which a transaction is open, whoever began it.

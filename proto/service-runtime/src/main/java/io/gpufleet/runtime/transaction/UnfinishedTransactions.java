@@ -153,7 +153,7 @@ public final class UnfinishedTransactions implements AutoCloseable {
         producer.abortTransaction();
     }
 
-    /** What is committed is a copy of what a reader will have read before, and drops or replaces. */
+    /** Record to write; one that is committed is a copy of what a reader will have read before, and drops or replaces. */
     private Optional<ProducerRecord<byte[], byte[]>> record(TopicPartition partition, long from) {
         if (!committed) {
             return Optional.of(new ProducerRecord<>(partition.topic(), partition.partition(), ABORTED, null));
@@ -175,7 +175,7 @@ public final class UnfinishedTransactions implements AutoCloseable {
         }
     }
 
-    /** What is committed is read next; a marker follows the answer by some milliseconds. */
+    /** Waits for the markers, which follow the answer by some milliseconds; what is committed is read next. */
     private void awaitEnd(Set<TopicPartition> ended) {
         long begun = nanos.getAsLong();
         Set<TopicPartition> own = new HashSet<>(ended);
