@@ -153,7 +153,7 @@ public final class UnfinishedTransactions implements AutoCloseable {
         producer.abortTransaction();
     }
 
-    /** Record to write; one that is committed is a copy of what a reader will have read before, and drops or replaces. */
+    /** Record to write; one that is committed repeats what a reader will have read before, and drops or replaces. */
     private Optional<ProducerRecord<byte[], byte[]>> record(TopicPartition partition, long from) {
         if (!committed) {
             return Optional.of(new ProducerRecord<>(partition.topic(), partition.partition(), ABORTED, null));
