@@ -24,15 +24,18 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.StreamSupport;
 
-/** One replica's way to the API server: records its writes in the order of the server, and withholds them when asked to. */
+/**
+ * One replica's way to the API server: records its writes in the order of the server, and how often it read a single Node, and
+ * withholds writes when asked to.
+ */
 final class TracedApiServer implements AutoCloseable {
-    private static final HttpClient HTTP =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final String NODES = "/api/v1/nodes/";
     private static final List<String> FORWARDED = List.of("Authorization", "Content-Type", "Accept");
 
     private final Trace trace;
     private final String replica;
     private final String target;
+    private final HttpClient client;
     private final HttpServer server;
 
     /**
@@ -64,18 +67,39 @@ final class TracedApiServer implements AutoCloseable {
             }
         }
 
+        /** True unless it is about the status, which is another resource. */
+        boolean ofNodeItself() {
+            return path.startsWith(NODES) && !path.endsWith("/status");
+        }
+
         private boolean isOf(String node) {
-            return succeeded() && path.equals("/api/v1/nodes/" + node);
+            return succeeded() && path.equals(NODES + node);
         }
     }
 
-    /** The writes of all replicas, in the order in which the API server handled them. */
+    /** The writes of all replicas. */
     static final class Trace {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition released = lock.newCondition();
         private final List<Write> answered = new ArrayList<>();
         private final List<String> asked = new ArrayList<>();
+        private final List<String> reads = new ArrayList<>();
+        private final boolean inOrder;
         private String held = "";
+
+        /** A trace in the order of the server, which handles one write after the other. */
+        Trace() {
+            this(true);
+        }
+
+        private Trace(boolean inOrder) {
+            this.inOrder = inOrder;
+        }
+
+        /** A trace in the order of the answers; no write waits for another one. */
+        static Trace concurrent() {
+            return new Trace(false);
+        }
 
         /** Writes of this replica reach the server no more. */
         void hold(String replica) {
@@ -97,6 +121,13 @@ final class TracedApiServer implements AutoCloseable {
             return copy;
         }
 
+        /** Paths of the single Nodes that were read, besides the list and the watch of all. */
+        List<String> reads() {
+            var copy = new ArrayList<String>();
+            locked(() -> copy.addAll(reads));
+            return copy;
+        }
+
         /** How many writes of Nodes the replica has asked for, answered or not. */
         long asked(String replica) {
             var count = new long[1];
@@ -114,19 +145,30 @@ final class TracedApiServer implements AutoCloseable {
         }
     }
 
-    private TracedApiServer(Trace trace, String replica, String target) throws IOException {
+    private TracedApiServer(Trace trace, String replica, String target, HttpClient client) throws IOException {
         this.trace = trace;
         this.replica = replica;
         this.target = target;
+        this.client = client;
         this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/", this::handle);
         server.start();
     }
 
+    /** Leads to an API server without TLS. */
     static TracedApiServer open(Trace trace, String replica, String target) {
+        return open(trace, replica, target, HttpClient.newBuilder());
+    }
+
+    /** Leads to an API server that a client of this kind trusts. */
+    static TracedApiServer open(Trace trace, String replica, String target, HttpClient.Builder client) {
         try {
-            return new TracedApiServer(trace, replica, target);
+            return new TracedApiServer(
+                    trace,
+                    replica,
+                    target,
+                    client.version(HttpClient.Version.HTTP_1_1).build());
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
@@ -134,8 +176,23 @@ final class TracedApiServer implements AutoCloseable {
 
     /** A kubeconfig like another one that leads here. */
     Path kubeconfig(Path original, Path file) throws IOException {
-        String here = "http://127.0.0.1:" + server.getAddress().getPort();
-        return Files.writeString(file, Files.readString(original).replace(target, here));
+        return Files.writeString(file, Files.readString(original).replace(target, url()));
+    }
+
+    /** A kubeconfig that leads here with a token. */
+    Path kubeconfig(String token, Path file) throws IOException {
+        return Files.writeString(file, """
+                apiVersion: v1
+                kind: Config
+                clusters: [{name: traced, cluster: {server: "%s"}}]
+                users: [{name: traced, user: {token: "%s"}}]
+                contexts: [{name: traced, context: {cluster: traced, user: traced}}]
+                current-context: traced
+                """.formatted(url(), token));
+    }
+
+    private String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
     private void handle(HttpExchange exchange) throws IOException {
@@ -147,6 +204,10 @@ final class TracedApiServer implements AutoCloseable {
             }
             byte[] body = exchange.getRequestBody().readAllBytes();
             boolean write = !exchange.getRequestMethod().equals("GET");
+            String path = exchange.getRequestURI().getPath();
+            if (!write && path.startsWith(NODES)) {
+                trace.locked(() -> trace.reads.add(path));
+            }
             HttpResponse<InputStream> response = write ? write(exchange, body) : send(exchange, body);
             response.headers()
                     .firstValue("content-type")
@@ -165,7 +226,7 @@ final class TracedApiServer implements AutoCloseable {
 
     private HttpResponse<InputStream> write(HttpExchange exchange, byte[] body) throws IOException {
         String path = exchange.getRequestURI().getPath();
-        boolean ofNode = path.startsWith("/api/v1/nodes/") && !path.endsWith("gpufleet-warm-up.invalid");
+        boolean ofNode = path.startsWith(NODES) && !path.endsWith("gpufleet-warm-up.invalid");
         String query = exchange.getRequestURI().getRawQuery();
         boolean dryRun = query != null && query.contains("dryRun");
         trace.lock.lock();
@@ -176,18 +237,24 @@ final class TracedApiServer implements AutoCloseable {
             while (ofNode && trace.held.equals(replica)) {
                 trace.released.awaitUninterruptibly();
             }
+            if (!trace.inOrder) {
+                trace.lock.unlock();
+            }
             HttpResponse<InputStream> response = send(exchange, body);
             if (ofNode && !dryRun) {
-                trace.answered.add(new Write(
+                var write = new Write(
                         replica,
                         exchange.getRequestMethod(),
                         path,
                         new String(body, StandardCharsets.UTF_8),
-                        response.statusCode()));
+                        response.statusCode());
+                trace.locked(() -> trace.answered.add(write));
             }
             return response;
         } finally {
-            trace.lock.unlock();
+            if (trace.lock.isHeldByCurrentThread()) {
+                trace.lock.unlock();
+            }
         }
     }
 
@@ -199,7 +266,7 @@ final class TracedApiServer implements AutoCloseable {
                 .getOrDefault(name, List.of())
                 .forEach(value -> request.header(name, value)));
         try {
-            return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+            return client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IOException(interrupted);
@@ -209,5 +276,6 @@ final class TracedApiServer implements AutoCloseable {
     @Override
     public void close() {
         server.stop(0);
+        client.shutdownNow();
     }
 }

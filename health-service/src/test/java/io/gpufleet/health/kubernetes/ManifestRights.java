@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A user of the API server of GPUFLEET_TEST_KUBECONFIG who may do what some manifests allow, and nothing else. */
-final class ManifestRights implements AutoCloseable {
+public final class ManifestRights implements AutoCloseable {
     private final List<HasMetadata> granted = new ArrayList<>();
     private final KubernetesClient admin;
     private final KubernetesClient limited;
@@ -32,7 +32,7 @@ final class ManifestRights implements AutoCloseable {
     }
 
     /** Grants the cluster roles of these files to a user of this name. */
-    static ManifestRights grant(String user, List<String> files) throws IOException {
+    public static ManifestRights grant(String user, List<String> files) throws IOException {
         Config impersonating = config();
         impersonating.setImpersonateUsername(user);
         var rights = new ManifestRights(
@@ -46,17 +46,17 @@ final class ManifestRights implements AutoCloseable {
     }
 
     /** Client of an administrator. */
-    KubernetesClient admin() {
+    public KubernetesClient admin() {
         return admin;
     }
 
     /** Client of the user. */
-    KubernetesClient limited() {
+    public KubernetesClient limited() {
         return limited;
     }
 
     /** Creates the objects of a file; what was not there before goes again. */
-    void install(String file) throws IOException {
+    public void install(String file) throws IOException {
         load(file).forEach(object -> {
             if (admin.resource(object).get() == null) {
                 granted.add(object);

@@ -1,0 +1,35 @@
+package io.gpufleet.health;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.fabric8.kubernetes.client.Config;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.util.Base64;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** Trust in the authority of a kubeconfig, for HTTP clients that are not of Kubernetes. */
+final class ClusterTrust {
+    private ClusterTrust() {}
+
+    static SSLContext of(Config config) throws IOException, GeneralSecurityException {
+        byte[] pem = config.getCaCertData() == null
+                ? Files.readAllBytes(Path.of(config.getCaCertFile()))
+                : Base64.getMimeDecoder().decode(config.getCaCertData().getBytes(UTF_8));
+        var store = KeyStore.getInstance(KeyStore.getDefaultType());
+        store.load(null, null);
+        store.setCertificateEntry(
+                "cluster", CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(pem)));
+        var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        managers.init(store);
+        var context = SSLContext.getInstance("TLS");
+        context.init(null, managers.getTrustManagers(), null);
+        return context;
+    }
+}
