@@ -6,6 +6,7 @@ import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeReconciler;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.PodOwners;
 import io.gpufleet.health.app.ReconcileCounters;
 import io.gpufleet.health.app.Reconciler;
 import io.gpufleet.health.app.ReloadedFile;
@@ -25,6 +26,7 @@ import io.gpufleet.health.kafka.CommittedStates;
 import io.gpufleet.health.kafka.DecisionFollower;
 import io.gpufleet.health.kafka.HealthProjection;
 import io.gpufleet.health.kafka.HistoryReader;
+import io.gpufleet.health.kafka.PodOwnerFollower;
 import io.gpufleet.health.kafka.ReconcilerActor;
 import io.gpufleet.health.kafka.ShadowFollower;
 import io.gpufleet.health.kafka.SignalSender;
@@ -153,19 +155,28 @@ public final class HealthMain {
         var readiness = ReadinessChecks.allOf(engine::readinessFailures, nodes::readinessFailures, files::problems);
         OpsRoutes.mount(router, () -> engine.failure().stream().toList(), readiness, metrics::scrape);
         HealthRoutes.Access access = access(config, client, vertx, shutdown);
-        IncidentStore incidents = incidents(bus, clock, shutdown);
-        ShadowView shadow = shadow(config, bus, files, new Seen(store, metrics, engine), shutdown);
-        var sources = new HealthRoutes.Sources(
-                store, incidents, reconciler::outcome, engine::refusedAsStale, engine::missedFromServices, shadow);
+        var seen = new Seen(store, metrics, engine);
+        ShadowView shadow = shadow(config, bus, files, seen, shutdown);
+        HealthRoutes.Sources sources = sources(bus, clock, seen, reconciler, shadow, shutdown);
         new HealthRoutes(sources, signals, access, clock).mount(router);
         vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
         listen(vertx, router, config.http(), shutdown);
     }
 
-    private static IncidentStore incidents(BusConfig bus, Clock clock, Shutdown shutdown) {
+    private static HealthRoutes.Sources sources(
+            BusConfig bus, Clock clock, Seen seen, Reconciler reconciler, ShadowView shadow, Shutdown shutdown) {
         var incidents = new IncidentStore();
         shutdown.add("decisions", DecisionFollower.start(bus.kafka(), bus.codec(), incidents, clock));
-        return incidents;
+        var owners = new PodOwners();
+        shutdown.add("pod owners", PodOwnerFollower.start(bus.kafka(), bus.codec(), owners, clock));
+        return new HealthRoutes.Sources(
+                seen.store(),
+                incidents,
+                owners,
+                reconciler::outcome,
+                seen.engine()::refusedAsStale,
+                seen.engine()::missedFromServices,
+                shadow);
     }
 
     private static KubernetesClient connect(RetryAfter retryAfter) {
@@ -236,7 +247,7 @@ public final class HealthMain {
                 shutdown.add("requests", RequestWorkers.open(vertx, "requests", REQUEST_THREADS, WAITING_REQUESTS)));
     }
 
-    /** Parts of the service that a shadow policy needs. */
+    /** Parts of the service that a shadow policy and the routes need. */
     private record Seen(NodeStateStore store, HealthMetrics metrics, ProjectionEngine<NodeState> engine) {}
 
     private static ShadowView shadow(

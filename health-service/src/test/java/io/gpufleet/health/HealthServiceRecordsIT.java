@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
+import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -18,6 +19,7 @@ import io.gpufleet.wire.Topic;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -118,6 +120,26 @@ class HealthServiceRecordsIT {
                         .contains(
                                 "eventsRefused",
                                 Instant.ofEpochMilli(incarnation).toString()));
+    }
+
+    @Test
+    void incidentNamesTheOwnerOfThePodThatItHit() {
+        // Given
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-c");
+                var pods = new KubernetesObservationProducer(bed.broker().bootstrap(), bed.codec())) {
+            daemon.announce(TestGpus.h100(2));
+            pods.podBound("node-c", "ml", "train-0", "Job/train");
+
+            // When
+            daemon.observeXidHeldBy("ml", "train-0", 0, 79);
+
+            // Then
+            for (String path : List.of("/v1/incidents?node=node-c", "/v1/nodes/node-c/why")) {
+                await().atMost(TIMEOUT)
+                        .untilAsserted(() -> assertThat(service.get(path).body())
+                                .contains("\"pod\":\"train-0\"", "\"owner\":\"Job/train\""));
+            }
+        }
     }
 
     @Test

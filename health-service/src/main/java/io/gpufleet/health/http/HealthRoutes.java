@@ -3,6 +3,7 @@ package io.gpufleet.health.http;
 import io.gpufleet.health.app.CommandSink;
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.PodOwners;
 import io.gpufleet.health.app.ShadowView;
 import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.NodeState;
@@ -45,6 +46,7 @@ public final class HealthRoutes {
      * Sources of the responses.
      *
      * @param states committed states of the nodes
+     * @param owners controllers of the pods that incidents name
      * @param outcome outcome of the last reconcile of a node, one line
      * @param refusedAsStale true for a node whose newest events were all refused as older than one already applied
      * @param missedFromServices events of services that never arrived, a line for each of the newest gaps
@@ -53,6 +55,7 @@ public final class HealthRoutes {
     public record Sources(
             NodeStateStore states,
             IncidentStore incidents,
+            PodOwners owners,
             UnaryOperator<String> outcome,
             Predicate<String> refusedAsStale,
             Supplier<List<String>> missedFromServices,
@@ -72,7 +75,7 @@ public final class HealthRoutes {
     public HealthRoutes(Sources sources, CommandSink commands, Access access, Clock clock) {
         this.sources = sources;
         this.access = access;
-        this.responses = new ReadResponses(access, clock);
+        this.responses = new ReadResponses(access, sources.owners(), clock);
         this.commands = new CommandRoutes(sources.states(), commands, access);
     }
 

@@ -1,5 +1,6 @@
 package io.gpufleet.health.http;
 
+import io.gpufleet.health.app.PodOwners;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal.Holder;
 import io.gpufleet.health.model.incident.Incident;
@@ -17,8 +18,9 @@ import java.util.function.Predicate;
  *
  * @param now up to when the time of an open incident counts
  * @param sees whether the pods of a namespace may be named
+ * @param owners names the controllers of the pods
  */
-record IncidentJson(Instant now, Predicate<String> sees) {
+record IncidentJson(Instant now, Predicate<String> sees, PodOwners owners) {
     /** Incidents with their decisions. */
     JsonArray of(List<Incident> incidents) {
         var json = new JsonArray();
@@ -42,7 +44,7 @@ record IncidentJson(Instant now, Predicate<String> sees) {
                 .put("budget", incident.budget())
                 .put("effects", new JsonArray(incident.effects()))
                 .put("devices", new JsonArray(List.copyOf(incident.devices())))
-                .put("pods", pods(incident.holders()))
+                .put("pods", pods(incident.node(), incident.holders()))
                 .put(
                         "namespaces",
                         new JsonArray(incident.namespaces().filter(sees).toList()))
@@ -74,19 +76,23 @@ record IncidentJson(Instant now, Predicate<String> sees) {
                 .put("rule", decision.rule())
                 .put("budget", decision.outcome().budget())
                 .put("evidence", new JsonArray(decision.evidence()))
-                .put("pods", pods(decision.holders()));
+                .put("pods", pods(recorded.node(), decision.holders()));
     }
 
-    private JsonArray pods(Collection<Holder> holders) {
+    private JsonArray pods(String node, Collection<Holder> holders) {
         var json = new JsonArray();
-        holders.forEach(holder -> json.add(
-                sees.test(holder.namespace())
-                        ? new JsonObject()
-                                .put("namespace", holder.namespace())
-                                .put("pod", holder.pod())
-                                .put("podUid", holder.podUid())
-                                .put("container", holder.container())
-                        : new JsonObject().put("masked", true)));
+        holders.forEach(holder ->
+                json.add(sees.test(holder.namespace()) ? pod(node, holder) : new JsonObject().put("masked", true)));
+        return json;
+    }
+
+    private JsonObject pod(String node, Holder holder) {
+        var json = new JsonObject()
+                .put("namespace", holder.namespace())
+                .put("pod", holder.pod())
+                .put("podUid", holder.podUid())
+                .put("container", holder.container());
+        owners.of(node, holder).ifPresent(owner -> json.put("owner", owner));
         return json;
     }
 }

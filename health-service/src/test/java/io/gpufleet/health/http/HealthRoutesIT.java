@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.IncidentStore;
 import io.gpufleet.health.app.NodeStateStore;
+import io.gpufleet.health.app.PodOwners;
 import io.gpufleet.health.app.ShadowPolicy;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.model.HealthMachine;
@@ -85,7 +86,13 @@ class HealthRoutesIT {
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
         var sources = new HealthRoutes.Sources(
-                store, incidents(scenario), _ -> "as desired", "node-1"::equals, () -> List.of(MISSED), shadow());
+                store,
+                incidents(scenario),
+                new PodOwners(),
+                _ -> "as desired",
+                "node-1"::equals,
+                () -> List.of(MISSED),
+                shadow());
         new HealthRoutes(
                         sources,
                         issued -> issued.user().equals("ada")

@@ -92,7 +92,8 @@ public final class WhyReport {
         long masked = StreamSupport.stream(pods.spliterator(), false)
                 .filter(pod -> pod.path("masked").asBoolean())
                 .count();
-        pods.forEach(pod -> named.add(text(pod, "namespace") + "/" + text(pod, "pod")));
+        pods.forEach(pod -> named.add(text(pod, "namespace") + "/" + text(pod, "pod")
+                + (text(pod, "owner").isEmpty() ? "" : " of " + text(pod, "owner"))));
         String visible =
                 named.stream().filter(name -> !name.equals("/")).distinct().collect(Collectors.joining(", "));
         return masked == 0

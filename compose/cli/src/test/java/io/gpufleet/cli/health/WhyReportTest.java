@@ -21,7 +21,8 @@ class WhyReportTest {
                          "action": "taint node"}],
              "incidents": [{"open": true, "begin": "2026-03-01T10:00:00Z", "firstFact": "node-1/1/health/5",
                             "reason": "Xid79", "rule": "nvidia/xid-79", "budget": "nodes of default: 0 of 10",
-                            "gpuSecondsLost": 60, "pods": [{"namespace": "ml", "pod": "trainer-0"}, {"masked": true}],
+                            "gpuSecondsLost": 60, "pods": [{"namespace": "ml", "pod": "trainer-0", "owner": "Job/trainer"},
+                                                        {"namespace": "ml", "pod": "notebook"}, {"masked": true}],
                             "decisions": [{"at": "2026-03-01T10:00:00Z", "device": "GPU-0", "to": "UNHEALTHY",
                                            "outcome": "acted", "action": "withdraw device"},
                                           {"at": "2026-03-01T10:00:00Z", "device": "", "to": "UNHEALTHY",
@@ -44,7 +45,7 @@ class WhyReportTest {
                   reason      Xid79
                   rule        nvidia/xid-79
                   budget      nodes of default: 0 of 10
-                  pods        ml/trainer-0, 1 in namespaces that you may not see
+                  pods        ml/trainer-0 of Job/trainer, ml/notebook, 1 in namespaces that you may not see
                   lost        60 GPU seconds
                   AT                    GPU     TO         OUTCOME  ACTION
                   2026-03-01T10:00:00Z  GPU-0   UNHEALTHY  acted    withdraw device

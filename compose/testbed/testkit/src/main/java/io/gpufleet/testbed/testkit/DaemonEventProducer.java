@@ -10,6 +10,7 @@ import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.FaultSource;
+import io.gpufleet.proto.health.v1.HolderAtFault;
 import io.gpufleet.proto.health.v1.OpenFault;
 import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.health.v1.RecoveryAction;
@@ -102,6 +103,20 @@ public final class DaemonEventProducer implements AutoCloseable {
     /** Reports an XID observed now. */
     public DaemonEventProducer observeXid(int gpu, int xid) {
         return observeXid(gpu, xid, Duration.ZERO);
+    }
+
+    /** Reports an XID of a GPU that a pod held; its UID is {@code uid-<pod>}. */
+    public DaemonEventProducer observeXidHeldBy(String namespace, String pod, int gpu, int xid) {
+        var observed = FaultObserved.newBuilder()
+                .setBootId(bootId)
+                .setFault(fault(gpu, xid))
+                .addHolders(HolderAtFault.newBuilder()
+                        .setNamespace(namespace)
+                        .setPod(pod)
+                        .setPodUid("uid-" + pod)
+                        .setContainer("main"))
+                .build();
+        return send(Topic.HEALTH, EventType.FAULT_OBSERVED, observed, Instant.now());
     }
 
     /** Reports an XID observed a while ago. */

@@ -19,14 +19,22 @@ public final class KubernetesObservationProducer implements AutoCloseable {
                 bootstrapServers, codec, new EventSource.Service(codec.cluster(), "test"), System.currentTimeMillis());
     }
 
+    /** Reports a pod that is bound to a node, with its controlling owner, {@code Job/train}; its UID is {@code uid-<pod>}. */
+    public void podBound(String node, String namespace, String pod, String owner) {
+        send(node, pod(namespace, pod).setPhase("Running").setOwner(owner), Instant.now());
+    }
+
     /** Reports a finished pod; its UID is {@code uid-<pod>}. */
     public void podFinished(String node, String namespace, String pod, Instant at) {
-        var fact = PodFact.newBuilder()
-                .setNamespace(namespace)
-                .setName(pod)
-                .setUid("uid-" + pod)
-                .setPhase("Succeeded")
-                .setFinishedAt(Timestamp.newBuilder().setSeconds(at.getEpochSecond()));
+        var finished = Timestamp.newBuilder().setSeconds(at.getEpochSecond());
+        send(node, pod(namespace, pod).setPhase("Succeeded").setFinishedAt(finished), at);
+    }
+
+    private static PodFact.Builder pod(String namespace, String pod) {
+        return PodFact.newBuilder().setNamespace(namespace).setName(pod).setUid("uid-" + pod);
+    }
+
+    private void send(String node, PodFact.Builder fact, Instant at) {
         producer.send(producer.record(
                 Topic.SIGNALS,
                 EventType.KUBERNETES_OBSERVED,
