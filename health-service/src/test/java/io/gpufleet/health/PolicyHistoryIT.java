@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.Message;
 import io.gpufleet.health.config.PolicyFile;
 import io.gpufleet.health.kafka.HealthProjection;
+import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.health.model.replay.ReplaySummary;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
@@ -65,6 +67,19 @@ class PolicyHistoryIT {
             // A writer may send an event again.
             fault(producer, FAULT);
             fault(producer, new EventId("node-2", 1_000, Topic.HEALTH, 1));
+            send(
+                    producer,
+                    new EventId("health-service-0", 1_000, Topic.DECISIONS, 2),
+                    new EventSource.Service(TestBed.CLUSTER, "health-service-0"),
+                    EventType.DECISION_TAKEN,
+                    "node-3",
+                    DecisionTaken.newBuilder()
+                            .setRule("nvidia/presence")
+                            .setFrom(HealthState.HEALTH_STATE_HEALTHY)
+                            .setTo(HealthState.HEALTH_STATE_HEALTHY)
+                            .setAction(Decision.HEALTH_UNKNOWN + Presence.DAEMON_SILENT)
+                            .setOutcome(Outcome.OUTCOME_RECORDED)
+                            .build());
             for (int node = 1; node <= 20; node++) {
                 state(producer, node);
             }
@@ -168,13 +183,14 @@ class PolicyHistoryIT {
         assertThat(run("diff", "nvidia", "nvidia", "--from", "1h", "--pools", pools.toString()))
                 .isZero();
 
+        assertThat(err.toString(UTF_8)).contains("\r[####################] 100 %");
         assertThat(out.toString(UTF_8).lines())
                 .satisfiesExactly(
                         head -> assertThat(head).isEqualTo(ReplaySummary.HEAD),
                         first -> assertThat(first).matches("nvidia +1 +2 +1  1 at .*"),
                         second -> assertThat(second).matches("nvidia +1 +2 +1  1 at .*"),
                         end -> assertThat(end)
-                                .startsWith("2 signals of 2 nodes since")
+                                .startsWith("3 signals of 3 nodes since")
                                 .endsWith(": 0 decisions differ between nvidia and nvidia"));
     }
 

@@ -26,6 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -36,6 +37,10 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 /** Reads what the health-service was told since an instant, what it recorded then, and which fleet it knows now. */
 public final class HistoryReader {
     private static final List<Topic> INPUTS = List.of(Topic.HEALTH, Topic.INVENTORY, Topic.SIGNALS);
+    /** The inputs, and what the service noticed without an event. */
+    private static final List<Topic> HISTORY =
+            Stream.concat(INPUTS.stream(), Stream.of(Topic.DECISIONS)).toList();
+
     private static final Duration POLL = Duration.ofMillis(500);
 
     private final KafkaClients kafka;
@@ -79,12 +84,12 @@ public final class HistoryReader {
      * @return number of signals
      */
     public long read(Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
-        return signals(everyPartition(INPUTS), since, signals, percent);
+        return signals(everyPartition(HISTORY), since, signals, percent);
     }
 
     /** As {@link #read}, but of the partitions of one node alone, which are those of some other nodes as well. */
     public long readAround(String node, Instant since, BiConsumer<String, HealthSignal> signals, IntConsumer percent) {
-        return signals(partitionsOf(node, INPUTS), since, signals, percent);
+        return signals(partitionsOf(node, HISTORY), since, signals, percent);
     }
 
     /**
@@ -95,11 +100,11 @@ public final class HistoryReader {
      */
     public void follow(
             Instant since, BiConsumer<String, HealthSignal> signals, Runnable caughtUp, BooleanSupplier goOn) {
-        Consumer<Inbound.Event> events = event -> SignalMapper.toModel(event, event.appendedAt())
-                .ifPresent(signal -> signals.accept(event.key(), signal));
+        Consumer<Inbound.Event> events =
+                event -> signal(event).ifPresent(signal -> signals.accept(event.key(), signal));
         try (var consumer = consumer()) {
             var merge = new HistoryMerge(consumer, codec);
-            merge.read(everyPartition(INPUTS), since, _ -> {}, events);
+            merge.read(everyPartition(HISTORY), since, _ -> {}, events);
             caughtUp.run();
             merge.follow(events, goOn);
         }
@@ -115,11 +120,17 @@ public final class HistoryReader {
                 partitions,
                 since,
                 percent,
-                event -> SignalMapper.toModel(event, event.appendedAt()).ifPresent(signal -> {
+                event -> signal(event).ifPresent(signal -> {
                     signals.accept(event.key(), signal);
                     count.incrementAndGet();
                 }));
         return count.get();
+    }
+
+    private static Optional<HealthSignal> signal(Inbound.Event event) {
+        return event.payload() instanceof DecisionTaken taken
+                ? RecordedSilence.toModel(event, taken)
+                : SignalMapper.toModel(event, event.appendedAt());
     }
 
     /** The decisions about a node that were recorded since an instant and name an event as evidence, in their order. */

@@ -42,6 +42,12 @@ public record Decision(
     /** Action of a decision that ends that. */
     public static final String UNCORDON = "uncordon node";
 
+    /** Action of a decision that records that the health of a node is not known: this text and the reason. */
+    public static final String HEALTH_UNKNOWN = "health is unknown: ";
+
+    /** Action of a decision that records the end of that. */
+    public static final String HEALTH_KNOWN = "health is known again";
+
     /** True for an action that takes the node out of service. */
     public static boolean takesNodeOut(String action) {
         return action.equals(APPLY_TAINT) || action.equals(CORDON);

@@ -168,7 +168,7 @@ public final class HealthMachine {
                     DecisionContext.of(next.reason().isEmpty() ? "the node is heard" : next.message(), "presence"),
                     "",
                     Decision.Status.RECORDED,
-                    next.reason().isEmpty() ? "health is known again" : "health is unknown: " + next.reason());
+                    next.reason().isEmpty() ? Decision.HEALTH_KNOWN : Decision.HEALTH_UNKNOWN + next.reason());
         }
     }
 

@@ -11,6 +11,7 @@ import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.HealthSignal.EventMetadata;
 import io.gpufleet.health.model.HealthSignal.ReportedFault;
+import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.Limit;
@@ -76,6 +77,17 @@ class PolicyComparisonTest {
                 NodeScenario.KNOWN);
     }
 
+    private static HealthSignal observed(boolean ready) {
+        return new HealthSignal.NodeObjectObserved(
+                new EventMetadata("observed", NodeScenario.START, Duration.ZERO),
+                "uid-1",
+                new NodeReference.Placement(Map.of(), ready, true, ready));
+    }
+
+    private static HealthSignal silence(boolean silent, Instant at) {
+        return new HealthSignal.DaemonSilence(new EventMetadata("", at, Duration.ZERO), silent);
+    }
+
     private static HealthMachine machine(String policy) {
         String text = policy.contains("\n") ? policy : PolicyFile.text(policy);
         return new HealthMachine(PolicyFile.parse("test", text), Duration.ofMinutes(10));
@@ -121,6 +133,56 @@ class PolicyComparisonTest {
                         Difference::first,
                         each -> each.decision().action())
                 .contains(tuple("node-2", true, Decision.WITHDRAW), tuple("node-2", true, Decision.APPLY_TAINT));
+    }
+
+    /** While its former node is heard, a GPU that two nodes announce stays there too. */
+    @Test
+    void hardwareFaultLeavesANodeThatIsSilentWithItsGpu() {
+        PolicyComparison comparison =
+                comparison("nvidia", "policy: lax\nextends: nvidia\nxids: {54: {class: suspect}}\n");
+        comparison.signal("node-1", observed(true));
+        comparison.signal("node-1", announced(1, NodeScenario.START));
+        comparison.signal("node-1", fault(FaultCode.xid(54), NodeScenario.START.plusSeconds(1)));
+        comparison.signal("node-1", silence(true, NodeScenario.START.plusSeconds(120)));
+        differences.clear();
+
+        comparison.signal("node-2", announced(2, NodeScenario.START.plusSeconds(180)));
+
+        assertThat(differences)
+                .extracting(
+                        Difference::node,
+                        Difference::first,
+                        each -> each.decision().action())
+                .contains(tuple("node-1", true, Decision.REMOVE_TAINT));
+    }
+
+    @Test
+    void hardwareFaultStaysOnANodeThatIsHeardAgain() {
+        PolicyComparison comparison =
+                comparison("nvidia", "policy: lax\nextends: nvidia\nxids: {54: {class: suspect}}\n");
+        comparison.signal("node-1", observed(true));
+        comparison.signal("node-1", announced(1, NodeScenario.START));
+        comparison.signal("node-1", fault(FaultCode.xid(54), NodeScenario.START.plusSeconds(1)));
+        comparison.signal("node-1", silence(true, NodeScenario.START.plusSeconds(120)));
+        comparison.signal("node-1", silence(false, NodeScenario.START.plusSeconds(150)));
+        differences.clear();
+
+        comparison.signal("node-2", announced(2, NodeScenario.START.plusSeconds(180)));
+
+        assertThat(differences).extracting(Difference::node).containsOnly("node-2");
+    }
+
+    @Test
+    void nodeThatIsNotReadyUsesUpTheBudget() {
+        PolicyComparison comparison = limited("nvidia", "nvidia");
+        comparison.signal("node-1", observed(false));
+
+        comparison.signal("node-2", fault(FaultCode.xid(79), NodeScenario.START.plusSeconds(1)));
+
+        assertThat(comparison.summaries()).allSatisfy(summary -> {
+            assertThat(summary.taints()).isZero();
+            assertThat(summary.heldBack()).isEqualTo(1);
+        });
     }
 
     @Test
