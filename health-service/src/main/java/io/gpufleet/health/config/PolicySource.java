@@ -17,7 +17,8 @@ import org.yaml.snakeyaml.error.YAMLException;
 /** Texts of policy packs, and their YAML with that of the pack that they extend. */
 final class PolicySource {
     private static final List<String> PACKS = List.of("nvidia", "conservative", "aggressive");
-    private static final int MAX_BYTES = 256 * 1024;
+    /** Of a file. */
+    static final int MAX_BYTES = 256 * 1024;
 
     private PolicySource() {}
 

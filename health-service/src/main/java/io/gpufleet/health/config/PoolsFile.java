@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -37,6 +38,9 @@ import org.yaml.snakeyaml.error.YAMLException;
  * </pre>
  */
 public final class PoolsFile {
+    /** Name of the pool of the nodes that no pool selects. */
+    private static final String OTHERS = "default";
+
     private final String source;
     private final Mode mode;
 
@@ -57,7 +61,7 @@ public final class PoolsFile {
             case "unlimited" ->
                 new DisruptionBudgets(
                         List.of(),
-                        new Pool("default", Map.of(), mode, Limits.NONE),
+                        new Pool(OTHERS, Map.of(), mode, Limits.NONE),
                         Limits.NONE,
                         Limits.NONE,
                         StormBrake.NONE);
@@ -67,7 +71,12 @@ public final class PoolsFile {
 
     private static String read(String setting, String path) {
         try {
-            return Files.readString(Path.of(path));
+            Path file = Path.of(path);
+            if (Files.size(file) > PolicySource.MAX_BYTES) {
+                throw new ConfigurationException(setting + "='" + path + "' is longer than "
+                        + PolicySource.MAX_BYTES / 1024 + " KiB; shorten it");
+            }
+            return Files.readString(file);
         } catch (IOException unreadable) {
             throw new ConfigurationException(setting + "='" + path
                     + "' is neither standard nor unlimited nor a file that can be read; name one of them");
@@ -77,8 +86,10 @@ public final class PoolsFile {
     /** Parses a file; mistakes are reported with the name of the source. */
     static DisruptionBudgets parse(Mode mode, String source, String text) {
         var file = new PoolsFile(source, mode);
+        var options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
         try {
-            Object document = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
+            Object document = new Yaml(new SafeConstructor(options)).load(text);
             return file.protection(file.mapping("the file", document));
         } catch (YAMLException malformed) {
             String line = String.valueOf(malformed.getMessage()).replaceAll("\\s+", " ");
@@ -90,13 +101,26 @@ public final class PoolsFile {
 
     private DisruptionBudgets protection(Map<?, ?> root) {
         keys("the file", root, Set.of("pools", "limits", "zone", "fleet", "brake"));
-        List<?> pools = root.get("pools") == null ? List.of() : list("pools", root.get("pools"));
         return new DisruptionBudgets(
-                pools.stream().map(this::pool).toList(),
-                new Pool("default", Map.of(), mode, limits("limits", root.get("limits"), Limits.TENTH)),
-                limits("zone", root.get("zone"), Limits.NONE),
-                limits("fleet", root.get("fleet"), Limits.NONE),
-                brake(root.get("brake")));
+                root.containsKey("pools") ? pools(list("pools", root.get("pools"))) : List.of(),
+                new Pool(OTHERS, Map.of(), mode, limits("limits", root, "limits", Limits.TENTH)),
+                limits("zone", root, "zone", Limits.NONE),
+                limits("fleet", root, "fleet", Limits.NONE),
+                root.containsKey("brake") ? brake(root.get("brake")) : StormBrake.STANDARD);
+    }
+
+    /** Decisions and limits name a pool by its name. */
+    private List<Pool> pools(List<?> values) {
+        List<Pool> pools = values.stream().map(this::pool).toList();
+        var names = new HashSet<>(Set.of(OTHERS));
+        pools.stream()
+                .map(Pool::name)
+                .filter(name -> !names.add(name))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw invalid("pools." + name, "a name of its own");
+                });
+        return pools;
     }
 
     private Pool pool(Object value) {
@@ -116,57 +140,53 @@ public final class PoolsFile {
             case "null" -> mode;
             default -> throw invalid(place + ".mode=" + fields.get("mode"), "observe or enforce");
         };
-        return new Pool(name, selector, poolMode, limits(place + ".limits", fields.get("limits"), Limits.TENTH));
+        return new Pool(name, selector, poolMode, limits(place + ".limits", fields, "limits", Limits.TENTH));
     }
 
-    private Limits limits(String place, @Nullable Object value, Limits otherwise) {
-        if (value == null) {
+    /** A key without a value is a file that is half written, not a limit that is not wanted. */
+    private Limits limits(String place, Map<?, ?> parent, String key, Limits otherwise) {
+        if (!parent.containsKey(key)) {
             return otherwise;
         }
-        Map<?, ?> fields = mapping(place, value);
+        Map<?, ?> fields = mapping(place, parent.get(key));
         keys(place, fields, Set.of("nodes", "devices"));
         return new Limits(
-                limit(place + ".nodes", fields.get("nodes"), otherwise.nodes()),
-                limit(place + ".devices", fields.get("devices"), otherwise.devices()));
+                limit(place + ".nodes", fields, "nodes", otherwise.nodes()),
+                limit(place + ".devices", fields, "devices", otherwise.devices()));
     }
 
-    private Limit limit(String place, @Nullable Object value, Limit otherwise) {
-        if (value == null) {
+    private Limit limit(String place, Map<?, ?> parent, String key, Limit otherwise) {
+        if (!parent.containsKey(key)) {
             return otherwise;
         }
-        Map<?, ?> fields = mapping(place, value);
+        Map<?, ?> fields = mapping(place, parent.get(key));
         keys(place, fields, Set.of("percent", "absolute"));
-        return new Limit(
-                number(place + ".percent", fields.get("percent"), 100),
-                number(place + ".absolute", fields.get("absolute"), Integer.MAX_VALUE));
+        return new Limit(number(place, fields, "percent", 100), number(place, fields, "absolute", Integer.MAX_VALUE));
     }
 
     private StormBrake brake(@Nullable Object value) {
-        if (value == null) {
-            return StormBrake.STANDARD;
-        }
         Map<?, ?> fields = mapping("brake", value);
         keys("brake", fields, Set.of("percent", "atLeast", "within"));
         StormBrake standard = StormBrake.STANDARD;
         Object within = fields.get("within");
         try {
             return new StormBrake(
-                    number("brake.percent", fields.get("percent"), standard.percent()),
-                    number("brake.atLeast", fields.get("atLeast"), standard.atLeast()),
-                    within == null ? standard.within() : Duration.parse(String.valueOf(within)));
+                    number("brake", fields, "percent", standard.percent()),
+                    number("brake", fields, "atLeast", standard.atLeast()),
+                    fields.containsKey("within") ? Duration.parse(String.valueOf(within)) : standard.within());
         } catch (DateTimeParseException malformed) {
             throw invalid("brake.within=" + within, "an ISO 8601 duration such as PT5M");
         }
     }
 
-    private int number(String place, @Nullable Object value, int otherwise) {
-        if (value == null) {
+    private int number(String place, Map<?, ?> parent, String key, int otherwise) {
+        if (!parent.containsKey(key)) {
             return otherwise;
         }
-        if (value instanceof Integer number) {
+        if (parent.get(key) instanceof Integer number) {
             return number;
         }
-        throw invalid(place + "=" + value, "a whole number");
+        throw invalid(place + "." + key + "=" + parent.get(key), "a whole number");
     }
 
     private void keys(String place, Map<?, ?> fields, Set<String> allowed) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A bad policy is one line with its source and what would be right. */
 class BadPolicyTest {
@@ -55,6 +56,13 @@ class BadPolicyTest {
                 + "]}\n";
 
         refused(own, answer);
+    }
+
+    /** A time after the end of the calendar would end the fold of every fault that recovers. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-PT1S", "P31D", "PT2562047788015215H"})
+    void recoveryDwellThatNoNodeSeesTheEndOfIsRefused(String dwell) {
+        refused("policy: mine\nextends: nvidia\nrecoveryDwell: " + dwell + "\n", "recoveryDwell takes PT0S to P30D");
     }
 
     @Test

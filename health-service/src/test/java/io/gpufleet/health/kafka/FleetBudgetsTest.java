@@ -108,6 +108,17 @@ class FleetBudgetsTest {
                         .build());
     }
 
+    private void quarantine(int node) {
+        nodes.service(
+                "node-" + node,
+                EventType.COMMAND_ISSUED,
+                OperatorCommand.newBuilder()
+                        .setCommand(Command.COMMAND_QUARANTINE)
+                        .setUser("ada")
+                        .setReason("fan is noisy")
+                        .build());
+    }
+
     private boolean tainted(int node) {
         return nodes.get("node-" + node).orElseThrow().tainted();
     }
@@ -119,6 +130,16 @@ class FleetBudgetsTest {
                 .filter(DecisionTaken.class::isInstance)
                 .map(DecisionTaken.class::cast)
                 .toList();
+    }
+
+    @Test
+    void quarantineByHandNeedsNoRoomAndTakesNoneOfTheStormBrake() {
+        quarantine(0);
+        offTheBus(1);
+        quarantine(2);
+        offTheBus(3);
+
+        assertThat(List.of(tainted(0), tainted(1), tainted(2), tainted(3))).containsExactly(true, true, true, false);
     }
 
     @Test

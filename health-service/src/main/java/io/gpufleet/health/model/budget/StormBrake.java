@@ -9,6 +9,9 @@ import java.time.Duration;
  * @param atLeast whatever the number of nodes
  */
 public record StormBrake(int percent, int atLeast, Duration within) {
+    /** A time before the calendar begins could not be counted from. */
+    private static final Duration MAX_WITHIN = Duration.ofDays(30);
+
     /** 5 % of the fleet and at least 10 nodes in 5 min. */
     public static final StormBrake STANDARD = new StormBrake(5, 10, Duration.ofMinutes(5));
 
@@ -17,10 +20,10 @@ public record StormBrake(int percent, int atLeast, Duration within) {
 
     /** Rejects a brake that no number satisfies. */
     public StormBrake {
-        if (percent < 1 || percent > 100 || atLeast < 1 || within.isNegative() || within.isZero()) {
+        if (percent < 1 || percent > 100 || atLeast < 1 || !within.isPositive() || within.compareTo(MAX_WITHIN) > 0) {
             throw new IllegalArgumentException(
-                    "brake takes percent 1 to 100, atLeast from 1 and a positive within, not " + percent + ", "
-                            + atLeast + " and " + within);
+                    "brake takes percent 1 to 100, atLeast from 1 and a positive within of at most P30D, not " + percent
+                            + ", " + atLeast + " and " + within);
         }
     }
 

@@ -37,6 +37,9 @@ public record HealthPolicy(
         Escalation escalation,
         DrainSettings drain,
         RemediationSettings remediation) {
+    /** As of every time of a rule. */
+    private static final Duration LONGEST = Duration.ofDays(30);
+
     /** A policy that drains as usual, where a rule says so, and asks no executor for anything. */
     public HealthPolicy(
             String name,
@@ -67,8 +70,8 @@ public record HealthPolicy(
                         + FaultCode.of(kind).slug());
             }
         }
-        if (recoveryDwell.isNegative()) {
-            throw new IllegalArgumentException("policy " + name + " has a negative recovery dwell");
+        if (recoveryDwell.isNegative() || recoveryDwell.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("recoveryDwell takes PT0S to P30D, not " + recoveryDwell);
         }
     }
 
