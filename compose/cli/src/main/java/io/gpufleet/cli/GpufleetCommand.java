@@ -35,6 +35,7 @@ import picocli.CommandLine.ScopeType;
             ClearCommand.class,
             WhyCommand.class,
             OperatorCommand.Maintenance.class,
+            OperatorCommand.Forget.class,
             OperatorCommand.Freeze.class,
             OperatorCommand.Unfreeze.class,
             PodCommand.class,

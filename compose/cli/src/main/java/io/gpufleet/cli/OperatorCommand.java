@@ -67,6 +67,22 @@ abstract sealed class OperatorCommand implements Callable<Integer> {
         }
     }
 
+    /** {@code forget NODE}. */
+    @Command(
+            name = "forget",
+            description = "Forget a node without a Node object, with its faults and its verdict.",
+            mixinStandardHelpOptions = true)
+    static final class Forget extends OperatorCommand {
+        @Parameters(paramLabel = "NODE", description = "name of a node")
+        private String node = "";
+
+        @Override
+        String act(HealthClient client, String because) throws InterruptedException {
+            client.command(node, "forget", because);
+            return node + ": forgotten";
+        }
+    }
+
     /** {@code freeze}. */
     @Command(
             name = "freeze",

@@ -48,7 +48,7 @@ class GpufleetCommandTest {
 
     @Test
     void commandOfAnOperatorTakesAReason() {
-        for (String line : List.of("freeze", "unfreeze", "maintenance begin node-1")) {
+        for (String line : List.of("freeze", "unfreeze", "forget node-1", "maintenance begin node-1")) {
             assertThat(run(line)).as(line).isEqualTo(2);
             assertThat(errors.toString()).contains("--reason=TEXT");
         }
