@@ -19,6 +19,8 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
 
     private final Function<FullHttpRequest, CompletableFuture<OpsResponse>> responses;
 
+    private boolean answering;
+
     OpsRequestHandler(Function<FullHttpRequest, CompletableFuture<OpsResponse>> responses) {
         this.responses = responses;
     }
@@ -28,8 +30,17 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
         context.read();
     }
 
+    /** Reads on after what was no whole request: the rest of one, or of one that is refused for its size. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (!answering) {
+            context.read();
+        }
+    }
+
     @Override
     protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+        answering = true;
         if (request.decoderResult().isFailure()) {
             write(context, OpsResponse.text(HttpResponseStatus.BAD_REQUEST.code(), "no HTTP request\n"));
             return;
@@ -52,7 +63,7 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
         }
     }
 
-    private static void write(ChannelHandlerContext context, OpsResponse response) {
+    private void write(ChannelHandlerContext context, OpsResponse response) {
         var content = ByteBufUtil.writeUtf8(context.alloc(), response.text());
         var message = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), content);
@@ -60,7 +71,10 @@ final class OpsRequestHandler extends SimpleChannelInboundHandler<FullHttpReques
                 .set(HttpHeaderNames.CONTENT_TYPE, response.contentType())
                 .setInt(HttpHeaderNames.CONTENT_LENGTH, content.readableBytes());
         response.headers().forEach((name, value) -> message.headers().set(name, value));
-        context.writeAndFlush(message).addListener(_ -> context.read());
+        context.writeAndFlush(message).addListener(_ -> {
+            answering = false;
+            context.read();
+        });
     }
 
     @Override
