@@ -19,6 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +43,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private final long epoch;
     private final Supplier<Moment> now;
     private final Consumer<Boolean> backlogSent;
-    private final Supplier<ProducerConnection> connections;
+    private final Function<CountDownLatch, ProducerConnection> connections;
     private final Topics topics;
     private final OutboxEntryEncoder encoder;
     private final FactMessageMapper messages;
@@ -75,7 +76,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
      * @param backlogSent called when the backlog of an outage is sent, with whether some of it was lost
      */
     public EventPublisher(KafkaSettings settings, long epoch, Supplier<Moment> now, Consumer<Boolean> backlogSent) {
-        this(settings, epoch, now, backlogSent, OutboxDisk.REAL, () -> ProducerConnection.create(settings));
+        this(settings, epoch, now, backlogSent, OutboxDisk.REAL, ProducerConnection.factory(settings));
     }
 
     EventPublisher(
@@ -84,7 +85,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             Supplier<Moment> now,
             Consumer<Boolean> backlogSent,
             OutboxDisk disk,
-            Supplier<ProducerConnection> connections) {
+            Function<CountDownLatch, ProducerConnection> connections) {
         this.settings = settings;
         this.resolution = new BrokerResolution(settings.clients().bootstrap());
         this.now = now;
@@ -260,7 +261,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     /** Runs on a thread of its own, since it blocks while the broker is unreachable. */
     private void connect() {
         try {
-            var opened = connections.get();
+            var opened = connections.apply(stopped);
             opening = opened;
             awaitTopics(opened);
             resolution.succeeded();

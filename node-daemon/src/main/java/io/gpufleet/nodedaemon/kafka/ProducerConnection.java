@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
@@ -41,8 +43,23 @@ final class ProducerConnection {
         this.producer = producer;
     }
 
-    /** Creates a producer. Blocks while addresses are resolved; throws if none can be. */
-    static ProducerConnection create(KafkaSettings settings) {
+    /** Creates producers as {@link #create} does. */
+    static Function<CountDownLatch, ProducerConnection> factory(KafkaSettings settings) {
+        return stopped -> create(settings, stopped);
+    }
+
+    /**
+     * Creates a producer. Blocks until a broker listens; throws if no address can be resolved, and when the latch goes down
+     * before.
+     */
+    private static ProducerConnection create(KafkaSettings settings, CountDownLatch stopped) {
+        try {
+            if (!BrokerProbe.awaitListening(settings.clients().bootstrap(), stopped)) {
+                throw new KafkaException("stopped before a broker listened");
+            }
+        } catch (InterruptedException stop) {
+            throw new InterruptException(stop);
+        }
         return new ProducerConnection(
                 new KafkaProducer<>(properties(settings), new StringSerializer(), new ByteArraySerializer()));
     }

@@ -85,7 +85,7 @@ public final class VerdictConsumer implements AutoCloseable {
 
     private void run() {
         try {
-            while (closed.getCount() > 0) {
+            while (BrokerProbe.awaitListening(settings.clients().bootstrap(), closed)) {
                 try (var opened =
                         new KafkaConsumer<>(properties(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                     consumer = opened;

@@ -77,7 +77,7 @@ class EventPublisherSendTest {
     private EventPublisher publisher() {
         var settings =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 1 << 20);
-        return new EventPublisher(settings, 5, () -> TestGpus.second(0), _ -> {}, disk, () -> {
+        return new EventPublisher(settings, 5, () -> TestGpus.second(0), _ -> {}, disk, _ -> {
             Predicate<String> fails = failures.poll();
             var producer = new TestProducer(fails == null ? _ -> false : fails);
             producers.add(producer);

@@ -1,0 +1,62 @@
+package io.gpufleet.nodedaemon.kafka;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Waits until a broker listens, without a Kafka client: while no broker answers, each client takes a third of a percent of a
+ * core and a thread.
+ */
+final class BrokerProbe {
+    private static final Duration PAUSE = Duration.ofMillis(500);
+    private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
+
+    private BrokerProbe() {}
+
+    /**
+     * Blocks until one of the bootstrap servers accepts a connection, or until the latch is down; returns whether one does.
+     * Names of which none can be resolved are left to the client, which reports them.
+     */
+    static boolean awaitListening(String bootstrap, CountDownLatch ended) throws InterruptedException {
+        boolean worthAClient = isWorthAClient(bootstrap);
+        while (!worthAClient && !ended.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {
+            worthAClient = isWorthAClient(bootstrap);
+        }
+        return worthAClient;
+    }
+
+    private static boolean isWorthAClient(String bootstrap) {
+        boolean resolved = false;
+        for (String server : bootstrap.split(",", -1)) {
+            int colon = server.lastIndexOf(':');
+            int port = Integer.parseInt(server.substring(colon + 1).strip());
+            try {
+                for (InetAddress address :
+                        InetAddress.getAllByName(server.substring(0, colon).strip())) {
+                    resolved = true;
+                    if (accepts(new InetSocketAddress(address, port))) {
+                        return true;
+                    }
+                }
+            } catch (UnknownHostException unresolved) {
+                // Another name may be resolved.
+            }
+        }
+        return !resolved;
+    }
+
+    private static boolean accepts(InetSocketAddress address) {
+        try (var socket = new Socket()) {
+            socket.connect(address, CONNECT_TIMEOUT_MILLIS);
+            return true;
+        } catch (IOException refused) {
+            return false;
+        }
+    }
+}
