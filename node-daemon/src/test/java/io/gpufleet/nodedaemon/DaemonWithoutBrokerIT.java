@@ -4,16 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.kubelet.EventLoops;
+import io.gpufleet.proto.kubelet.KubeletMethods;
+import io.gpufleet.proto.kubelet.UnixGrpcClient;
+import io.gpufleet.proto.kubelet.UnixSocketGrpc;
+import io.gpufleet.proto.kubelet.deviceplugin.AllocateRequest;
+import io.gpufleet.proto.kubelet.deviceplugin.ContainerAllocateRequest;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -89,6 +99,45 @@ class DaemonWithoutBrokerIT {
                     .hasMessageContaining(GPUS);
             assertThat(kubelet.allocate("team-a", "rest", "main", GPUS, 7).deviceIds())
                     .hasSize(7);
+        }
+    }
+
+    @Test
+    void requestsOfTheLargestSizeLeaveMemoryForOthers() throws Exception {
+        EventLoop loop = EventLoops.open("large-requests");
+        var calls = new UnixGrpcClient(loop);
+        var ids = ContainerAllocateRequest.newBuilder();
+        for (int i = 0; i < 330_000; i++) {
+            ids.addDevicesIds("GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c160::" + i);
+        }
+        AllocateRequest largest =
+                AllocateRequest.newBuilder().addContainerRequests(ids).build();
+        assertThat(largest.getSerializedSize()).isBetween(15 << 20, (int) UnixSocketGrpc.MAX_MESSAGE_SIZE);
+        try (var daemon = daemon(Map.of())) {
+            awaitAllocatable(8);
+
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> calls.call(pluginSocket(), KubeletMethods.ALLOCATE, largest, TIMEOUT)
+                                .toCompletableFuture()
+                                .join())
+                        .hasMessageContaining("unknown device");
+            }
+
+            assertThat(kubelet.allocate("team-a", "all", "main", GPUS, 8).deviceIds())
+                    .hasSize(8);
+            assertThat(daemon.errors()).isEmpty();
+        } finally {
+            loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    private Path pluginSocket() {
+        try (Stream<Path> files = Files.list(kubelet.devicePluginDirectory())) {
+            return files.filter(file -> file.getFileName().toString().startsWith("gpufleet-"))
+                    .findFirst()
+                    .orElseThrow();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
     }
 

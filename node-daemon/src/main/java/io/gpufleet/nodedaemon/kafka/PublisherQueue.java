@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * dropped first, then the oldest facts, as in the outbox. Thread-safe; never blocks.
  */
 final class PublisherQueue {
-    /** About 14 minutes of telemetry of 8 GPUs, or 4,000 allocations; the daemon's heap has 32 MiB. */
+    /** About 14 minutes of telemetry of 8 GPUs, or 4,000 allocations; the daemon's heap begins with 32 MiB. */
     static final int MAX_BYTES = 2 * 1024 * 1024;
 
     private static final Logger LOG = LoggerFactory.getLogger(PublisherQueue.class);
