@@ -203,6 +203,14 @@ class LocalFleetIT {
     }
 
     @Test
+    void drillsOfAClockAndOfALeaderlessPartitionFindThatEverythingHolds() {
+        assertThat(run("drill", "--for", "3", "no-leader-health", "clock-jump-node-1"))
+                .containsPattern("no-leader-health +the fault of meanwhile taints the node +yes +[0-9]")
+                .containsPattern("clock-jump-node-1 +its clock was 60 min ahead +yes +[0-9]")
+                .doesNotContain(" NO");
+    }
+
+    @Test
     void logsAreShownByName() {
         FleetState state = FleetState.read(state().resolve("state.json")).orElseThrow();
         assertThat(state.process("health-service-0")

@@ -1,6 +1,7 @@
 package io.gpufleet.cli.drill;
 
 import io.gpufleet.cli.fleet.FleetPartControl;
+import java.time.Duration;
 
 /** Disturbance of a part of the fleet by a drill. */
 public enum Disturbance {
@@ -8,7 +9,7 @@ public enum Disturbance {
     KILL("killed by SIGKILL"),
     /** Ended by SIGTERM and started again. */
     RESTART("restarted"),
-    /** Ended by SIGTERM and started again after the time of the drill. */
+    /** A broker, ended by SIGTERM and started again after the time of the drill. */
     AWAY("away"),
     /** As {@link #AWAY}; meanwhile the services are killed, and start without it. */
     AWAY_AT_START("away, while every service starts"),
@@ -22,8 +23,14 @@ public enum Disturbance {
     SECRET_DELETED("without its Secret"),
     /** CA and certificate in that Secret are expired ones, and the service is killed, so that it reads them. */
     CERTIFICATE_EXPIRED("started with an expired certificate"),
+    /** Started with a clock of its own, which jumps an hour ahead, and back after the time of the drill. */
+    CLOCK_JUMP("an hour ahead by its clock"),
+    /** The partition of a node in a topic has no leader for the time of the drill. */
+    NO_LEADER("without a leader of the node's partition"),
     /** The webhook is asked 500 times a second. */
     REVIEWS("asked " + ReviewLoad.PER_SECOND + " times a second");
+
+    private static final Duration JUMP = Duration.ofHours(1);
 
     private final String text;
 
@@ -39,7 +46,7 @@ public enum Disturbance {
     /** True where it lasts for the time of the drill. */
     boolean lasts() {
         return switch (this) {
-            case AWAY, AWAY_AT_START, FREEZE, SLOW, DISK_FULL, REVIEWS -> true;
+            case AWAY, AWAY_AT_START, FREEZE, SLOW, DISK_FULL, CLOCK_JUMP, NO_LEADER, REVIEWS -> true;
             case KILL, RESTART, SECRET_DELETED, CERTIFICATE_EXPIRED -> false;
         };
     }
@@ -51,14 +58,15 @@ public enum Disturbance {
                 parts.kill(part);
                 yield startAgain;
             }
-            case RESTART, AWAY -> {
+            case RESTART -> {
                 parts.stop(part);
                 yield startAgain;
             }
+            case AWAY -> AbsentBroker.begin(parts, part);
             case AWAY_AT_START -> {
-                parts.stop(part);
+                Ongoing absent = AbsentBroker.begin(parts, part);
                 parts.relaunchServices();
-                yield startAgain;
+                yield absent;
             }
             case FREEZE -> {
                 parts.freeze(part);
@@ -81,6 +89,8 @@ public enum Disturbance {
                 parts.kill(part);
                 yield startAgain;
             }
+            case CLOCK_JUMP -> ShiftedClock.jump(parts, part, JUMP);
+            case NO_LEADER -> LeaderlessPartition.begin(parts, part);
             case REVIEWS -> ReviewLoad.begin(webhook);
         };
     }

@@ -3,6 +3,8 @@ package io.gpufleet.cli.drill;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -12,10 +14,12 @@ import java.util.stream.Collectors;
  *
  * @param name what the command takes
  * @param disturbance what is done
- * @param part the part of the fleet that it is done to
+ * @param part the part of the fleet that it is done to, or a topic
  */
 public record Drill(String name, Disturbance disturbance, String part) {
     private static final String KAFKA = "kafka";
+    /** Facts that a daemon cannot send, and verdicts that the health-service cannot commit. */
+    private static final List<Topic> LEADERLESS = List.of(Topic.HEALTH, Topic.VERDICTS);
 
     /** Every drill of a fleet. An API server is only frozen: the one of a fleet forgets its objects when it ends. */
     public static List<Drill> of(FleetState fleet) {
@@ -28,12 +32,17 @@ public record Drill(String name, Disturbance disturbance, String part) {
                 drills.add(new Drill("broker-away", Disturbance.AWAY, name));
                 drills.add(new Drill("broker-away-at-start", Disturbance.AWAY_AT_START, name));
                 drills.add(new Drill("broker-disk-full", Disturbance.DISK_FULL, name));
+                LEADERLESS.forEach(topic -> drills.add(new Drill(
+                        "no-leader-" + topic.suffix(),
+                        Disturbance.NO_LEADER,
+                        new Topics(Topics.DEFAULT_PREFIX).name(topic))));
             } else if (part.program().equals(Program.FAKE_API_SERVER.name())) {
                 drills.add(new Drill("api-server-away", Disturbance.FREEZE, name));
             } else if (Program.isService(part.program())) {
                 drills.add(new Drill("kill-" + name, Disturbance.KILL, name));
                 drills.add(new Drill("freeze-" + name, Disturbance.FREEZE, name));
                 drills.add(new Drill("slow-" + name, Disturbance.SLOW, name));
+                drills.add(new Drill("clock-jump-" + name, Disturbance.CLOCK_JUMP, name));
                 drills.addAll(ofWebhook(part));
             }
         }
@@ -43,7 +52,8 @@ public record Drill(String name, Disturbance disturbance, String part) {
                 .map(FleetState.FleetNode::name)
                 .ifPresent(node -> drills.addAll(List.of(
                         new Drill("kill-" + node, Disturbance.KILL, node),
-                        new Drill("disk-full-" + node, Disturbance.DISK_FULL, node))));
+                        new Drill("disk-full-" + node, Disturbance.DISK_FULL, node),
+                        new Drill("clock-jump-" + node, Disturbance.CLOCK_JUMP, node))));
         return List.copyOf(drills);
     }
 

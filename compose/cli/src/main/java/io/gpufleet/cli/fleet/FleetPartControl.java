@@ -2,13 +2,18 @@ package io.gpufleet.cli.fleet;
 
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Starts and stops single parts of a fleet that was started before, with the command and settings that they had. */
 public final class FleetPartControl {
+    /** Id of the broker of {@link #startSecondBroker}. */
+    public static final int SECOND_BROKER = 2;
+
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration READY_TIMEOUT = Duration.ofSeconds(60);
     /** A part is started after those that it uses. */
@@ -74,6 +79,28 @@ public final class FleetPartControl {
             process.destroyForcibly();
             Processes.awaitExit(process, STOP_TIMEOUT);
         });
+    }
+
+    /** Kills a part and starts it with further variables, which a later start does not have; waits until it is ready. */
+    public void relaunch(String name, Map<String, String> variables) {
+        kill(name);
+        FleetState.FleetProcess part = part(name);
+        ReadinessProbe.await(fleet.add(launcher.restart(part, variables)), READY_TIMEOUT);
+    }
+
+    /** Starts a second broker in the cluster of the fleet's, with id 2; it is no part of the fleet. */
+    public BrokerProcess startSecondBroker() {
+        return BrokerProcess.join(directory.secondBroker(), SECOND_BROKER, directory.broker());
+    }
+
+    /** Deletes what the broker of {@link #startSecondBroker} wrote, once it has ended. */
+    public void deleteSecondBroker() {
+        DirectoryTrees.delete(directory.secondBroker());
+    }
+
+    /** The state directory. */
+    public Path directory() {
+        return directory.root();
     }
 
     /** Kills every service and starts it, without waiting until one is ready. */

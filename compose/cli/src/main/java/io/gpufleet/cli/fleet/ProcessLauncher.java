@@ -54,12 +54,19 @@ public final class ProcessLauncher {
 
     /** Starts a process by a command line of its own. */
     public FleetState.FleetProcess start(PlannedProcess planned, List<String> command) {
-        return start(planned.name(), planned.program().name(), command, planned.environment(), planned.ports());
+        return start(
+                planned.name(), planned.program().name(), command, planned.environment(), planned.ports(), Map.of());
     }
 
     /** Restarts a process with the same command and settings. */
     public FleetState.FleetProcess restart(FleetState.FleetProcess before) {
-        return start(before.name(), before.program(), before.command(), before.environment(), before.ports());
+        return restart(before, Map.of());
+    }
+
+    /** Restarts a process with further variables, which the next restart does not have. */
+    FleetState.FleetProcess restart(FleetState.FleetProcess before, Map<String, String> variables) {
+        return start(
+                before.name(), before.program(), before.command(), before.environment(), before.ports(), variables);
     }
 
     private FleetState.FleetProcess start(
@@ -67,7 +74,8 @@ public final class ProcessLauncher {
             String program,
             List<String> command,
             Map<String, String> environment,
-            Map<String, Integer> ports) {
+            Map<String, Integer> ports,
+            Map<String, String> variables) {
         try {
             Path log = state.log(name);
             Files.createDirectories(log.getParent());
@@ -82,6 +90,7 @@ public final class ProcessLauncher {
             // As in the images: more arenas keep more of what the compiler has freed.
             builder.environment().put("MALLOC_ARENA_MAX", "2");
             builder.environment().putAll(environment);
+            builder.environment().putAll(variables);
             Process process = builder.start();
             return new FleetState.FleetProcess(
                     name, program, ProcessIdentity.of(process.toHandle()), log.toString(), command, environment, ports);

@@ -36,6 +36,11 @@ public record StateDirectory(Path root) {
         return root.resolve("kafka");
     }
 
+    /** The same of a broker that a drill adds. */
+    public Path secondBroker() {
+        return root.resolve("kafka-2");
+    }
+
     /** Kubeconfig of the fake API server. */
     public Path kubeconfig() {
         return root.resolve("kubeconfig");

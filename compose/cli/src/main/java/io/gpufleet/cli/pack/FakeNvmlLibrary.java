@@ -1,6 +1,6 @@
 package io.gpufleet.cli.pack;
 
-import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.cli.fleet.CCompiler;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -8,16 +8,12 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Fake GPUs behind a libnvidia-ml.so.1 compiled from the daemon's test sources, so that every plugin sees the same. A
  * small program beside it, the controller, injects faults.
  */
 public final class FakeNvmlLibrary implements AutoCloseable {
-    private static final List<String> GCC = List.of("gcc", "-std=c11", "-O1", "-pthread", "-fvisibility=hidden", "-o");
-
     private final Path driverRoot;
     private final int gpus;
     private final Process controller;
@@ -40,32 +36,11 @@ public final class FakeNvmlLibrary implements AutoCloseable {
         Path sources = tree.resolve("node-daemon/src/test/c");
         try {
             Files.createDirectories(directory);
-            compile(
-                    directory.resolve("libnvidia-ml.so"),
-                    sources.resolve("nvml.c"),
-                    "-fPIC",
-                    "-shared",
-                    "-Wl,-Bsymbolic");
-            compile(directory.resolve("play"), sources.resolve("play.c"));
+            String purpose = "the fake NVML library";
+            CCompiler.compileLibrary(directory.resolve("libnvidia-ml.so"), sources.resolve("nvml.c"), purpose);
+            CCompiler.compile(directory.resolve("play"), sources.resolve("play.c"), purpose);
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
-        }
-    }
-
-    private static void compile(Path output, Path source, String... more) throws IOException, InterruptedException {
-        var command = new ArrayList<>(GCC);
-        command.add(output.toString());
-        command.addAll(List.of(more));
-        command.addAll(List.of(source.toString(), "-ldl"));
-        Process gcc;
-        try {
-            gcc = new ProcessBuilder(command).inheritIO().start();
-        } catch (IOException absent) {
-            throw new ConfigurationException(
-                    "no gcc in the PATH; the fake NVML library is compiled by it:" + " apt-get install gcc libc6-dev");
-        }
-        if (gcc.waitFor() != 0) {
-            throw new ConfigurationException(source + " does not compile, see above");
         }
     }
 

@@ -46,21 +46,27 @@ class DrillTest {
                         "broker-away",
                         "broker-away-at-start",
                         "broker-disk-full",
+                        "no-leader-health",
+                        "no-leader-verdicts",
                         "api-server-away",
                         "kill-health-service-0",
                         "freeze-health-service-0",
                         "slow-health-service-0",
+                        "clock-jump-health-service-0",
                         "kill-allocation-service-0",
                         "freeze-allocation-service-0",
                         "slow-allocation-service-0",
+                        "clock-jump-allocation-service-0",
                         "secret-deleted",
                         "certificate-expired",
                         "reviews",
                         "kill-allocation-service-1",
                         "freeze-allocation-service-1",
                         "slow-allocation-service-1",
+                        "clock-jump-allocation-service-1",
                         "kill-node-1",
-                        "disk-full-node-1");
+                        "disk-full-node-1",
+                        "clock-jump-node-1");
     }
 
     @Test
