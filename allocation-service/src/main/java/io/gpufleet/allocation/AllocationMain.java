@@ -11,7 +11,7 @@ import io.gpufleet.allocation.app.PodReporter;
 import io.gpufleet.allocation.app.TermListener;
 import io.gpufleet.allocation.app.UsageHistory;
 import io.gpufleet.allocation.app.UsageLog;
-import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.UsageSumReader;
 import io.gpufleet.allocation.app.WebhookReconciler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.AdmissionReviewRetry;
@@ -30,11 +30,11 @@ import io.gpufleet.allocation.grpc.AdmissionGrpcServer;
 import io.gpufleet.allocation.grpc.ReplicaTls;
 import io.gpufleet.allocation.http.AllocationMetrics;
 import io.gpufleet.allocation.http.AllocationRoutes;
-import io.gpufleet.allocation.kafka.AllocationActor;
 import io.gpufleet.allocation.kafka.AllocationProjection;
 import io.gpufleet.allocation.kafka.DailySumTopic;
 import io.gpufleet.allocation.kafka.KafkaPodFactPublisher;
 import io.gpufleet.allocation.kafka.LedgerViewUpdater;
+import io.gpufleet.allocation.kafka.TermNotifyingActor;
 import io.gpufleet.allocation.kafka.UsageFollower;
 import io.gpufleet.allocation.kubernetes.CertificateSecret;
 import io.gpufleet.allocation.kubernetes.ClusterWatch;
@@ -253,7 +253,7 @@ public final class AllocationMain {
         return ProjectionEngine.start(
                 bus.engine(NAME, address, clock),
                 new AllocationProjection(bus.cluster()),
-                new AllocationActor(active, listeners),
+                new TermNotifyingActor(active, listeners),
                 new LedgerViewUpdater(ledger),
                 line -> Program.fail(NAME, line));
     }
@@ -304,7 +304,7 @@ public final class AllocationMain {
                 metrics::scrape);
     }
 
-    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageSums usage) {
+    private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageSumReader usage) {
         var readers = shutdown.add(
                 "readers",
                 RequestWorkers.open(vertx, "readers", Runtime.getRuntime().availableProcessors(), WAITING_READS));

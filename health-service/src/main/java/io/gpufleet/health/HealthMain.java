@@ -34,9 +34,9 @@ import io.gpufleet.health.kubernetes.KubernetesNodeClient;
 import io.gpufleet.health.kubernetes.KubernetesPodClient;
 import io.gpufleet.health.kubernetes.KubernetesRemediationClient;
 import io.gpufleet.health.kubernetes.NodeEventRecorder;
-import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.NodeReference;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
@@ -259,7 +259,7 @@ public final class HealthMain {
                 files.policy(),
                 files.shadowPolicy(),
                 files.pools(),
-                () -> BudgetUsages.of(seen.store().nodes())));
+                () -> NodeBudgetShareCalculator.of(seen.store().nodes())));
         seen.metrics().shadow(shadow);
         shutdown.add(
                 "shadow policy",

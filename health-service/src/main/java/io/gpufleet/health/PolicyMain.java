@@ -14,7 +14,7 @@ import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.RuleTiming;
-import io.gpufleet.health.model.replay.EventReplay;
+import io.gpufleet.health.model.replay.EventExplainer;
 import io.gpufleet.health.model.replay.ExplainedEvent;
 import io.gpufleet.health.model.replay.PolicyComparison;
 import io.gpufleet.health.model.replay.ReplaySummary;
@@ -116,7 +116,7 @@ public final class PolicyMain {
     private int explain(String event, HealthPolicy policy, Duration from) {
         Instant since = Clock.systemUTC().instant().minus(from);
         var history = history();
-        var replay = new EventReplay(history.machine(policy), event);
+        var replay = new EventExplainer(history.machine(policy), event);
         Optional<String> node = HistoryReader.nodeOf(event);
         long signals = node.isPresent()
                 ? history.reader().readAround(node.get(), since, replay::signal, this::progress)

@@ -88,7 +88,7 @@ final class DaemonMain implements AutoCloseable {
     private final LongSupplier kernelLogOverruns;
     private final IgnoreVerdictsFile ignoreVerdictsFile;
     private final ForgetFile forgetFile;
-    private final ProcessTerminator exit = new ProcessTerminator();
+    private final DaemonProcessExit exit = new DaemonProcessExit();
 
     DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
         String node = config.kafka().node();

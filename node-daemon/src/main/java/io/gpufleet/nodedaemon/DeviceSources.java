@@ -8,7 +8,7 @@ import io.gpufleet.nodedaemon.app.device.HostDeviceNodeFinder;
 import io.gpufleet.nodedaemon.app.device.ProcessAttributingSource;
 import io.gpufleet.nodedaemon.cdi.CdiSpecFile;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
-import io.gpufleet.nodedaemon.host.DeviceNodes;
+import io.gpufleet.nodedaemon.host.DevRootDeviceNodeFinder;
 import io.gpufleet.nodedaemon.host.ProcfsProcessOwnerLookup;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
@@ -76,8 +76,9 @@ final class DeviceSources {
                 config.devices().hostRoot().toString(), config.containers().devRoot());
         boolean simulated =
                 source.name().equals("simulated") && hostPaths.devRoot().isEmpty();
-        HostDeviceNodeFinder deviceNodes =
-                simulated ? _ -> DeviceNodes.defaults() : new DeviceNodes(hostPaths, Mknod::make);
+        HostDeviceNodeFinder deviceNodes = simulated
+                ? _ -> DevRootDeviceNodeFinder.defaults()
+                : new DevRootDeviceNodeFinder(hostPaths, Mknod::make);
         var specs = new CdiSpecFile(config.containers().cdiDirectory(), hostPaths);
         return new CdiPreparingSource(source, deviceNodes, specs, selector, inbox);
     }

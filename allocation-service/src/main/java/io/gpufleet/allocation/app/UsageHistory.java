@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /** Usage of any time: from intervals as far back as they are kept, from the sums of whole days before that. */
-public final class UsageHistory implements UsageSums {
+public final class UsageHistory implements UsageSumReader {
     private static final Set<Dimension> OF_DAYS =
             EnumSet.complementOf(EnumSet.of(Dimension.POD, Dimension.RESOURCE, Dimension.MIG_PROFILE));
 

@@ -2,7 +2,7 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.usage.DailySum;
-import io.gpufleet.allocation.model.usage.DayUsage;
+import io.gpufleet.allocation.model.usage.DailySumBuilder;
 import io.gpufleet.allocation.model.usage.GpuSeconds;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
@@ -26,7 +26,7 @@ import java.util.TreeSet;
  * Intervals and adjustments of the last days in memory, so that a question reads no log; bounded by age and bytes. Beyond
  * that those that ended first go; they remain in the sums of their days. One thread adds, any thread asks.
  */
-public final class UsageLog implements UsageSums {
+public final class UsageLog implements UsageSumReader {
     /** How long intervals are kept after their end. */
     public static final Duration RETENTION = Duration.ofDays(35);
 
@@ -43,7 +43,7 @@ public final class UsageLog implements UsageSums {
     private final long maxBytes;
     private final NavigableSet<UsagePiece> pieces =
             new TreeSet<>(Comparator.comparing(UsagePiece::to).thenComparing(UsagePiece::id));
-    private final NavigableMap<LocalDate, DayUsage> dropped = new TreeMap<>();
+    private final NavigableMap<LocalDate, DailySumBuilder> dropped = new TreeMap<>();
     private final Set<String> ids = new HashSet<>();
     private Instant droppedUntil = Instant.MIN;
     private long bytes;
@@ -79,7 +79,7 @@ public final class UsageLog implements UsageSums {
         LocalDate begin = UsageHistory.day(piece.from());
         LocalDate end = UsageHistory.day(piece.to().isAfter(clock.instant()) ? clock.instant() : piece.to());
         for (LocalDate day = begin.isBefore(first) ? first : begin; !day.isAfter(end); day = day.plusDays(1)) {
-            dropped.computeIfAbsent(day, one -> new DayUsage(one, MAX_DROPPED_PARTS))
+            dropped.computeIfAbsent(day, one -> new DailySumBuilder(one, MAX_DROPPED_PARTS))
                     .add(piece);
         }
     }
@@ -158,7 +158,7 @@ public final class UsageLog implements UsageSums {
     /** Sums of a day from {@link #firstDay} on; fails with {@link IOException} until the log is read. */
     List<DailySum> day(LocalDate day) throws IOException {
         Map<String, NodeLedger> nodes = ledger.all();
-        var usage = new DayUsage(day, Integer.MAX_VALUE);
+        var usage = new DailySumBuilder(day, Integer.MAX_VALUE);
         List<UsagePiece> found;
         synchronized (this) {
             requireRead(droppedLoaded);

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.http;
 
 import io.gpufleet.allocation.app.Ledger;
-import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.UsageSumReader;
 import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
 import io.gpufleet.allocation.model.holding.Holder;
@@ -44,7 +44,7 @@ public final class AllocationRoutes {
      *
      * @param labels keys of the labels that it can be grouped by
      */
-    public record Usage(UsageSums sums, Set<String> labels) {}
+    public record Usage(UsageSumReader sums, Set<String> labels) {}
 
     private final Quotas quotas;
     private final Ledger ledger;

@@ -1,7 +1,7 @@
 package io.gpufleet.allocation.http;
 
-import io.gpufleet.allocation.app.UsageSums;
-import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.app.UsageSumReader;
+import io.gpufleet.allocation.app.UsageSumReader.Dimension;
 import io.gpufleet.kit.web.ProblemDetails;
 import io.gpufleet.kit.web.QueryParameters;
 import io.gpufleet.kit.web.RequestWorkers;
@@ -27,12 +27,12 @@ final class UsageRoute {
     private static final Duration DEFAULT_RANGE = Duration.ofDays(1);
     private static final String DEFAULT_GROUP = "namespace,model,quality";
 
-    private final UsageSums usage;
+    private final UsageSumReader usage;
     private final Set<String> labels;
     private final RequestWorkers workers;
     private final Clock clock;
 
-    UsageRoute(UsageSums usage, Set<String> labels, RequestWorkers workers, Clock clock) {
+    UsageRoute(UsageSumReader usage, Set<String> labels, RequestWorkers workers, Clock clock) {
         this.usage = usage;
         this.labels = labels;
         this.workers = workers;
@@ -44,7 +44,7 @@ final class UsageRoute {
             return;
         }
         try {
-            UsageSums.Query query = query(context);
+            UsageSumReader.Query query = query(context);
             boolean csv = csv(context);
             workers.run(() -> body(query, csv))
                     .onSuccess(body -> context.response()
@@ -62,7 +62,7 @@ final class UsageRoute {
         }
     }
 
-    private UsageSums.Query query(RoutingContext context) {
+    private UsageSumReader.Query query(RoutingContext context) {
         Instant to = time(context, "to").orElseGet(clock::instant);
         Instant from = time(context, "from").orElse(to.minus(DEFAULT_RANGE));
         if (from.isAfter(to)) {
@@ -72,7 +72,7 @@ final class UsageRoute {
         Set<Dimension> dimensions = new LinkedHashSet<>();
         Set<String> keys = new LinkedHashSet<>();
         for (String name : (group.isEmpty() ? DEFAULT_GROUP : group).split(",", -1)) {
-            Optional<String> label = UsageSums.Query.label(name);
+            Optional<String> label = UsageSumReader.Query.label(name);
             if (label.isPresent()) {
                 keys.add(carried(label.get()));
                 continue;
@@ -84,7 +84,7 @@ final class UsageRoute {
                                     .collect(Collectors.joining(", "))
                             + " and label:<key>, separated by commas; not '" + name + "'")));
         }
-        return new UsageSums.Query(from, to, List.copyOf(dimensions), List.copyOf(keys));
+        return new UsageSumReader.Query(from, to, List.copyOf(dimensions), List.copyOf(keys));
     }
 
     private String carried(String key) {
@@ -103,8 +103,8 @@ final class UsageRoute {
         return format.equals("csv");
     }
 
-    private String body(UsageSums.Query query, boolean csv) throws IOException {
-        List<UsageSums.UsageSum> sums = usage.sums(query);
+    private String body(UsageSumReader.Query query, boolean csv) throws IOException {
+        List<UsageSumReader.UsageSum> sums = usage.sums(query);
         return csv ? csv(query, sums) : json(query, sums).encode();
     }
 
@@ -120,13 +120,13 @@ final class UsageRoute {
         }
     }
 
-    private static JsonObject json(UsageSums.Query query, List<UsageSums.UsageSum> sums) {
+    private static JsonObject json(UsageSumReader.Query query, List<UsageSumReader.UsageSum> sums) {
         var rows = new JsonArray();
         sums.forEach(sum -> {
             var row = new JsonObject();
             var labelValues = new JsonObject();
             sum.group()
-                    .forEach((name, value) -> UsageSums.Query.label(name)
+                    .forEach((name, value) -> UsageSumReader.Query.label(name)
                             .ifPresentOrElse(key -> labelValues.put(key, value), () -> row.put(name, value)));
             if (!labelValues.isEmpty()) {
                 row.put("labels", labelValues);
@@ -139,11 +139,11 @@ final class UsageRoute {
                 .put("usage", rows);
     }
 
-    private static String csv(UsageSums.Query query, List<UsageSums.UsageSum> sums) {
+    private static String csv(UsageSumReader.Query query, List<UsageSumReader.UsageSum> sums) {
         var text = new StringBuilder();
         query.names().forEach(name -> text.append(name).append(','));
         text.append("gpuSeconds,intervals\r\n");
-        for (UsageSums.UsageSum sum : sums) {
+        for (UsageSumReader.UsageSum sum : sums) {
             sum.group().values().forEach(value -> text.append(quoted(value)).append(','));
             text.append(sum.gpuSeconds().toPlainString())
                     .append(',')

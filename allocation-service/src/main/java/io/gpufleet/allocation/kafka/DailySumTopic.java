@@ -8,7 +8,7 @@ import io.gpufleet.proto.allocation.v1.UsageDay;
 import io.gpufleet.proto.allocation.v1.UsagePart;
 import io.gpufleet.proto.allocation.v1.UsageQuality;
 import io.gpufleet.runtime.follower.TopicFollower;
-import io.gpufleet.runtime.follower.TopicReaction;
+import io.gpufleet.runtime.follower.TopicListener;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** {@code gpu.usage-daily}: read into the {@link DailySums}, and written. */
-public final class DailySumTopic implements TopicReaction {
+public final class DailySumTopic implements TopicListener {
     private static final Logger LOG = LoggerFactory.getLogger(DailySumTopic.class);
     /** A time before 1970 would be refused by the client. */
     private static final Duration EVERYTHING = Duration.ofDays(3_650);

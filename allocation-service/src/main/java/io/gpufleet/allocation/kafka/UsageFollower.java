@@ -7,7 +7,7 @@ import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.runtime.follower.TopicFollower;
-import io.gpufleet.runtime.follower.TopicReaction;
+import io.gpufleet.runtime.follower.TopicListener;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -15,7 +15,7 @@ import io.gpufleet.wire.Topic;
 import java.time.Clock;
 
 /** Reads {@code gpu.usage} into the {@link UsageLog}: what is kept of it at the start, then what is appended. */
-public final class UsageFollower implements TopicReaction {
+public final class UsageFollower implements TopicListener {
     private final UsageLog log;
 
     private UsageFollower(UsageLog log) {

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Informers for pods that request extended resources, ResourceClaims, Nodes and namespaces; they retry while the API server is unavailable. */
+/** Informers for pods that request extended resources, ResourceClaimApi, Nodes and namespaces; they retry while the API server is unavailable. */
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 
@@ -75,14 +75,14 @@ public final class ClusterWatch implements AutoCloseable {
     }
 
     private void startClaims(KubernetesClient client) {
-        if (!ResourceClaims.supportedBy(client)) {
+        if (!ResourceClaimApi.supportedBy(client)) {
             listener.listed(ClusterSyncPrecondition.CLAIMS);
             return;
         }
         start(
                 ClusterSyncPrecondition.CLAIMS,
-                client.genericKubernetesResources(ResourceClaims.CONTEXT).inAnyNamespace(),
-                claim -> listener.claimUpdated(ResourceClaims.read(claim)),
+                client.genericKubernetesResources(ResourceClaimApi.CONTEXT).inAnyNamespace(),
+                claim -> listener.claimUpdated(ResourceClaimApi.read(claim)),
                 (GenericKubernetesResource claim) ->
                         listener.claimDeleted(claim.getMetadata().getUid()));
     }

@@ -155,11 +155,11 @@ public final class KubernetesQuotaClient implements QuotaClient {
     private void claims(Consumer<List<GpuPod>> page) throws ApiServerException {
         try {
             pages(
-                    options -> lists.genericKubernetesResources(ResourceClaims.CONTEXT)
+                    options -> lists.genericKubernetesResources(ResourceClaimApi.CONTEXT)
                             .inAnyNamespace()
                             .list(options),
                     claims -> page.accept(
-                            claims.stream().map(ResourceClaims::read).toList()));
+                            claims.stream().map(ResourceClaimApi::read).toList()));
         } catch (KubernetesClientException failed) {
             if (failed.getCode() != NOT_FOUND) {
                 throw new ApiServerException("list of resourceclaims: " + ApiErrorMessage.of(failed), failed);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, of ResourceClaims and of GpuQuotas to this service. */
+/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, of ResourceClaimApi and of GpuQuotas to this service. */
 public final class WebhookRegistration implements WebhookRegistrar {
     /** Name of the configuration. */
     public static final String NAME = "gpufleet-quota";
@@ -46,7 +46,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
     private final String namespace;
     private final String url;
     private final Supplier<String> pathToken;
-    private final WebhookEndpoints endpoints;
+    private final WebhookEndpointSlices endpoints;
     private final Supplier<GpuResources> resources;
 
     /**
@@ -66,7 +66,7 @@ public final class WebhookRegistration implements WebhookRegistrar {
         this.url = url;
         this.pathToken = pathToken;
         this.resources = resources;
-        this.endpoints = new WebhookEndpoints(client, namespace, !url.isEmpty());
+        this.endpoints = new WebhookEndpointSlices(client, namespace, !url.isEmpty());
     }
 
     /** DNS names and IP addresses by which the API server calls the webhook: the Service, and the host of the URL. */
@@ -176,9 +176,9 @@ public final class WebhookRegistration implements WebhookRegistrar {
                 .withNamespaceSelector(namespaces(operator))
                 .withRules(new RuleWithOperationsBuilder()
                         .withOperations("CREATE")
-                        .withApiGroups(ResourceClaims.CONTEXT.getGroup())
-                        .withApiVersions(ResourceClaims.CONTEXT.getVersion())
-                        .withResources(ResourceClaims.CONTEXT.getPlural())
+                        .withApiGroups(ResourceClaimApi.CONTEXT.getGroup())
+                        .withApiVersions(ResourceClaimApi.CONTEXT.getVersion())
+                        .withResources(ResourceClaimApi.CONTEXT.getPlural())
                         .withScope("Namespaced")
                         .build())
                 .build();

@@ -3,7 +3,7 @@ package io.gpufleet.allocation.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.app.UsageSumReader.Dimension;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.HeldDevice;
 import io.gpufleet.allocation.model.holding.Holder;
@@ -92,7 +92,7 @@ class UsageHistoryTest {
     }
 
     private List<String> answer(Instant from, Instant to, Dimension... groupBy) throws IOException {
-        return history.sums(new UsageSums.Query(from, to, List.of(groupBy))).stream()
+        return history.sums(new UsageSumReader.Query(from, to, List.of(groupBy))).stream()
                 .map(row -> String.join(" ", row.group().values()) + " " + row.gpuSeconds() + " " + row.intervals())
                 .toList();
     }
@@ -234,7 +234,7 @@ class UsageHistoryTest {
         days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
         days.add(sum(TODAY.minusDays(2), "allocated", 2_000));
         // When
-        var query = new UsageSums.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of(Dimension.NODE));
+        var query = new UsageSumReader.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of(Dimension.NODE));
         // Then
         assertThat(new UsageHistory(small, days).sums(query))
                 .extracting(row -> row.group() + " " + row.gpuSeconds())
@@ -254,10 +254,10 @@ class UsageHistoryTest {
         days.add(sum(TODAY.minusDays(2), "allocated", 2_000));
         days.add(sum(TODAY.minusDays(1), "allocated-while-faulty", 4_000));
         // When
-        var query = new UsageSums.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of());
+        var query = new UsageSumReader.Query(midnight.minusSeconds(2 * 86_400L), midnight, List.of());
         // Then
         assertThat(new UsageHistory(small, days).sums(query))
-                .extracting(UsageSums.UsageSum::gpuSeconds)
+                .extracting(UsageSumReader.UsageSum::gpuSeconds)
                 .containsExactly(new BigDecimal("502.000"));
     }
 
@@ -271,7 +271,7 @@ class UsageHistoryTest {
         // Then
         assertThat(answer(begin, NOW, Dimension.NODE, Dimension.OWNER, Dimension.PRODUCT))
                 .containsExactly("   1.000 1", "n1 Job/train NVIDIA-A100 10.000 2");
-        var byLabels = new UsageSums.Query(begin, NOW, List.of(), List.of("team", "app"));
+        var byLabels = new UsageSumReader.Query(begin, NOW, List.of(), List.of("team", "app"));
         assertThat(history.sums(byLabels))
                 .extracting(row -> row.group() + " " + row.gpuSeconds())
                 .containsExactly("{label:team=, label:app=} 1.000", "{label:team=vision, label:app=} 10.000");
@@ -329,7 +329,7 @@ class UsageHistoryTest {
     void nothingIsSummedOrAnsweredFromDaysBeforeTheyAreRead() {
         var unread = new DailySums(1_000_000);
         unread.add(sum(TODAY.minusDays(100), "allocated", 1_000));
-        var query = new UsageSums.Query(NOW.minusSeconds(90 * 86_400L + 43_200), NOW, List.of());
+        var query = new UsageSumReader.Query(NOW.minusSeconds(90 * 86_400L + 43_200), NOW, List.of());
         assertThatThrownBy(() -> new UsageHistory(log, unread).sums(query)).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> new DailySummation(log, unread, active, written::add, clock).run())
                 .isInstanceOf(IOException.class);

@@ -3,7 +3,7 @@ package io.gpufleet.allocation.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.gpufleet.allocation.app.UsageSums.Dimension;
+import io.gpufleet.allocation.app.UsageSumReader.Dimension;
 import io.gpufleet.allocation.model.devicetime.DeviceCondition;
 import io.gpufleet.allocation.model.devicetime.DeviceInterval;
 import io.gpufleet.allocation.model.devicetime.GpuIdentity;
@@ -89,7 +89,7 @@ class UsageLogTest {
     }
 
     private String sum(long from, long to) throws IOException {
-        return log.sums(new UsageSums.Query(at(from), at(to), List.of())).stream()
+        return log.sums(new UsageSumReader.Query(at(from), at(to), List.of())).stream()
                 .map(row -> row.gpuSeconds().toPlainString())
                 .findFirst()
                 .orElse("none");
@@ -139,8 +139,8 @@ class UsageLogTest {
         log.loaded();
         log.add(piece("a", holding("ml", "g0", ""), 0, 10, 1));
         log.add(piece("b", holding("web", "g1", ""), 0, 20, 1));
-        assertThat(log.sums(new UsageSums.Query(at(0), at(100), List.of(Dimension.NODE, Dimension.NAMESPACE))))
-                .extracting(UsageSums.UsageSum::group)
+        assertThat(log.sums(new UsageSumReader.Query(at(0), at(100), List.of(Dimension.NODE, Dimension.NAMESPACE))))
+                .extracting(UsageSumReader.UsageSum::group)
                 .containsExactly(Map.of("node", "n1", "namespace", "ml"), Map.of("node", "n1", "namespace", "web"));
     }
 
@@ -161,7 +161,8 @@ class UsageLogTest {
         // When
         ledger.committed(Map.of("n1", state), Set.of());
         // Then
-        var query = new UsageSums.Query(at(0), at(1_000), List.of(Dimension.OWNER, Dimension.PRODUCT), List.of("team"));
+        var query = new UsageSumReader.Query(
+                at(0), at(1_000), List.of(Dimension.OWNER, Dimension.PRODUCT), List.of("team"));
         assertThat(log.sums(query))
                 .extracting(row -> row.group() + " " + row.gpuSeconds())
                 .containsExactly("{owner=Job/train, product=NVIDIA-A100, label:team=vision} 100.000");
@@ -171,7 +172,8 @@ class UsageLogTest {
     void intervalOfAnEarlierReleaseIsGroupedUnderEmptyNamesAndClipped() throws IOException {
         log.loaded();
         log.add(piece("a", holding("ml", "g0", ""), 100, 200, 1));
-        var query = new UsageSums.Query(at(150), at(1_000), List.of(Dimension.NODE, Dimension.OWNER), List.of("team"));
+        var query =
+                new UsageSumReader.Query(at(150), at(1_000), List.of(Dimension.NODE, Dimension.OWNER), List.of("team"));
         assertThat(log.sums(query))
                 .extracting(row -> row.group() + " " + row.gpuSeconds())
                 .containsExactly("{node=n1, owner=, label:team=} 50.000");
@@ -191,7 +193,7 @@ class UsageLogTest {
                 "unreachable",
                 GpuFraction.WHOLE));
         assertThat(sum(0, 1_000)).isEqualTo("10.000");
-        assertThat(log.sums(new UsageSums.Query(at(0), at(1_000), List.of(Dimension.QUALITY))))
+        assertThat(log.sums(new UsageSumReader.Query(at(0), at(1_000), List.of(Dimension.QUALITY))))
                 .extracting(row ->
                         row.group().get("quality") + " " + row.gpuSeconds().toPlainString())
                 .containsExactly("allocated 10.000", "unreachable 90.000");
@@ -200,7 +202,8 @@ class UsageLogTest {
     @Test
     void windowThatBeginsBeforeWhatIsKeptIsRefused() {
         log.loaded();
-        assertThatThrownBy(() -> log.sums(new UsageSums.Query(Instant.parse("0001-01-01T00:00:00Z"), NOW, List.of())))
+        assertThatThrownBy(
+                        () -> log.sums(new UsageSumReader.Query(Instant.parse("0001-01-01T00:00:00Z"), NOW, List.of())))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("since when intervals are kept");
     }
@@ -258,7 +261,7 @@ class UsageLogTest {
     }
 
     private String sums(long from, long to, Dimension... groupBy) throws IOException {
-        return log.sums(new UsageSums.Query(at(from), at(to), List.of(groupBy))).stream()
+        return log.sums(new UsageSumReader.Query(at(from), at(to), List.of(groupBy))).stream()
                 .map(row -> String.join("/", row.group().values()) + "="
                         + row.gpuSeconds().toPlainString() + "*" + row.intervals())
                 .collect(Collectors.joining(" "));

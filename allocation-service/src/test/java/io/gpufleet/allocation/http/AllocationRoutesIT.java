@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageLog;
-import io.gpufleet.allocation.app.UsageSums;
+import io.gpufleet.allocation.app.UsageSumReader;
 import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
@@ -66,22 +66,22 @@ class AllocationRoutesIT {
                                     List.of(new QuotaUsage.PodUsage("team-a", "team-a/train", GpuAmount.of(3, 7))),
                                     1),
                             4)))));
-    private static final UsageSums SUMS = query -> switch (query.from().toString()) {
+    private static final UsageSumReader SUMS = query -> switch (query.from().toString()) {
         case "2026-11-01T00:00:00Z" -> throw new IOException("gpu.usage could not be read: no broker");
         case "2026-11-02T00:00:00Z" -> throw new IllegalStateException("a secret of the server");
         case "0001-01-01T00:00:00Z" -> usageLog().sums(query);
         case "2026-11-03T00:00:00Z" ->
-            List.of(new UsageSums.UsageSum(
+            List.of(new UsageSumReader.UsageSum(
                     new TreeMap<>(Map.of("owner", "Job/train", "label:team", "vision")).descendingMap(),
                     BigDecimal.ONE,
                     1));
         default ->
             List.of(
-                    new UsageSums.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2),
-                    new UsageSums.UsageSum(Map.of("namespace", "a \"quoted\" team, =1+1"), BigDecimal.ONE, 1));
+                    new UsageSumReader.UsageSum(Map.of("namespace", "team-a"), new BigDecimal("7.500"), 2),
+                    new UsageSumReader.UsageSum(Map.of("namespace", "a \"quoted\" team, =1+1"), BigDecimal.ONE, 1));
     };
 
-    private static UsageSums usageLog() {
+    private static UsageSumReader usageLog() {
         var log = new UsageLog(new Ledger(_ -> {}), Clock.fixed(NOW, ZoneOffset.UTC), 10_000);
         log.loaded();
         return log;

@@ -100,12 +100,12 @@ public final class PolicyFile {
 
     /** As the other one, with the setting that is named where the text cannot be read. */
     public static String text(String setting, String nameOrPath) {
-        return PolicySource.read(setting, nameOrPath);
+        return PolicyPackLoader.read(setting, nameOrPath);
     }
 
     /** Parses a policy; mistakes are reported with the name of the source. */
     public static HealthPolicy parse(String source, String text) {
-        Map<?, ?> root = PolicySource.merged(source, text);
+        Map<?, ?> root = PolicyPackLoader.merged(source, text);
         try {
             return new PolicyFile(source, root).policy();
         } catch (IllegalArgumentException incomplete) {

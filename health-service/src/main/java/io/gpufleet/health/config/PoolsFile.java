@@ -72,9 +72,9 @@ public final class PoolsFile {
     private static String read(String setting, String path) {
         try {
             Path file = Path.of(path);
-            if (Files.size(file) > PolicySource.MAX_BYTES) {
+            if (Files.size(file) > PolicyPackLoader.MAX_BYTES) {
                 throw new ConfigurationException(setting + "='" + path + "' is longer than "
-                        + PolicySource.MAX_BYTES / 1024 + " KiB; shorten it");
+                        + PolicyPackLoader.MAX_BYTES / 1024 + " KiB; shorten it");
             }
             return Files.readString(file);
         } catch (IOException unreadable) {

@@ -11,7 +11,7 @@ import io.gpufleet.health.model.incident.RecordedDecision;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.HealthState;
 import io.gpufleet.runtime.follower.TopicFollower;
-import io.gpufleet.runtime.follower.TopicReaction;
+import io.gpufleet.runtime.follower.TopicListener;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -20,7 +20,7 @@ import java.time.Clock;
 import java.util.Optional;
 
 /** Reads {@code gpu.decisions} into the {@link IncidentStore}: what is kept of it at the start, then what is appended. */
-public final class DecisionFollower implements TopicReaction {
+public final class DecisionFollower implements TopicListener {
     private final IncidentStore store;
 
     DecisionFollower(IncidentStore store) {

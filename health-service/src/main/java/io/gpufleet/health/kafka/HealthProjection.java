@@ -2,12 +2,12 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.app.CatchUpStatus;
-import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.DecisionResult;
 import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
+import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
@@ -355,7 +355,8 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
         String node = before.node().name();
-        PermittedActions allowance = allowance(before, usage.allowance(node, BudgetUsages.of(before), now));
+        PermittedActions allowance =
+                allowance(before, usage.allowance(node, NodeBudgetShareCalculator.of(before), now));
         DecisionResult result = machine.decide(before, signal, now, allowance);
         if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
             usage.tainted(node, now);
@@ -374,7 +375,7 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private void remember(NodeState state) {
         String node = state.node().name();
-        usage.put(node, BudgetUsages.of(state));
+        usage.put(node, NodeBudgetShareCalculator.of(state));
         locations.put(state);
         boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
         if (enforced && !state.heldBack().isEmpty()) {

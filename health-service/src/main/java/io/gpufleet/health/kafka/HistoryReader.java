@@ -1,8 +1,8 @@
 package io.gpufleet.health.kafka;
 
-import io.gpufleet.health.model.BudgetUsages;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal;
+import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -165,7 +165,7 @@ public final class HistoryReader {
     private Optional<NodeBudgetShare> usage(ConsumerRecord<String, byte[]> rec) {
         return codec.decodeState(rec) instanceof DecodedRecord.Event event
                         && event.payload() instanceof NodeHealthState state
-                ? Optional.of(BudgetUsages.of(StateMapper.toModel(rec.key(), state)))
+                ? Optional.of(NodeBudgetShareCalculator.of(StateMapper.toModel(rec.key(), state)))
                         .filter(usage -> usage.counted() > 0)
                 : Optional.empty();
     }

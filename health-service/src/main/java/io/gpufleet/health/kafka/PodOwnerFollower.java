@@ -5,7 +5,7 @@ import io.gpufleet.health.model.HealthSignal.Holder;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.PodFact;
 import io.gpufleet.runtime.follower.TopicFollower;
-import io.gpufleet.runtime.follower.TopicReaction;
+import io.gpufleet.runtime.follower.TopicListener;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -14,7 +14,7 @@ import java.time.Clock;
 import java.time.Duration;
 
 /** Reads what the allocation-service tells of pods on {@code gpu.signals} into {@link PodOwners}. */
-public final class PodOwnerFollower implements TopicReaction {
+public final class PodOwnerFollower implements TopicListener {
     /** A pod is told of when it starts: the owner of one that started earlier is not known after a start of the service. */
     private static final Duration SINCE = Duration.ofDays(7);
 

@@ -3,7 +3,7 @@ package io.gpufleet.health.config;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.testbed.testkit.ChangedTexts;
+import io.gpufleet.testbed.testkit.ParserFuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +20,7 @@ class ChangedPolicyTest {
 
     @Test
     void changedPolicyIsReadOrRefused() {
-        ChangedTexts.check(
+        ParserFuzzer.check(
                 5_000,
                 List.of(SITE, PolicyFile.text("nvidia"), PolicyFile.text("conservative")),
                 List.of(ConfigurationException.class),

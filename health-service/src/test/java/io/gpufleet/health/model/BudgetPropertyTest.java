@@ -71,10 +71,10 @@ class BudgetPropertyTest {
 
     private void step(String node, HealthSignal signal) {
         NodeState before = states.getOrDefault(node, NodeState.unknown(node, now));
-        PermittedActions allowance = usage.allowance(node, BudgetUsages.of(before), now);
+        PermittedActions allowance = usage.allowance(node, NodeBudgetShareCalculator.of(before), now);
         NodeState after = machine.decide(before, signal, now, allowance).state();
         states.put(node, after);
-        usage.put(node, BudgetUsages.of(after));
+        usage.put(node, NodeBudgetShareCalculator.of(after));
         if (taintedByPolicy(after) && !before.tainted()) {
             usage.tainted(node, now);
             taints.add(now);
@@ -99,8 +99,10 @@ class BudgetPropertyTest {
         }
         if (withdrawnByFault(after) > withdrawnByFault(before)) {
             scopes(after).forEach((scope, limits) -> {
-                int total = sum(scope, state -> BudgetUsages.of(state).devices());
-                int out = sum(scope, state -> BudgetUsages.of(state).devicesOut());
+                int total =
+                        sum(scope, state -> NodeBudgetShareCalculator.of(state).devices());
+                int out =
+                        sum(scope, state -> NodeBudgetShareCalculator.of(state).devicesOut());
                 assertThat(out)
                         .as("%s after %s", node, signal)
                         .isLessThanOrEqualTo(limits.devices().of(total));

@@ -171,7 +171,7 @@ class FleetSimulationTest {
 
     private void step(SimulatedNode node, HealthSignal signal) {
         NodeState before = node.state;
-        PermittedActions allowance = usage.allowance(node.name, BudgetUsages.of(before), now);
+        PermittedActions allowance = usage.allowance(node.name, NodeBudgetShareCalculator.of(before), now);
         DecisionResult result = machine.decide(before, signal, now, allowance);
         NodeState replayed = before;
         for (NodeStateChange event : result.events()) {
@@ -179,7 +179,7 @@ class FleetSimulationTest {
         }
         assertThat(replayed).as("a restart, after %s", signal).isEqualTo(result.state());
         node.state = result.state();
-        usage.put(node.name, BudgetUsages.of(node.state));
+        usage.put(node.name, NodeBudgetShareCalculator.of(node.state));
         if (node.state.tainted() && !before.tainted()) {
             usage.tainted(node.name, now);
             long out = nodes.stream().filter(each -> each.state.tainted()).count();
@@ -192,7 +192,7 @@ class FleetSimulationTest {
     private void repeatedSignalAsksForNothing(SimulatedNode node, HealthSignal signal) {
         if (signal instanceof HealthSignal.FaultsOpen) {
             DecisionResult again = machine.decide(
-                    node.state, signal, now, usage.allowance(node.name, BudgetUsages.of(node.state), now));
+                    node.state, signal, now, usage.allowance(node.name, NodeBudgetShareCalculator.of(node.state), now));
             assertThat(again.decisions().stream()
                             .filter(decision -> decision.outcome().status() == Decision.Status.ACTED))
                     .as("decisions of %s, repeated", signal)

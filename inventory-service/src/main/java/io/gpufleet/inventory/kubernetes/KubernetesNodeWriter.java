@@ -77,7 +77,7 @@ public final class KubernetesNodeWriter implements NodeWriter {
     @Override
     public void recordEvent(NodeObject node, KubernetesNodeEvent event) {
         try {
-            client.resource(NodeEventMapper.toKubernetes(node, event, clock.instant()))
+            client.resource(KubernetesNodeEventMapper.toKubernetes(node, event, clock.instant()))
                     .create();
         } catch (KubernetesClientException rejected) {
             LOG.atWarn()

@@ -25,7 +25,7 @@ final class NodeTransitions {
     /** A repeated announcement is not stored: each view would change every 6 h otherwise. */
     private static NodeState announced(NodeState node, Announcement newest) {
         Announcement before = node.announcement();
-        Announcement announcement = before == null ? newest : LastAnnouncedValues.completed(newest, before);
+        Announcement announcement = before == null ? newest : RetainedDriverValues.completed(newest, before);
         Presence presence = node.presence() == null
                 ? new Presence.Present(announcement.appendedAt())
                 : node.presence().onAnnouncement(announcement.appendedAt());

@@ -1,8 +1,8 @@
 package io.gpufleet.nodedaemon.metrics;
 
 import io.gpufleet.nodedaemon.app.NodeSnapshot;
-import io.gpufleet.nodedaemon.app.counters.GpuFaultCounters;
-import io.gpufleet.nodedaemon.app.counters.GpuFaultCounters.GpuFaultCounts;
+import io.gpufleet.nodedaemon.app.counters.FaultOccurrenceCounters;
+import io.gpufleet.nodedaemon.app.counters.FaultOccurrenceCounters.GpuFaultCounts;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
@@ -39,7 +39,7 @@ public final class DcgmMetricsPage {
     private final List<OpenFault> openFaults;
     private final PrometheusTextWriter writer;
 
-    private DcgmMetricsPage(NodeSnapshot snapshot, GpuFaultCounters faultCounts, String hostname, long nanos) {
+    private DcgmMetricsPage(NodeSnapshot snapshot, FaultOccurrenceCounters faultCounts, String hostname, long nanos) {
         var samples = new HashMap<String, GpuSample>();
         if (!isStale(snapshot, nanos)) {
             snapshot.samples().forEach(its -> samples.put(its.gpuUuid(), its));
@@ -66,7 +66,8 @@ public final class DcgmMetricsPage {
     }
 
     /** Renders the page; does not block. */
-    public static String render(NodeSnapshot snapshot, GpuFaultCounters faultCounts, String hostname, long nanos) {
+    public static String render(
+            NodeSnapshot snapshot, FaultOccurrenceCounters faultCounts, String hostname, long nanos) {
         return new DcgmMetricsPage(snapshot, faultCounts, hostname, nanos).text();
     }
 
@@ -137,7 +138,7 @@ public final class DcgmMetricsPage {
     }
 
     private static String window() {
-        return ",window_size_in_ms=\"" + GpuFaultCounters.WINDOW.toMillis() + '"';
+        return ",window_size_in_ms=\"" + FaultOccurrenceCounters.WINDOW.toMillis() + '"';
     }
 
     private void clockEvents() {

@@ -1,7 +1,7 @@
 package io.gpufleet.nodedaemon.metrics;
 
 import io.gpufleet.nodedaemon.app.NodeSnapshot;
-import io.gpufleet.nodedaemon.app.counters.GpuFaultCounters;
+import io.gpufleet.nodedaemon.app.counters.FaultOccurrenceCounters;
 import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
@@ -23,7 +23,7 @@ public final class GpuHealthMetricsPage {
     }
 
     /** Renders the page. */
-    public static String render(NodeSnapshot snapshot, GpuFaultCounters faultCounters, long nanos) {
+    public static String render(NodeSnapshot snapshot, FaultOccurrenceCounters faultCounters, long nanos) {
         var page = new GpuHealthMetricsPage(snapshot);
         if (page.gpus.isEmpty()) {
             return "";
@@ -74,7 +74,7 @@ public final class GpuHealthMetricsPage {
     }
 
     /** The total starts at 0 for every GPU: a series that starts with the first fault would hide it from rates. */
-    private void faults(GpuFaultCounters faultCounters, long nanos) {
+    private void faults(FaultOccurrenceCounters faultCounters, long nanos) {
         String open = "gpufleet_gpu_faults_open";
         writer.family(open, "gauge", "Open faults of the GPU.");
         gpus.forEach(gpu -> writer.sample(

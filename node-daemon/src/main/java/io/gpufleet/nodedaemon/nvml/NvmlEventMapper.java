@@ -5,7 +5,7 @@ import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.nvml.binding.NvmlConstants;
 import io.gpufleet.nodedaemon.nvml.call.Nvml;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
-import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
+import io.gpufleet.nodedaemon.nvml.reader.ScannedGpu;
 import io.gpufleet.xid.Xid;
 import io.gpufleet.xid.XidCatalogue;
 import java.util.function.Consumer;
@@ -40,12 +40,12 @@ record NvmlEventMapper(GpuLookup gpus, NvmlFaultReporter reportedFaults, Consume
     interface GpuLookup {
         /** The GPU behind a handle; null where no scan found it. */
         @Nullable
-        TrackedGpu findByHandle(Nvml.Handle device);
+        ScannedGpu findByHandle(Nvml.Handle device);
     }
 
     @Override
     public void event(NvmlEventSet.NvmlEvent event) {
-        TrackedGpu gpu = gpus.findByHandle(event.device());
+        ScannedGpu gpu = gpus.findByHandle(event.device());
         if (gpu == null) {
             reportedFaults.requestScan("event of an unknown device");
             return;

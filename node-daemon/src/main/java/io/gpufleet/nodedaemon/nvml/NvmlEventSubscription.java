@@ -6,7 +6,7 @@ import io.gpufleet.nodedaemon.nvml.call.NvmlExecutors;
 import io.gpufleet.nodedaemon.nvml.call.NvmlFailure;
 import io.gpufleet.nodedaemon.nvml.call.NvmlReturnCode;
 import io.gpufleet.nodedaemon.nvml.call.PendingCall;
-import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
+import io.gpufleet.nodedaemon.nvml.reader.ScannedGpu;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -40,10 +40,10 @@ final class NvmlEventSubscription {
     }
 
     /** Waits for the events of these GPUs from now on, and of no others. */
-    void update(List<TrackedGpu> gpus) throws NvmlFailure {
+    void update(List<ScannedGpu> gpus) throws NvmlFailure {
         retainExclusions(gpus);
         exclude(gpus);
-        List<TrackedGpu> heard = gpus.stream()
+        List<ScannedGpu> heard = gpus.stream()
                 .filter(gpu -> !context.exclusions().contains(gpu.gpu().uuid()))
                 .toList();
         Map<String, Nvml.Handle> wanted = byUuid(heard);
@@ -57,16 +57,16 @@ final class NvmlEventSubscription {
     }
 
     /** The GPU behind each handle; a GPU that replaced another must be registered again. */
-    private static Map<String, Nvml.Handle> byUuid(List<TrackedGpu> gpus) {
-        return gpus.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), TrackedGpu::device, (a, _) -> a));
+    private static Map<String, Nvml.Handle> byUuid(List<ScannedGpu> gpus) {
+        return gpus.stream().collect(Collectors.toMap(gpu -> gpu.gpu().uuid(), ScannedGpu::device, (a, _) -> a));
     }
 
     /** Finds the GPUs that make waits fail; where all do, or none by itself, the library fails, and the set stays as it is. */
-    private void exclude(List<TrackedGpu> gpus) {
+    private void exclude(List<ScannedGpu> gpus) {
         EventSetExclusions exclusions = context.exclusions();
         NvmlEventWaiter waiting = waiter;
         boolean failing = waiting != null && waiting.isFailing();
-        Map<TrackedGpu, PendingCall<String>> trials = new LinkedHashMap<>();
+        Map<ScannedGpu, PendingCall<String>> trials = new LinkedHashMap<>();
         gpus.stream()
                 .filter(gpu -> exclusions.contains(gpu.gpu().uuid())
                         ? exclusions.isDue(gpu.gpu().uuid())
@@ -112,7 +112,7 @@ final class NvmlEventSubscription {
         context.reportedFaults().clear(uuid, FaultKind.EVENT_WAIT, proof);
     }
 
-    private void retainExclusions(List<TrackedGpu> gpus) {
+    private void retainExclusions(List<ScannedGpu> gpus) {
         Set<String> present = byUuid(gpus).keySet();
         context.exclusions().uuids().stream()
                 .filter(uuid -> !present.contains(uuid))
@@ -133,13 +133,13 @@ final class NvmlEventSubscription {
     }
 
     /** A GPU whose registration fails is only polled. */
-    private void register(NvmlEventSet set, List<TrackedGpu> gpus) throws NvmlFailure {
-        Map<TrackedGpu, PendingCall<Boolean>> registrations = new LinkedHashMap<>();
+    private void register(NvmlEventSet set, List<ScannedGpu> gpus) throws NvmlFailure {
+        Map<ScannedGpu, PendingCall<Boolean>> registrations = new LinkedHashMap<>();
         gpus.forEach(gpu -> registrations.put(
                 gpu,
                 context.executors()
                         .start(gpu.gpu().index(), "nvmlDeviceRegisterEvents", () -> set.register(gpu.device()))));
-        for (Map.Entry<TrackedGpu, PendingCall<Boolean>> registration : registrations.entrySet()) {
+        for (Map.Entry<ScannedGpu, PendingCall<Boolean>> registration : registrations.entrySet()) {
             try {
                 boolean _ = registration.getValue().await(SessionContext.STRAGGLER_WAIT);
             } catch (NvmlFailure e) {

@@ -15,8 +15,8 @@ import io.gpufleet.nodedaemon.nvml.reader.GpuSampleReader;
 import io.gpufleet.nodedaemon.nvml.reader.MigCapabilityNodes;
 import io.gpufleet.nodedaemon.nvml.reader.MigReader;
 import io.gpufleet.nodedaemon.nvml.reader.NvLinkRates;
+import io.gpufleet.nodedaemon.nvml.reader.ScannedGpu;
 import io.gpufleet.nodedaemon.nvml.reader.SlowReadingsReader;
-import io.gpufleet.nodedaemon.nvml.reader.TrackedGpu;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -47,7 +47,7 @@ final class NvmlSession {
     private final String driverVersion;
     private final String cudaVersion;
     private final KnownGpus known;
-    private volatile List<TrackedGpu> tracked = List.of();
+    private volatile List<ScannedGpu> tracked = List.of();
     private boolean driverEvents;
 
     private NvmlSession(
@@ -86,9 +86,9 @@ final class NvmlSession {
     /** Scans by index: a GPU that fails is lost, and only a failure of the driver fails the scan. */
     DeviceScan.ScanSucceeded scan() throws NvmlFailure {
         int count = executors.call(NvmlExecutors.DRIVER, "nvmlDeviceGetCount", nvml::count);
-        List<TrackedGpu> found = new ArrayList<>();
+        List<ScannedGpu> found = new ArrayList<>();
         Map<Integer, NvmlFailure> failures = new LinkedHashMap<>();
-        List<PendingCall<TrackedGpu>> reads = new ArrayList<>();
+        List<PendingCall<ScannedGpu>> reads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int index = i;
             reads.add(executors.start(index, "nvmlDeviceGetHandleByIndex", () -> read(index)));
@@ -103,7 +103,7 @@ final class NvmlSession {
                 failures.put(index, e);
             }
         }
-        List<Gpu> answering = found.stream().map(TrackedGpu::gpu).toList();
+        List<Gpu> answering = found.stream().map(ScannedGpu::gpu).toList();
         List<DeviceScan.LostGpu> lost =
                 known.lost(answering, failures, gpus.pci().boundGpuAddresses(), reportedFaults);
         answering.forEach(baseline::observe);
@@ -113,11 +113,11 @@ final class NvmlSession {
     }
 
     /** A GPU that is known and still busy stays as it was: whether it hangs is not yet known, and the others do not wait. */
-    private TrackedGpu await(int index, PendingCall<TrackedGpu> read) throws NvmlFailure {
-        Optional<TrackedGpu> before =
+    private ScannedGpu await(int index, PendingCall<ScannedGpu> read) throws NvmlFailure {
+        Optional<ScannedGpu> before =
                 tracked.stream().filter(gpu -> gpu.gpu().index() == index).findFirst();
         try {
-            TrackedGpu now = before.isPresent() ? read.await(SessionContext.STRAGGLER_WAIT) : read.await();
+            ScannedGpu now = before.isPresent() ? read.await(SessionContext.STRAGGLER_WAIT) : read.await();
             reportedFaults.onAnswer(now.gpu().uuid());
             return now;
         } catch (NvmlFailure e) {
@@ -128,13 +128,13 @@ final class NvmlSession {
         }
     }
 
-    private TrackedGpu read(int index) throws NvmlFailure {
+    private ScannedGpu read(int index) throws NvmlFailure {
         Nvml.Handle device = nvml.handle(index);
         String uuid = nvml.uuid(device);
-        Optional<TrackedGpu> before = tracked.stream()
+        Optional<ScannedGpu> before = tracked.stream()
                 .filter(gpu -> gpu.gpu().uuid().equals(uuid) && gpu.gpu().index() == index)
                 .findFirst();
-        TrackedGpu now = before.isPresent()
+        ScannedGpu now = before.isPresent()
                 ? withMigInstances(
                         gpus.refresh(before.get().gpu(), device),
                         device,
@@ -144,27 +144,27 @@ final class NvmlSession {
         return now;
     }
 
-    private TrackedGpu withMigInstances(Gpu gpu, Nvml.Handle device, List<MigReader.TrackedMigInstance> before)
+    private ScannedGpu withMigInstances(Gpu gpu, Nvml.Handle device, List<MigReader.TrackedMigInstance> before)
             throws NvmlFailure {
         List<MigReader.TrackedMigInstance> migInstances =
                 gpu.mig().enabled().orElse(false) ? migs.read(gpu, device, before) : List.of();
         List<MigInstance> instances = migInstances.stream()
                 .map(MigReader.TrackedMigInstance::instance)
                 .toList();
-        return new TrackedGpu(
+        return new ScannedGpu(
                 instances.equals(gpu.instances()) ? gpu : gpu.withMig(gpu.mig().enabled(), instances),
                 device,
                 migInstances);
     }
 
-    private void subscribe(List<TrackedGpu> found) throws NvmlFailure {
+    private void subscribe(List<ScannedGpu> found) throws NvmlFailure {
         tracked = List.copyOf(found);
         releaseAllBut(tracked);
         subscription.update(found);
     }
 
     /** Frees nothing while a call hangs, since the call may still write to that memory. */
-    private void releaseAllBut(List<TrackedGpu> gpus) throws NvmlFailure {
+    private void releaseAllBut(List<ScannedGpu> gpus) throws NvmlFailure {
         if (executors.idle()) {
             executors.call(NvmlExecutors.DRIVER, "nvmlGpmSampleFree", () -> {
                 slowReadings.retainOnly(gpus);
@@ -175,7 +175,7 @@ final class NvmlSession {
 
     /** Samples all GPUs of the last scan. */
     List<GpuSample> samples() {
-        Map<TrackedGpu, PendingCall<GpuSample>> reads = new LinkedHashMap<>();
+        Map<ScannedGpu, PendingCall<GpuSample>> reads = new LinkedHashMap<>();
         tracked.forEach(gpu ->
                 reads.put(gpu, executors.start(gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> read(gpu))));
         checkSystemEvents();
@@ -184,14 +184,14 @@ final class NvmlSession {
         return read;
     }
 
-    private GpuSample read(TrackedGpu gpu) throws NvmlFailure {
+    private GpuSample read(ScannedGpu gpu) throws NvmlFailure {
         if (slowReadings.due(gpu)) {
             slowReadings.read(gpu);
         }
         return samples.read(gpu, slowReadings.latest(gpu));
     }
 
-    private GpuSample await(TrackedGpu gpu, PendingCall<GpuSample> read) {
+    private GpuSample await(ScannedGpu gpu, PendingCall<GpuSample> read) {
         String uuid = gpu.gpu().uuid();
         try {
             return read.await(SessionContext.STRAGGLER_WAIT);
@@ -218,7 +218,7 @@ final class NvmlSession {
         }
     }
 
-    private @Nullable TrackedGpu findByHandle(Nvml.Handle device) {
+    private @Nullable ScannedGpu findByHandle(Nvml.Handle device) {
         return tracked.stream()
                 .filter(gpu -> gpu.device().equals(device))
                 .findFirst()

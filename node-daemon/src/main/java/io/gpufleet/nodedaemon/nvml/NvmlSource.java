@@ -37,7 +37,7 @@ public final class NvmlSource implements DeviceSource {
     private final NvmlLibraries libraries;
     private final SessionContext context;
     private final List<CompletableFuture<InitialisedNvml>> pendingShutdowns = new ArrayList<>();
-    private final SessionRenewal renewal = new SessionRenewal(System::nanoTime);
+    private final SessionRenewalPolicy renewal = new SessionRenewalPolicy(System::nanoTime);
     private volatile @Nullable NvmlSession session;
     private boolean abandoned;
 

@@ -74,7 +74,8 @@ public final class PodResourcesClient implements HolderSource {
 
     private Holdings join(KubeletCheckpoint before, ListPodResourcesResponse response) {
         KubeletCheckpoint after = KubeletCheckpoint.read(checkpoint, resourceFilter);
-        return new HolderJoin(resourceFilter, after, after.entriesAlsoIn(before), isKubeletReady()).join(response);
+        return new PodResourcesCheckpointJoin(resourceFilter, after, after.entriesAlsoIn(before), isKubeletReady())
+                .join(response);
     }
 
     private boolean isKubeletReady() {

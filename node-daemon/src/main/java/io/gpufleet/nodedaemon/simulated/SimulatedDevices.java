@@ -20,12 +20,12 @@ import java.util.stream.IntStream;
  *
  * <pre>
  * value = "simulated:" group { "," group }       for example simulated:4xA100,4xT4
- * group = count "x" model [ ":mig=" layout ]     for example 2xA100:mig=7x1g.5gb, see {@link MigLayout}
+ * group = count "x" model [ ":mig=" layout ]     for example 2xA100:mig=7x1g.5gb, see {@link SimulatedMigLayout}
  * </pre>
  */
 record SimulatedDevices(String node, List<SimulatedBoard> boards) {
     /** A GPU and its MIG layout. */
-    record SimulatedBoard(SimulatedModel model, MigLayout mig) {}
+    record SimulatedBoard(SimulatedModel model, SimulatedMigLayout mig) {}
 
     private static final String PREFIX = "simulated:";
     private static final Pattern GROUP = Pattern.compile("(\\d{1,3})x(\\w+)(?::mig=(.*))?");
@@ -71,9 +71,9 @@ record SimulatedDevices(String node, List<SimulatedBoard> boards) {
         return new SimulatedDevices(node, boards);
     }
 
-    private static MigLayout layout(String value, SimulatedModel model, Optional<String> text) {
+    private static SimulatedMigLayout layout(String value, SimulatedModel model, Optional<String> text) {
         try {
-            return text.map(layout -> MigLayout.parse(model, layout)).orElse(MigLayout.OFF);
+            return text.map(layout -> SimulatedMigLayout.parse(model, layout)).orElse(SimulatedMigLayout.OFF);
         } catch (IllegalArgumentException wrong) {
             throw rejected(value, String.valueOf(wrong.getMessage()));
         }
@@ -92,7 +92,7 @@ record SimulatedDevices(String node, List<SimulatedBoard> boards) {
 
     private Gpu gpu(int index) {
         SimulatedModel model = boards.get(index).model();
-        MigLayout mig = boards.get(index).mig();
+        SimulatedMigLayout mig = boards.get(index).mig();
         UUID uuid = UUID.nameUUIDFromBytes((node + "/" + index).getBytes(StandardCharsets.UTF_8));
         return new Gpu(
                 new Gpu.Identifiers(

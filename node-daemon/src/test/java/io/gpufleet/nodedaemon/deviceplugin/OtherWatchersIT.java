@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
-import io.gpufleet.testbed.fakekubelet.RegisterResponse;
+import io.gpufleet.testbed.fakekubelet.RegisterBehaviour;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -64,7 +64,7 @@ class OtherWatchersIT {
     }
 
     private void restartedKubeletGetsListAndUpdates() {
-        node.kubelet().respondToRegister(RegisterResponse.CONNECT);
+        node.kubelet().respondToRegister(RegisterBehaviour.CONNECT);
         node.kubelet().restart();
         node.awaitAllocatable(GPUS, 2);
         node.publish(Map.of(GPUS, 1));
@@ -106,8 +106,8 @@ class OtherWatchersIT {
     }
 
     @ParameterizedTest
-    @EnumSource(value = RegisterResponse.class, mode = EnumSource.Mode.EXCLUDE, names = "CONNECT")
-    void whileTheRegistrationIsNotComplete(RegisterResponse response) throws Exception {
+    @EnumSource(value = RegisterBehaviour.class, mode = EnumSource.Mode.EXCLUDE, names = "CONNECT")
+    void whileTheRegistrationIsNotComplete(RegisterBehaviour response) throws Exception {
         node.kubelet().respondToRegister(response);
         node.kubelet().restart();
         awaitReason(

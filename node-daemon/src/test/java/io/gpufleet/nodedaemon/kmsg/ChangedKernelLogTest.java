@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.kmsg;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpufleet.testbed.testkit.ChangedTexts;
+import io.gpufleet.testbed.testkit.ParserFuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +18,7 @@ class ChangedKernelLogTest {
 
     @Test
     void changedLinesAreReadOrPassedOver() {
-        ChangedTexts.check(50_000, LINES, List.of(), text -> {
+        ParserFuzzer.check(50_000, LINES, List.of(), text -> {
             for (String line : new LineSplitter().split(new String(text, UTF_8))) {
                 KmsgRecord.parse(line).ifPresent(rec -> DriverMessageParser.read(rec.text()));
             }

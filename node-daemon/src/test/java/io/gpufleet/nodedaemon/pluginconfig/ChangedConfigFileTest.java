@@ -2,7 +2,7 @@ package io.gpufleet.nodedaemon.pluginconfig;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.gpufleet.testbed.testkit.ChangedTexts;
+import io.gpufleet.testbed.testkit.ParserFuzzer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +36,7 @@ class ChangedConfigFileTest {
 
     @Test
     void changedFileIsReadOrRefused() {
-        ChangedTexts.check(20_000, List.of(CONFIG, MPS), List.of(InvalidSettingsException.class), text -> {
+        ParserFuzzer.check(20_000, List.of(CONFIG, MPS), List.of(InvalidSettingsException.class), text -> {
             var settings = new PluginSettingsBuilder("/");
             PluginConfigFile.read("config.yaml", new String(text, UTF_8), settings);
             settings.build();

@@ -3,7 +3,7 @@ package io.gpufleet.allocation.app.quota;
 import io.gpufleet.allocation.model.quota.GpuOffer;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuRequest;
+import io.gpufleet.allocation.model.scheduling.PodGpuRequest;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -96,7 +96,7 @@ public final class ResourceClaimReader {
             return ALL_DEVICES;
         }
         return request.get("count") instanceof Number number
-                ? Math.clamp(number.longValue(), 0, GpuRequest.MAX_DEVICES + 1)
+                ? Math.clamp(number.longValue(), 0, PodGpuRequest.MAX_DEVICES + 1)
                 : 1;
     }
 

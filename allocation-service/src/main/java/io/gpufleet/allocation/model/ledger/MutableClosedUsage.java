@@ -33,13 +33,13 @@ final class MutableClosedUsage {
 
     private final List<ClosedUsageInterval> intervals;
     private final List<FinishedPod> finished;
-    private final KnownPods pods;
+    private final MutableKnownPods pods;
     private final List<UsageEntry> published = new ArrayList<>();
 
     MutableClosedUsage(ClosedUsage before) {
         this.intervals = new ArrayList<>(before.intervals());
         this.finished = new ArrayList<>(before.finishedPods());
-        this.pods = new KnownPods(before.knownPods());
+        this.pods = new MutableKnownPods(before.knownPods());
     }
 
     ClosedUsage toClosedUsage() {

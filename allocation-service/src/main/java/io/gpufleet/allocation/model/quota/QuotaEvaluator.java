@@ -2,7 +2,7 @@ package io.gpufleet.allocation.model.quota;
 
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuRequest;
+import io.gpufleet.allocation.model.scheduling.PodGpuRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,9 +33,9 @@ public final class QuotaEvaluator {
 
     /** Decides on one request at a monotonic time. Costs as much as the quotas of its namespace have limits. */
     public static Evaluation evaluate(QuotaState state, AdmissionRequest request, long nanos) {
-        return switch (GpuRequest.of(request.pod().containers(), state.resources())) {
-            case GpuRequest.Invalid(String message) -> Evaluation.of(new AdmissionDecision.Denied(message));
-            case GpuRequest.Devices(var devices) ->
+        return switch (PodGpuRequest.of(request.pod().containers(), state.resources())) {
+            case PodGpuRequest.Invalid(String message) -> Evaluation.of(new AdmissionDecision.Denied(message));
+            case PodGpuRequest.Devices(var devices) ->
                 devices.isEmpty() || state.knows(request.pod().uid())
                         ? Evaluation.of(AdmissionDecision.Admitted.WITHOUT_WARNINGS)
                         : evaluate(state, request, state.demandFor(request.pod().constraints(), devices), nanos);

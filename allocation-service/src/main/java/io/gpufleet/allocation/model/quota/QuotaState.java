@@ -2,8 +2,8 @@ package io.gpufleet.allocation.model.quota;
 
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuRequest;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
+import io.gpufleet.allocation.model.scheduling.PodGpuRequest;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -172,7 +172,7 @@ public final class QuotaState {
     }
 
     private GpuDemand demandOf(GpuPod pod) {
-        return demand(pod.constraints(), GpuRequest.devices(pod.containers(), resources));
+        return demand(pod.constraints(), PodGpuRequest.devices(pod.containers(), resources));
     }
 
     private GpuDemand demand(SchedulingConstraints constraints, Map<String, Integer> devices) {

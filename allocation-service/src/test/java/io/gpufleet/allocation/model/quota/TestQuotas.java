@@ -5,10 +5,10 @@ import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
-import io.gpufleet.allocation.model.scheduling.GpuRequest;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import io.gpufleet.allocation.model.scheduling.PodGpuRequest;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ public final class TestQuotas {
 
     /** What a pod on the A100 node counts. */
     public static GpuAmount gpus(GpuPod pod) {
-        return GpuRequest.devices(pod.containers(), GpuResources.NONE.with(FRACTIONS.keySet())).entrySet().stream()
+        return PodGpuRequest.devices(pod.containers(), GpuResources.NONE.with(FRACTIONS.keySet())).entrySet().stream()
                 .map(part ->
                         Objects.requireNonNull(FRACTIONS.get(part.getKey())).times(part.getValue()))
                 .reduce(GpuAmount.ZERO, GpuAmount::plus);

@@ -39,7 +39,7 @@ final class AdmissionLoad {
         var free = new Semaphore(WARM_UP_IN_FLIGHT);
         for (int i = 0; i < count; i++) {
             free.acquire();
-            var _ = webhook.review(QuotaCluster.review(sent++)).whenComplete((_, _) -> free.release());
+            var _ = webhook.review(QuotaClusterObjects.review(sent++)).whenComplete((_, _) -> free.release());
         }
         free.acquire(WARM_UP_IN_FLIGHT);
     }
@@ -56,7 +56,7 @@ final class AdmissionLoad {
             long due = begin + i * interval;
             var _ = never.tryAcquire(Math.max(0, due - System.nanoTime()), TimeUnit.NANOSECONDS);
             free.acquire();
-            answers.add(webhook.review(QuotaCluster.review(sent++)).handle((admitted, failure) -> {
+            answers.add(webhook.review(QuotaClusterObjects.review(sent++)).handle((admitted, failure) -> {
                 free.release();
                 millis.add((System.nanoTime() - due) / 1e6);
                 if (failure != null) {

@@ -91,8 +91,8 @@ public final class AllocationBenchmark implements Benchmark {
             Measurements measurements,
             Consumer<String> log)
             throws InterruptedException {
-        var cluster = new QuotaCluster(client);
-        log.accept("creating " + pods + " pods in " + QuotaCluster.NAMESPACES + " namespaces");
+        var cluster = new QuotaClusterObjects(client);
+        log.accept("creating " + pods + " pods in " + QuotaClusterObjects.NAMESPACES + " namespaces");
         cluster.create(pods);
         cluster.quotas(1);
         try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, MEBIBYTES)) {
@@ -166,7 +166,7 @@ public final class AllocationBenchmark implements Benchmark {
 
     private static boolean admits(KubernetesClient client) {
         try (WebhookClient webhook = WebhookClient.of(client)) {
-            return webhook.review(QuotaCluster.review(Integer.MAX_VALUE)).join();
+            return webhook.review(QuotaClusterObjects.review(Integer.MAX_VALUE)).join();
         } catch (CompletionException | IllegalStateException | KubernetesClientException notYet) {
             return false;
         }

@@ -90,13 +90,13 @@ public final class DaemonBenchmark implements Benchmark {
             for (int round = 0; round < starts; round++) {
                 for (MeasuredPlugin candidate : alternate(candidates, round)) {
                     log.accept("start " + (round + 1) + " of " + starts + ": " + candidate.name());
-                    new MeasurementRun(candidate, home, sockets, samples, log).measureStarts();
+                    new PluginMeasurementRun(candidate, home, sockets, samples, log).measureStarts();
                 }
             }
             for (int round = 0; round < rounds; round++) {
                 for (MeasuredPlugin candidate : alternate(candidates, round)) {
                     log.accept("load " + (round + 1) + " of " + rounds + ": " + candidate.name());
-                    new MeasurementRun(candidate, home, sockets, samples, log).measureLoad();
+                    new PluginMeasurementRun(candidate, home, sockets, samples, log).measureLoad();
                 }
             }
             candidates.add(ours.withoutBroker(ports.allocate("daemon without broker", 19_500)));

@@ -16,12 +16,12 @@ record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, LatencySam
 
     /** Measures minute 3. */
     void measure(Consumer<String> log) throws InterruptedException {
-        var running = new ArrayList<MeasurementRun.RunningPlugin>();
+        var running = new ArrayList<PluginMeasurementRun.RunningPlugin>();
         try {
             for (MeasuredPlugin plugin : plugins) {
                 log.accept("idle: start of " + plugin.name());
                 Path own = sockets.resolve(Integer.toString(running.size()));
-                running.add(new MeasurementRun(plugin, home, own, samples, log).start(GPUS));
+                running.add(new PluginMeasurementRun(plugin, home, own, samples, log).start(GPUS));
             }
             log.accept("idle: minute 3 is measured");
             running.getFirst().running().runFor(SETTLE);
@@ -33,7 +33,7 @@ record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, LatencySam
                 add(plugins.get(i).name(), running.get(i).running(), before[i]);
             }
         } finally {
-            running.forEach(MeasurementRun.RunningPlugin::close);
+            running.forEach(PluginMeasurementRun.RunningPlugin::close);
         }
     }
 

@@ -51,7 +51,7 @@ public enum Disturbance {
         };
     }
 
-    Ongoing begin(FleetPartControl parts, FleetWebhook webhook, String part) {
+    Ongoing begin(FleetPartControl parts, DrillWebhook webhook, String part) {
         Ongoing startAgain = () -> parts.start(part);
         return switch (this) {
             case KILL -> {

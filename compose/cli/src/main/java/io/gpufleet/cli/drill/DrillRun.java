@@ -34,7 +34,7 @@ public final class DrillRun {
     private final ConsoleProgress progress;
     private final Duration away;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final FleetWebhook webhook;
+    private final DrillWebhook webhook;
     private @Nullable Ongoing ongoing;
 
     /**
@@ -44,7 +44,7 @@ public final class DrillRun {
      */
     public DrillRun(FleetPartControl parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
         this.parts = parts;
-        this.webhook = new FleetWebhook(cluster.client());
+        this.webhook = new DrillWebhook(cluster.client());
         this.fleet = new DrillFleet(cluster, parts.state().bootstrap());
         this.progress = progress;
         this.away = away;

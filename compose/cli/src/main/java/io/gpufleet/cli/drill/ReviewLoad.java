@@ -25,7 +25,7 @@ final class ReviewLoad implements Ongoing {
         this.webhook = webhook;
     }
 
-    static ReviewLoad begin(FleetWebhook webhook) {
+    static ReviewLoad begin(DrillWebhook webhook) {
         var load = new ReviewLoad(webhook.client());
         load.thread.start();
         return load;
@@ -37,7 +37,7 @@ final class ReviewLoad implements Ongoing {
         try {
             while (!end.await(Math.max(0, due - System.nanoTime()), TimeUnit.NANOSECONDS)) {
                 free.acquire();
-                var _ = webhook.review(FleetWebhook.review(++asked)).whenComplete((admitted, failure) -> {
+                var _ = webhook.review(DrillWebhook.review(++asked)).whenComplete((admitted, failure) -> {
                     free.release();
                     if (failure != null) {
                         fail(String.valueOf(failure.getMessage()));

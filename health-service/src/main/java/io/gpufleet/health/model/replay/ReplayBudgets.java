@@ -1,6 +1,6 @@
 package io.gpufleet.health.model.replay;
 
-import io.gpufleet.health.model.BudgetUsages;
+import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
@@ -80,7 +80,7 @@ final class ReplayBudgets {
 
     /** Of the replayed state; what was not observed or announced since the beginning is as it is today. */
     private NodeBudgetShare usage(NodeState state) {
-        NodeBudgetShare replayed = BudgetUsages.of(state);
+        NodeBudgetShare replayed = NodeBudgetShareCalculator.of(state);
         NodeBudgetShare today = fleet.getOrDefault(state.node().name(), NodeBudgetShare.NONE);
         boolean observed = replayed.counted() > 0;
         return new NodeBudgetShare(

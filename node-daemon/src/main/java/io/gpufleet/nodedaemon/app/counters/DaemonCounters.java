@@ -19,7 +19,7 @@ public final class DaemonCounters {
     private final LongAdder allocations = new LongAdder();
     private final LatencyHistogram allocationLatency = new LatencyHistogram();
     private final Map<String, LatencyHistogram> deviceCalls = new ConcurrentHashMap<>();
-    private final GpuFaultCounters faultCounters = new GpuFaultCounters();
+    private final FaultOccurrenceCounters faultCounters = new FaultOccurrenceCounters();
     private final LongAdder refusals = new LongAdder();
     private final LongAdder registrations = new LongAdder();
     private final LongAdder registrationFailures = new LongAdder();
@@ -85,7 +85,7 @@ public final class DaemonCounters {
     }
 
     /** Returns the fault counters of each GPU. */
-    public GpuFaultCounters faultCounters() {
+    public FaultOccurrenceCounters faultCounters() {
         return faultCounters;
     }
 

@@ -156,13 +156,13 @@ public final class OpenFaults {
             if (fault.key().gpuUuid().equals(sample.gpuUuid())) {
                 OpenFault polled = fault.recoveryAction(sample.recoveryAction())
                         .withEnergy(sample.device().power().energyMillijoules());
-                if (FaultEvidence.isPresent(polled, sample)) {
+                if (FaultCauseEvaluator.isPresent(polled, sample)) {
                     faults = faults.with(
                             polled.state() instanceof FaultCauseState.Resolved gone
                                     ? polled.with(gone.redetected())
                                     : polled);
                 } else {
-                    faults = faults.with(FaultEvidence.resolution(polled, sample, now)
+                    faults = faults.with(FaultCauseEvaluator.resolution(polled, sample, now)
                             .map(proof -> resolved(polled, proof, now))
                             .orElse(polled));
                 }
@@ -181,7 +181,9 @@ public final class OpenFaults {
         for (OpenFault fault : open.values()) {
             String gpu = fault.key().gpuUuid();
             boolean before = fault.lastSeenNanos() - wentNanos <= 0;
-            if (before && FaultEvidence.endsWithDriverReload(fault) && (gpu.isEmpty() || answering.contains(gpu))) {
+            if (before
+                    && FaultCauseEvaluator.endsWithDriverReload(fault)
+                    && (gpu.isEmpty() || answering.contains(gpu))) {
                 faults = faults.with(resolved(fault, "driver reloaded", now));
             }
         }
@@ -205,7 +207,7 @@ public final class OpenFaults {
         OpenFaults faults = this;
         for (OpenFault fault : open.values()) {
             boolean unmonitored = fault.state() instanceof FaultCauseState.Unmonitored;
-            if (fault.key().gpuUuid().isEmpty() && unmonitored && !FaultEvidence.endsWithDriverReload(fault)) {
+            if (fault.key().gpuUuid().isEmpty() && unmonitored && !FaultCauseEvaluator.endsWithDriverReload(fault)) {
                 faults = faults.with(resolved(fault, "driver responds", now));
             }
         }

@@ -30,7 +30,7 @@ record GpuProcessReader(Nvml nvml) {
     private record ProcessOnDevice(int pid, String deviceUuid) {}
 
     /** Reads all processes; NVML lists MPS clients separately. */
-    Reading<List<ComputeProcess>> read(TrackedGpu gpu) {
+    Reading<List<ComputeProcess>> read(ScannedGpu gpu) {
         long device = gpu.device().address();
         Map<ProcessOnDevice, ComputeProcess> found = new LinkedHashMap<>();
         int code = add(
@@ -54,7 +54,7 @@ record GpuProcessReader(Nvml nvml) {
     }
 
     private static int add(
-            TrackedGpu gpu, Map<ProcessOnDevice, ComputeProcess> found, ProcessQuery query, ProcessQuery older) {
+            ScannedGpu gpu, Map<ProcessOnDevice, ComputeProcess> found, ProcessQuery query, ProcessQuery older) {
         int[] count = {INITIAL_CAPACITY};
         int code = NvmlConstants.INSUFFICIENT_SIZE;
         for (int i = 0; i < ATTEMPTS && code == NvmlConstants.INSUFFICIENT_SIZE; i++) {
@@ -92,7 +92,7 @@ record GpuProcessReader(Nvml nvml) {
                 : NvmlLayout.PROCESS_SIZE;
     }
 
-    private static ComputeProcess process(TrackedGpu gpu, ByteBuffer processes, int at, int size) {
+    private static ComputeProcess process(ScannedGpu gpu, ByteBuffer processes, int at, int size) {
         long bytes = processes.getLong(at + NvmlLayout.PROCESS_MEMORY);
         return new ComputeProcess(
                 processes.getInt(at + NvmlLayout.PROCESS_PID),
@@ -107,7 +107,7 @@ record GpuProcessReader(Nvml nvml) {
     }
 
     /** On a partitioned GPU every process is on an instance, whether NVML names it or not. */
-    private static String device(TrackedGpu gpu, int gpuInstance, int computeInstance) {
+    private static String device(ScannedGpu gpu, int gpuInstance, int computeInstance) {
         return gpuInstance == NvmlConstants.NO_INSTANCE && gpu.migInstances().isEmpty()
                 ? gpu.gpu().uuid()
                 : gpu.migUuid(gpuInstance, computeInstance);

@@ -35,7 +35,7 @@ public record GpuSampleReader(Nvml nvml, ExpectedNvLinkCount baseline, NvLinkRat
             .toArray();
 
     /** Reads the sample; fails where the handle does not respond. */
-    public GpuSample read(TrackedGpu gpu, SlowReadings slow) throws NvmlFailure {
+    public GpuSample read(ScannedGpu gpu, SlowReadings slow) throws NvmlFailure {
         Nvml.Handle device = gpu.device();
         long address = device.address();
         String uuid = nvml.uuid(device);

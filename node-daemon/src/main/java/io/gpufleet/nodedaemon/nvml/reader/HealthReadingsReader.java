@@ -14,7 +14,7 @@ import io.gpufleet.nodedaemon.nvml.reader.NvLinkReader.NvLinkReadings;
 /** Reads the health readings of a GPU. */
 record HealthReadingsReader(Nvml nvml, ExpectedNvLinkCount baseline) {
     /** Reads everything but the fields, links and InfoROM, which are read already. */
-    HealthReadings read(TrackedGpu gpu, NvmlFieldValues fields, NvLinkReadings links, Reading<Boolean> infoRomValid) {
+    HealthReadings read(ScannedGpu gpu, NvmlFieldValues fields, NvLinkReadings links, Reading<Boolean> infoRomValid) {
         Nvml.Handle device = gpu.device();
         long address = device.address();
         return new HealthReadings(

@@ -54,11 +54,11 @@ public final class SlowReadingsReader {
             Map<String, Map<GpuMetric, Reading<Double>>> migInstances) {}
 
     /** Whether the readings of the GPU are missing, too old, or of other MIG instances. */
-    public boolean due(TrackedGpu gpu) {
+    public boolean due(ScannedGpu gpu) {
         return infoRoms.due(gpu.gpu().uuid()) || metricsDue(gpu);
     }
 
-    private boolean metricsDue(TrackedGpu gpu) {
+    private boolean metricsDue(ScannedGpu gpu) {
         SlowReadings before = last.get(gpu.gpu().uuid());
         return before == null
                 || nanoTime.getAsLong() - before.takenNanos() >= maxAgeNanos
@@ -66,7 +66,7 @@ public final class SlowReadingsReader {
     }
 
     /** Reads of the GPU what is due. */
-    public void read(TrackedGpu gpu) {
+    public void read(ScannedGpu gpu) {
         String uuid = gpu.gpu().uuid();
         Reading<Boolean> infoRomValid = infoRoms.read(uuid, () -> infoRom(gpu.device()));
         SlowReadings before = last.get(uuid);
@@ -78,7 +78,7 @@ public final class SlowReadingsReader {
     }
 
     /** Newest readings of a GPU; it was read before. */
-    public SlowReadings latest(TrackedGpu gpu) {
+    public SlowReadings latest(ScannedGpu gpu) {
         return Objects.requireNonNull(last.get(gpu.gpu().uuid()));
     }
 
@@ -91,7 +91,7 @@ public final class SlowReadingsReader {
         };
     }
 
-    private Map<GpuMetric, Reading<Double>> metrics(TrackedGpu gpu) {
+    private Map<GpuMetric, Reading<Double>> metrics(ScannedGpu gpu) {
         boolean samples = supportsGpm(gpu);
         Map<GpuMetric, Reading<Double>> metrics =
                 samples ? gpm.ofGpu(gpu.gpu().uuid(), gpu.device()) : new EnumMap<>(GpuMetric.class);
@@ -103,7 +103,7 @@ public final class SlowReadingsReader {
         return metrics;
     }
 
-    private boolean supportsGpm(TrackedGpu gpu) {
+    private boolean supportsGpm(ScannedGpu gpu) {
         return gpmSupported.computeIfAbsent(gpu.gpu().uuid(), _ -> gpm.supported(gpu.device()));
     }
 
@@ -112,7 +112,7 @@ public final class SlowReadingsReader {
                 .map(value -> Integer.toUnsignedLong(value) * KILO);
     }
 
-    private Map<String, Map<GpuMetric, Reading<Double>>> ofMigInstances(TrackedGpu gpu) {
+    private Map<String, Map<GpuMetric, Reading<Double>>> ofMigInstances(ScannedGpu gpu) {
         Map<String, Map<GpuMetric, Reading<Double>>> byInstance = new HashMap<>();
         for (MigReader.TrackedMigInstance mig : gpu.migInstances()) {
             String uuid = mig.instance().uuid();
@@ -126,16 +126,16 @@ public final class SlowReadingsReader {
         return byInstance;
     }
 
-    private static Set<String> migUuids(TrackedGpu gpu) {
+    private static Set<String> migUuids(ScannedGpu gpu) {
         Set<String> uuids = new HashSet<>();
         gpu.migInstances().forEach(mig -> uuids.add(mig.instance().uuid()));
         return uuids;
     }
 
     /** Forgets all other GPUs and instances and frees their samples. */
-    public void retainOnly(List<TrackedGpu> gpus) {
+    public void retainOnly(List<ScannedGpu> gpus) {
         Set<String> uuids = new HashSet<>();
-        for (TrackedGpu gpu : gpus) {
+        for (ScannedGpu gpu : gpus) {
             uuids.add(gpu.gpu().uuid());
             uuids.addAll(migUuids(gpu));
         }

@@ -63,7 +63,7 @@ public final class ReplaySource implements DeviceSource {
             throw new ConfigurationException("GPUFLEET_DEVICES=" + devices
                     + " names no file: write recording:FILE, or recording:FILE:loop to replay it again and again");
         }
-        return new ReplaySource(RecordingFile.read(Path.of(path)), loop, nanos);
+        return new ReplaySource(RecordingReader.read(Path.of(path)), loop, nanos);
     }
 
     /** {@code simulated}, so that its devices are not taken for real hardware. */

@@ -40,7 +40,7 @@ public final class TopicFollower implements AutoCloseable {
     private final KafkaClients kafka;
     private final Codec codec;
     private final Followed followed;
-    private final TopicReaction reaction;
+    private final TopicListener reaction;
     private final Clock clock;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -50,7 +50,7 @@ public final class TopicFollower implements AutoCloseable {
 
     private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
-    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
+    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicListener reaction, Clock clock) {
         this.kafka = kafka;
         this.codec = codec;
         this.followed = followed;
@@ -65,7 +65,7 @@ public final class TopicFollower implements AutoCloseable {
 
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(
-            KafkaClients kafka, Codec codec, Followed followed, TopicReaction reaction, Clock clock) {
+            KafkaClients kafka, Codec codec, Followed followed, TopicListener reaction, Clock clock) {
         var follower = new TopicFollower(kafka, codec, followed, reaction, clock);
         follower.thread.start();
         return follower;

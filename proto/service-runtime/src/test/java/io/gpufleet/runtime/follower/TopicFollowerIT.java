@@ -100,7 +100,7 @@ class TopicFollowerIT {
         // Given a reaction that fails when it is told that all was read, once
         var begun = new AtomicInteger();
         var loaded = new AtomicInteger();
-        TopicReaction reaction = new TopicReaction() {
+        TopicListener reaction = new TopicListener() {
             @Override
             public void started() {
                 begun.incrementAndGet();
@@ -125,7 +125,7 @@ class TopicFollowerIT {
         }
     }
 
-    private static TopicFollower follow(TopicReaction reaction) {
+    private static TopicFollower follow(TopicListener reaction) {
         return TopicFollower.start(clients(), CODEC, FOLLOWED, reaction, Clock.systemUTC());
     }
 

@@ -105,7 +105,7 @@ public final class FakeKubelet implements AutoCloseable {
     }
 
     /** Responds to Register in another way from now on, also after a restart. */
-    public void respondToRegister(RegisterResponse with) {
+    public void respondToRegister(RegisterBehaviour with) {
         registry.respondToRegister(with);
     }
 
@@ -227,7 +227,7 @@ public final class FakeKubelet implements AutoCloseable {
 
     /** The kubelet removes every socket at its start, also those of the plugins, and keeps the checkpoint. */
     private void deleteSockets() throws IOException {
-        try (var files = Files.newDirectoryStream(devicePluginDirectory(), SocketFiles::isSocket)) {
+        try (var files = Files.newDirectoryStream(devicePluginDirectory(), SocketFileDetector::isSocket)) {
             for (Path socket : files) {
                 Files.deleteIfExists(socket);
             }

@@ -36,7 +36,7 @@ final class PluginRegistry extends RegistrationService {
     private final Runnable changed;
     private final Map<String, PluginConnection> plugins = new ConcurrentHashMap<>();
     private final Map<String, Integer> registrationCounts = new ConcurrentHashMap<>();
-    private volatile RegisterResponse response = RegisterResponse.CONNECT;
+    private volatile RegisterBehaviour response = RegisterBehaviour.CONNECT;
 
     PluginRegistry(Vertx vertx, Path directory, DeviceInventory inventory, Duration grace, Runnable changed) {
         this.vertx = vertx;
@@ -70,7 +70,7 @@ final class PluginRegistry extends RegistrationService {
         };
     }
 
-    void respondToRegister(RegisterResponse with) {
+    void respondToRegister(RegisterBehaviour with) {
         response = with;
     }
 

@@ -66,7 +66,7 @@ final class PluginWatcher implements AutoCloseable {
             for (Path file : files.toList()) {
                 if (!file.getFileName().toString().startsWith(".")
                         && Files.exists(file)
-                        && SocketFiles.isSocket(file)) {
+                        && SocketFileDetector.isSocket(file)) {
                     found.add(file);
                 }
             }

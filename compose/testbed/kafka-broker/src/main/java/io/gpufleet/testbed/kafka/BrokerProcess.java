@@ -39,20 +39,20 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on free ports and returns when the broker answers; it ends with this JVM at the latest. */
     public static BrokerProcess start(Path dir) {
-        return startOnFreePort(dir, _ -> new ListenerSecurity.Open());
+        return startOnFreePort(dir, _ -> new AdditionalListener.Open());
     }
 
     /** Starts with a second port, {@link #proxiedBootstrap()}, that clients reach through {@link #proxy()}. */
     public static BrokerProcess startWithProxy(Path dir) {
         return startOnFreePort(dir, _ -> {
             int port = FreePort.next();
-            return new ListenerSecurity.BehindProxy(port, TcpProxy.open(port));
+            return new AdditionalListener.BehindProxy(port, TcpProxy.open(port));
         });
     }
 
     /** Starts with a second port, {@link #remoteBootstrap()}, on another address of this machine. */
     public static BrokerProcess startOn(Path dir, String host) {
-        return startOnFreePort(dir, _ -> new ListenerSecurity.OnAddress(host, FreePort.next()));
+        return startOnFreePort(dir, _ -> new AdditionalListener.OnAddress(host, FreePort.next()));
     }
 
     /**
@@ -60,12 +60,12 @@ public final class BrokerProcess implements AutoCloseable {
      * allow. Whoever comes by the plain port is the administrator. {@code broker.out} has each decision of the authorizer.
      */
     public static BrokerProcess startSecured(Path dir) {
-        return startOnFreePort(dir, absolute -> ListenerSecurity.TlsAndScram.create(absolute, FreePort.next()));
+        return startOnFreePort(dir, absolute -> AdditionalListener.TlsAndScram.create(absolute, FreePort.next()));
     }
 
     /** Makes the listener beside the plain one. */
     private interface ListenerFactory {
-        ListenerSecurity create(Path directory) throws IOException;
+        AdditionalListener create(Path directory) throws IOException;
     }
 
     private static BrokerProcess startOnFreePort(Path dir, ListenerFactory listener) {
@@ -88,7 +88,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Starts on the given port and returns when the broker answers; it outlives this JVM. */
     public static BrokerProcess start(Path dir, int port) {
-        return start(dir, port, _ -> new ListenerSecurity.Open(), List.of());
+        return start(dir, port, _ -> new AdditionalListener.Open(), List.of());
     }
 
     /**
@@ -101,7 +101,7 @@ public final class BrokerProcess implements AutoCloseable {
         try {
             Path absolute = Files.createDirectories(dir.toAbsolutePath());
             var properties = new ServerProperties(
-                    absolute, node, FreePort.next(), controllerPort(first), new ListenerSecurity.Open());
+                    absolute, node, FreePort.next(), controllerPort(first), new AdditionalListener.Open());
             var jvm = new BrokerJvm(properties, KafkaJars.classPath());
             properties.write();
             jvm.formatMemberOf(value(first.resolve(ServerProperties.LOG).resolve("meta.properties"), "cluster.id"));
@@ -131,7 +131,7 @@ public final class BrokerProcess implements AutoCloseable {
     /** Starts a broker, has a client use it, and stops it; its JVM writes an AOT cache. Its log directory. */
     static Path train(Path dir, Path cache) throws IOException {
         BrokerProcess broker =
-                start(dir, FreePort.next(), _ -> new ListenerSecurity.Open(), List.of("-XX:AOTCacheOutput=" + cache));
+                start(dir, FreePort.next(), _ -> new AdditionalListener.Open(), List.of("-XX:AOTCacheOutput=" + cache));
         try {
             var jvm = new BrokerJvm(broker.properties, KafkaJars.classPathWithThisCode());
             Process client = jvm.start(List.of("-Xmx64m"), List.of(TrainingClient.class.getName(), broker.bootstrap()));
@@ -176,8 +176,8 @@ public final class BrokerProcess implements AutoCloseable {
     /** Value for {@code bootstrap.servers} of clients that authenticate; only for {@link #startSecured}. */
     public String securedBootstrap() {
         return switch (properties.security()) {
-            case ListenerSecurity.TlsAndScram secured -> "127.0.0.1:" + secured.port();
-            case ListenerSecurity.Open _, ListenerSecurity.BehindProxy _, ListenerSecurity.OnAddress _ ->
+            case AdditionalListener.TlsAndScram secured -> "127.0.0.1:" + secured.port();
+            case AdditionalListener.Open _, AdditionalListener.BehindProxy _, AdditionalListener.OnAddress _ ->
                 throw new IllegalStateException("this broker has no secured listener");
         };
     }
@@ -189,7 +189,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Value for {@code bootstrap.servers} of clients elsewhere; only for {@link #startOn}. */
     public String remoteBootstrap() {
-        if (properties.security() instanceof ListenerSecurity.OnAddress(String host, int port)) {
+        if (properties.security() instanceof AdditionalListener.OnAddress(String host, int port)) {
             return host + ":" + port;
         }
         throw new IllegalStateException("this broker listens on loopback only");
@@ -197,7 +197,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** The proxy between the broker and the clients of {@link #proxiedBootstrap()}. */
     public TcpProxy proxy() {
-        if (properties.security() instanceof ListenerSecurity.BehindProxy(int _, TcpProxy proxy)) {
+        if (properties.security() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
             return proxy;
         }
         throw new IllegalStateException("this broker has no proxy");
@@ -212,14 +212,14 @@ public final class BrokerProcess implements AutoCloseable {
             ssl.truststore.type=PKCS12
             ssl.truststore.location=%s
             ssl.truststore.password=%s
-            """.formatted(user, password, properties.dir().resolve("trust.p12"), ListenerSecurity.STORE_PASSWORD);
+            """.formatted(user, password, properties.dir().resolve("trust.p12"), AdditionalListener.STORE_PASSWORD);
     }
 
     /** Makes a new key of the broker and a trust store with its certificate; the broker takes it at its next start. */
     public void replaceKey() {
         Path dir = properties.dir();
         try {
-            ListenerSecurity.TlsAndScram.newKey(dir.resolve("new-broker.p12"), dir.resolve("new-trust.p12"));
+            AdditionalListener.TlsAndScram.newKey(dir.resolve("new-broker.p12"), dir.resolve("new-trust.p12"));
             Files.move(dir.resolve("new-broker.p12"), dir.resolve("broker.p12"), StandardCopyOption.REPLACE_EXISTING);
             Files.move(dir.resolve("new-trust.p12"), dir.resolve("trust.p12"), StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException failed) {
@@ -273,7 +273,7 @@ public final class BrokerProcess implements AutoCloseable {
     @Override
     public void close() {
         end();
-        if (properties.security() instanceof ListenerSecurity.BehindProxy(int _, TcpProxy proxy)) {
+        if (properties.security() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
             proxy.close();
         }
     }

@@ -10,7 +10,7 @@ import java.nio.file.Path;
  *
  * @param controllerPort of the first broker
  */
-record ServerProperties(Path dir, int node, int port, int controllerPort, ListenerSecurity security) {
+record ServerProperties(Path dir, int node, int port, int controllerPort, AdditionalListener security) {
     /** Id of the broker that is the controller. */
     static final int FIRST = 1;
 

@@ -53,9 +53,9 @@ class BrokerProcessIT {
     void eachDirectoryIsAClusterOfItsOwnWithTheFeaturesOfStorageTool(@TempDir Path dir) throws Exception {
         // Given
         var jvm = new BrokerJvm(
-                new ServerProperties(dir.resolve("a"), 1, 1, 2, new ListenerSecurity.Open()), KafkaJars.classPath());
+                new ServerProperties(dir.resolve("a"), 1, 1, 2, new AdditionalListener.Open()), KafkaJars.classPath());
         var other = new BrokerJvm(
-                new ServerProperties(dir.resolve("b"), 1, 1, 2, new ListenerSecurity.Open()), KafkaJars.classPath());
+                new ServerProperties(dir.resolve("b"), 1, 1, 2, new AdditionalListener.Open()), KafkaJars.classPath());
         for (BrokerJvm each : List.of(jvm, other)) {
             Files.createDirectories(each.properties().dir());
             each.properties().write();

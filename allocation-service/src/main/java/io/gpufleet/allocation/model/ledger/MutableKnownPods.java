@@ -1,0 +1,52 @@
+package io.gpufleet.allocation.model.ledger;
+
+import io.gpufleet.allocation.model.holding.Holder;
+import io.gpufleet.allocation.model.holding.KnownPod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Working copy of the pods of a node whose owner and labels are known, while one fact is folded. */
+final class MutableKnownPods {
+    private static final Duration RETENTION = Duration.ofHours(1);
+
+    /** Of the node's state, where a record may have 1 MiB. */
+    private static final int MAX_BYTES = 192 * 1_024;
+
+    private final List<KnownPod> pods;
+
+    MutableKnownPods(List<KnownPod> before) {
+        this.pods = new ArrayList<>(before);
+    }
+
+    List<KnownPod> pods() {
+        return pods;
+    }
+
+    /** Adds a pod, unless it is known; the oldest give way to it. */
+    void add(KnownPod pod) {
+        if (pods.stream().anyMatch(pod::isSamePod)) {
+            return;
+        }
+        pods.add(pod);
+        int bytes = pods.stream().mapToInt(KnownPod::bytes).sum();
+        while (bytes > MAX_BYTES) {
+            bytes -= pods.removeFirst().bytes();
+        }
+    }
+
+    /** Forgets pods of long ago that hold nothing any more and of which no interval may still be adjusted. */
+    void forgetBefore(Instant now, Collection<Holder> needed) {
+        Instant old = now.minus(RETENTION);
+        if (pods.isEmpty() || !pods.getFirst().seenAt().isBefore(old)) {
+            return;
+        }
+        Set<String> names = new HashSet<>();
+        needed.forEach(holder -> names.add(holder.namespace() + "/" + holder.pod()));
+        pods.removeIf(pod -> pod.seenAt().isBefore(old) && !names.contains(pod.namespace() + "/" + pod.pod()));
+    }
+}
