@@ -93,21 +93,30 @@ public final class WriterSequences {
     public List<Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
         List<Gap> gaps = new ArrayList<>();
         read.forEach((stream, state) -> {
+            // All at once: a changelog with more of them than a payload may have ends every replica that reads it.
+            while (state.later.size() > MAX_LATER) {
+                gaps.add(passOver(stream, state));
+            }
             if (state.later.isEmpty()) {
                 return;
             }
             Instant since = state.waitingSince;
-            if (state.later.size() > MAX_LATER || caughtUp && since != null && !now.isBefore(since.plus(wait))) {
-                long next = state.later.getFirst();
-                gaps.add(new Gap(stream.topic(), stream.source(), stream.epoch(), state.upTo + 1, next - 1));
-                state.upTo = next - 1;
-                state.advance();
+            if (caughtUp && since != null && !now.isBefore(since.plus(wait))) {
+                gaps.add(passOver(stream, state));
             } else if (!caughtUp || since == null) {
                 state.waitingSince = caughtUp ? now : null;
             }
         });
         forgetFormer();
         return gaps;
+    }
+
+    private static Gap passOver(Stream stream, Read state) {
+        long next = state.later.getFirst();
+        var gap = new Gap(stream.topic(), stream.source(), stream.epoch(), state.upTo + 1, next - 1);
+        state.upTo = next - 1;
+        state.advance();
+        return gap;
     }
 
     /** An incarnation that is over and complete reveals nothing any more, beside the newest two. */

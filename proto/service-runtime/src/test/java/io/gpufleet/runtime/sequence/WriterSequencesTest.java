@@ -39,6 +39,22 @@ class WriterSequencesTest {
     }
 
     @Test
+    void partitionThatLagsFarBehindMakesNoChangelogThatCannotBeReadAgain() {
+        // Given every second event of a writer that publishes tens of thousands at once
+        read(1000, 1);
+        for (long sequence = 3; sequence < 40_000; sequence += 2) {
+            read(1000, sequence);
+        }
+
+        sequences.gaps(false, WAIT, at(0));
+
+        // A list of more than 10,000 entries ends every replica that reads it.
+        assertThat(sequences.toMessages())
+                .singleElement()
+                .satisfies(message -> assertThat(message.getLaterCount()).isLessThanOrEqualTo(1_000));
+    }
+
+    @Test
     void partitionThatLagsIsWaitedFor() {
         read(1000, 1, 4);
         sequences.gaps(true, WAIT, at(0));
