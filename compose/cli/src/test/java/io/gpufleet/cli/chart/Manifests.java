@@ -64,7 +64,7 @@ public final class Manifests {
     }
 
     /** Runs a program of the PATH; skips the test where it is not there. Its errors come last. */
-    static CommandOutput run(String... command) {
+    public static CommandOutput run(String... command) {
         assumeTrue(isOnPath(command[0]), "no " + command[0] + " here; k8s/helm/README.md says how to get it");
         try {
             Path errors = Files.createTempFile("errors", ".txt");
@@ -83,7 +83,8 @@ public final class Manifests {
         }
     }
 
-    private static boolean isOnPath(String program) {
+    /** Whether a program is on the PATH. */
+    public static boolean isOnPath(String program) {
         return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
                 .anyMatch(directory -> Files.isExecutable(Path.of(directory, program)));
     }
