@@ -64,7 +64,7 @@ public final class HealthProjection implements Projection<NodeState> {
     private DisruptionBudgets protection;
     private final SequencedSet<String> toReview = new LinkedHashSet<>();
     private final FleetUsage usage;
-    private final CatchUpStatus backlog;
+    private final BacklogProgress backlog;
     private final DeviceLocations locations = new DeviceLocations();
     private final SilenceDetector silence = new SilenceDetector();
     /** Nodes that have become silent, until their tick. */
@@ -87,7 +87,7 @@ public final class HealthProjection implements Projection<NodeState> {
      * @param backlog told when a term begins and when its backlog is read
      */
     public HealthProjection(Supplier<HealthMachine> policy, Supplier<DisruptionBudgets> pools, CatchUpStatus backlog) {
-        this.backlog = backlog;
+        this.backlog = new BacklogProgress(backlog, SPEC.inputs());
         this.policy = policy;
         this.machine = policy.get();
         this.pools = pools;
@@ -133,11 +133,7 @@ public final class HealthProjection implements Projection<NodeState> {
 
     @Override
     public Collection<String> due(States<NodeState> states, Progress progress, Instant now) {
-        if (progress.caughtUp(now)) {
-            backlog.allRead();
-        } else if (backlog.isWaiting()) {
-            backlog.read(node -> isRead(node, progress, now));
-        }
+        backlog.tick(progress, now);
         review(states);
         var readFor = new HashMap<Integer, Duration>();
         silent.addAll(silence.newlySilent(
@@ -155,11 +151,6 @@ public final class HealthProjection implements Projection<NodeState> {
     /** Partition of a node in every input. */
     public static int partitionOf(String node) {
         return Topic.HEALTH.partitionOf(node);
-    }
-
-    private static boolean isRead(String node, Progress progress, Instant now) {
-        return SPEC.inputs().stream()
-                .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive());
     }
 
     /** Nodes with a Node object of which a daemon is heard, as far as the states know. */

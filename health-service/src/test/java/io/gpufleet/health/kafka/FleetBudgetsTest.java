@@ -234,17 +234,21 @@ class FleetBudgetsTest {
     }
 
     @Test
-    void backlogOpensForANodeWhenEveryInputOfItIsRead() {
+    void backlogOpensForANodeOnceWhatWasReadOfItIsCommitted() {
         // Given
         projection.restarted(nodes, nodes.now());
         assertThat(backlog.isRead("node-1")).isFalse();
         assertThat(backlog.isRead("node-2")).isFalse();
 
-        // When
+        // When what was read is in the batch of this tick
         projection.due(nodes, new Read(Set.of("node-1"), false), nodes.now());
+        assertThat(backlog.isRead("node-1")).isFalse();
 
-        // Then
+        // Then it is committed at the next one
+        projection.due(nodes, new Read(Set.of("node-1"), false), nodes.now());
         assertThat(backlog.isRead("node-1")).isTrue();
+        assertThat(backlog.isRead("node-2")).isFalse();
+        projection.due(nodes, new Read(Set.of(), true), nodes.now());
         assertThat(backlog.isRead("node-2")).isFalse();
         projection.due(nodes, new Read(Set.of(), true), nodes.now());
         assertThat(backlog.isRead("node-2")).isTrue();

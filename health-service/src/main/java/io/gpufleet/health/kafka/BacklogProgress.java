@@ -1,0 +1,63 @@
+package io.gpufleet.health.kafka;
+
+import io.gpufleet.health.app.CatchUpStatus;
+import io.gpufleet.runtime.projection.Progress;
+import io.gpufleet.wire.Topic;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Opens {@link CatchUpStatus} for what was read at a tick before: what is read at this one is committed only after it, and
+ * Nodes are patched by committed states.
+ */
+final class BacklogProgress {
+    private final CatchUpStatus backlog;
+    private final Set<Topic> inputs;
+    /** Nodes whose partitions were read to their ends at a tick of this term. */
+    private final Set<String> readBefore = new HashSet<>();
+
+    private boolean allRead;
+
+    BacklogProgress(CatchUpStatus backlog, Set<Topic> inputs) {
+        this.backlog = backlog;
+        this.inputs = inputs;
+    }
+
+    /** A term begins: nothing is read. */
+    void begin() {
+        allRead = false;
+        readBefore.clear();
+        backlog.begin();
+    }
+
+    /** A tick of the term; the batches of those before it are committed. */
+    void tick(Progress progress, Instant now) {
+        if (!backlog.isWaiting()) {
+            return;
+        }
+        if (allRead) {
+            backlog.allRead();
+            return;
+        }
+        allRead = progress.caughtUp(now);
+        var readPartitions = new HashMap<Integer, Boolean>();
+        backlog.read(node -> {
+            boolean committed = readBefore.contains(node);
+            if (isRead(node, progress, now, readPartitions)) {
+                readBefore.add(node);
+            }
+            return committed;
+        });
+    }
+
+    private boolean isRead(String node, Progress progress, Instant now, Map<Integer, Boolean> known) {
+        return known.computeIfAbsent(
+                HealthProjection.partitionOf(node),
+                _ -> inputs.stream()
+                        .allMatch(
+                                topic -> progress.caughtUpFor(topic, node, now).isPositive()));
+    }
+}
