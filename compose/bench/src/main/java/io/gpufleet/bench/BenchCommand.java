@@ -43,6 +43,14 @@ final class BenchCommand implements Callable<Integer> {
             description = "fold, reads, health: number of nodes, each with 8 GPUs [100000, health 10000]")
     private int nodes;
 
+    @Option(
+            names = "--backlog",
+            paramLabel = "EVENTS",
+            description =
+                    "health: work off so many events that wait at the start, and compare every Node with what is true"
+                            + " then, instead of the other measurements")
+    private int backlog;
+
     @Option(names = "--pods", description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
     private int pods = 20_000;
 
@@ -81,7 +89,7 @@ final class BenchCommand implements Callable<Integer> {
         int all = nodes == 0 ? ALL_NODES : nodes;
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
-                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes),
+                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes, backlog),
                 new AllocationBenchmark(tree, pods),
                 new ClosingsBenchmark(tree, closings),
                 new ProjectionBenchmark(tree, all, events, memory),

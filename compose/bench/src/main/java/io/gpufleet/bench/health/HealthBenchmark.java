@@ -40,11 +40,17 @@ public final class HealthBenchmark implements Benchmark {
 
     private final Path tree;
     private final int nodes;
+    private final int backlog;
 
-    /** Keeps its files in the state directory of a checkout. */
-    public HealthBenchmark(Path tree, int nodes) {
+    /**
+     * Keeps its files in the state directory of a checkout.
+     *
+     * @param backlog number of events that wait when the service starts; with 0 everything else is measured
+     */
+    public HealthBenchmark(Path tree, int nodes, int backlog) {
         this.tree = tree;
         this.nodes = nodes;
+        this.backlog = backlog;
     }
 
     @Override
@@ -61,6 +67,10 @@ public final class HealthBenchmark implements Benchmark {
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
         if (nodes < MIN_NODES) {
             throw new ConfigurationException("--nodes " + nodes + " is not usable: it takes " + MIN_NODES + " or more");
+        }
+        if (backlog != 0 && backlog < nodes) {
+            throw new ConfigurationException("--backlog " + backlog
+                    + " is not usable: it takes an event or more of each of the " + nodes + " nodes");
         }
         var directory = new StateDirectory(tree.resolve(".gpufleet/bench-health"));
         directory.deleteAll();
@@ -81,6 +91,16 @@ public final class HealthBenchmark implements Benchmark {
                     log.accept("creating " + nodes + " Node objects and announcing them");
                     createNodes(cluster);
                     events.announceAll();
+                    if (backlog > 0) {
+                        new BacklogRun(
+                                        launcher,
+                                        plan.of(Program.HEALTH).getFirst(),
+                                        broker.bootstrap(),
+                                        cluster.client(),
+                                        nodes)
+                                .measure(events, backlog, measurements, log);
+                        return;
+                    }
                     try (var taints = new TaintWatcher(cluster.client())) {
                         measure(plan.of(Program.HEALTH), launcher, new Load(events, taints), measurements, log);
                     }

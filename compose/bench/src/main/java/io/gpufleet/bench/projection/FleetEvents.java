@@ -24,6 +24,7 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Instant;
+import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -139,6 +140,28 @@ public final class FleetEvents implements AutoCloseable {
     /** That GPU is proven to be back. */
     public void repaired(int node) {
         send(EventType.FAULT_CLEARED, Topic.HEALTH, node, REPAIRED);
+    }
+
+    /**
+     * So many events by which the first GPU of each node in turn fails and is repaired, over and over; of every seventh node
+     * the other way round. What is true in between is wrong at the end on every other node.
+     *
+     * @return the nodes that are left with a failed GPU
+     */
+    public BitSet failAndRepair(int events) {
+        var failed = new BitSet(nodes);
+        for (int i = 0; i < events; i++) {
+            int node = i % nodes;
+            boolean fails = (i / nodes % 2 == 0) == (node % 7 != 0);
+            failed.set(node, fails);
+            if (fails) {
+                fatal(node);
+            } else {
+                repaired(node);
+            }
+        }
+        flush();
+        return failed;
     }
 
     /** Sends what waits, and waits for the broker; an event that it refused ends the measurement. */

@@ -91,7 +91,12 @@ public final class ServiceUnderLoad implements AutoCloseable {
 
     /** Waits until so many events are applied. */
     public Work work(double events) throws InterruptedException {
-        long deadline = System.nanoTime() + TIMEOUT.toNanos();
+        return work(events, TIMEOUT);
+    }
+
+    /** Waits until so many events are applied, for a time of the caller's. */
+    public Work work(double events, Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + timeout.toNanos();
         double first = 0;
         long begun = 0;
         Duration cpu = Duration.ZERO;
@@ -110,7 +115,7 @@ public final class ServiceUnderLoad implements AutoCloseable {
             var _ = never.tryAcquire(SCRAPE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         }
         throw new IllegalStateException(process.name() + " ended, or did not apply " + (long) events + " events within "
-                + TIMEOUT.toMinutes() + " min; see " + process.log());
+                + timeout.toMinutes() + " min; see " + process.log());
     }
 
     /** Resident memory now. */
