@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.nvml.FakeNvml;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -75,9 +77,11 @@ class DaemonNvmlIT {
 
     @Test
     void threadsThatReportGiveWayToThoseThatAnswerTheKubelet() throws IOException, InterruptedException {
-        try (var nvml = FakeNvml.install(root.resolve("driver"), 4);
-                var daemon = new DaemonProcess(root, settings(nvml))) {
-            // Given, When: the daemon starts
+        // Given: Kafka's clients exist once a broker listens
+        try (var broker = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                var nvml = FakeNvml.install(root.resolve("driver"), 4);
+                // When
+                var daemon = new DaemonProcess(root, settings(nvml, "127.0.0.1:" + broker.getLocalPort()))) {
             // Then
             await().untilAsserted(() -> assertThat(niceByThread(daemon.pid()))
                     .containsEntry("event-publisher", 10)
@@ -97,23 +101,29 @@ class DaemonNvmlIT {
         Map<String, Integer> nices = new TreeMap<>();
         try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
             for (Path thread : threads.toList()) {
-                String stat = Files.readString(thread.resolve("stat"));
-                String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
-                // The 19th field; the third follows the name.
-                nices.put(
-                        name,
-                        Integer.parseInt(
-                                stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]));
+                try {
+                    String stat = Files.readString(thread.resolve("stat"));
+                    String name = stat.substring(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+                    // The 19th field; the third follows the name.
+                    String nice = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16];
+                    nices.put(name, Integer.parseInt(nice));
+                } catch (IOException _) {
+                    // The thread has ended since it was listed: no such file, or no such process.
+                }
             }
         }
         return nices;
     }
 
     private Map<String, String> settings(FakeNvml nvml) {
+        return settings(nvml, "127.0.0.1:1");
+    }
+
+    private Map<String, String> settings(FakeNvml nvml, String kafka) {
         return Map.of(
                 "MIG_STRATEGY", "mixed",
                 "GPUFLEET_NODE", "node-1",
-                "GPUFLEET_KAFKA", "127.0.0.1:1",
+                "GPUFLEET_KAFKA", kafka,
                 "GPUFLEET_DEVICES", "nvml",
                 "GPUFLEET_NVML_LIBRARY", nvml.library().toString(),
                 // On a loaded machine a call of the library that does not hang takes some 100 ms.
