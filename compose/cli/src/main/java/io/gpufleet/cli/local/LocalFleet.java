@@ -11,6 +11,7 @@ import io.gpufleet.cli.fleet.FleetStarter;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.PortClaims;
 import io.gpufleet.cli.fleet.ProcessIdentity;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Program;
@@ -82,7 +83,10 @@ public final class LocalFleet {
                             "another './gpufleet up' is starting a fleet in " + directory.root() + "; wait for it");
                 }
                 directory.deleteRun();
-                return startLocked(options, supervisor);
+                // Given back once all processes listen.
+                try (var claims = new PortClaims()) {
+                    return startLocked(options, supervisor, new PortAllocator(claims::claim, progress::print));
+                }
             }
         } catch (IOException failed) {
             throw new ConfigurationException("the state directory " + directory.root() + " cannot be used (" + failed
@@ -116,7 +120,7 @@ public final class LocalFleet {
         return true;
     }
 
-    private RunningFleet startLocked(FleetOptions options, @Nullable ProcessIdentity supervisor) {
+    private RunningFleet startLocked(FleetOptions options, @Nullable ProcessIdentity supervisor, PortAllocator ports) {
         String file = options.usesFakeApiServer() ? directory.kubeconfig().toString() : options.kubeconfig();
         String webhookHost = LOOPBACK;
         var kubernetes = new FleetState.KubernetesEndpoint("", file, true);
@@ -128,8 +132,7 @@ public final class LocalFleet {
                 kubernetes = new FleetState.KubernetesEndpoint(cluster.url(), file, false);
             }
         }
-        var plan = FleetPlan.of(
-                options, directory, file, webhookHost, new PortAllocator(PortAllocator::isFree, progress::print));
+        var plan = FleetPlan.of(options, directory, file, webhookHost, ports);
         if (options.usesFakeApiServer()) {
             PlannedProcess api = plan.of(Program.FAKE_API_SERVER).getFirst();
             kubernetes = new FleetState.KubernetesEndpoint("http://" + api.httpAddress(), file, true);
