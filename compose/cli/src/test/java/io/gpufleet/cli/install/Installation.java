@@ -133,8 +133,10 @@ final class Installation {
         for (var port : Map.of(SERVICES, 8080, NODES, 9400).entrySet()) {
             for (var pod :
                     cluster.client().pods().inNamespace(port.getKey()).list().getItems()) {
-                // Not the pod of the Job that makes the topics.
-                if (pod.getStatus().getPhase().equals("Running")) {
+                // The pod of the Job that makes the topics has no metrics.
+                boolean ofJob = pod.getMetadata().getOwnerReferences().stream()
+                        .anyMatch(owner -> owner.getKind().equals("Job"));
+                if (!ofJob && pod.getStatus().getPhase().equals("Running")) {
                     String metrics = Kubectl.run(
                             "get",
                             "--raw",
