@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Informers for pods that request extended resources, ResourceClaimApi, Nodes and namespaces; they retry while the API server is unavailable. */
+/** Informers for pods that request extended resources, ResourceClaims, Nodes and namespaces; they retry while the API server is unavailable. */
 public final class ClusterWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
 

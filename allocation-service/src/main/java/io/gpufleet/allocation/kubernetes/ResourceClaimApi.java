@@ -9,7 +9,7 @@ import io.gpufleet.allocation.model.scheduling.GpuPod;
 import java.util.HashMap;
 import java.util.Map;
 
-/** ResourceClaimApi of an API server that has {@code resource.k8s.io/v1} (Kubernetes 1.34). */
+/** ResourceClaims of an API server that has {@code resource.k8s.io/v1} (Kubernetes 1.34). */
 final class ResourceClaimApi {
     static final ResourceDefinitionContext CONTEXT = new ResourceDefinitionContext.Builder()
             .withGroup("resource.k8s.io")

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, of ResourceClaimApi and of GpuQuotas to this service. */
+/** ValidatingWebhookConfiguration that sends the creation of pods that request GPUs, of ResourceClaims and of GpuQuotas to this service. */
 public final class WebhookRegistration implements WebhookRegistrar {
     /** Name of the configuration. */
     public static final String NAME = "gpufleet-quota";

@@ -144,12 +144,12 @@ final class NvmlSession {
         return now;
     }
 
-    private ScannedGpu withMigInstances(Gpu gpu, Nvml.Handle device, List<MigReader.TrackedMigInstance> before)
+    private ScannedGpu withMigInstances(Gpu gpu, Nvml.Handle device, List<MigReader.ScannedMigInstance> before)
             throws NvmlFailure {
-        List<MigReader.TrackedMigInstance> migInstances =
+        List<MigReader.ScannedMigInstance> migInstances =
                 gpu.mig().enabled().orElse(false) ? migs.read(gpu, device, before) : List.of();
         List<MigInstance> instances = migInstances.stream()
-                .map(MigReader.TrackedMigInstance::instance)
+                .map(MigReader.ScannedMigInstance::instance)
                 .toList();
         return new ScannedGpu(
                 instances.equals(gpu.instances()) ? gpu : gpu.withMig(gpu.mig().enabled(), instances),

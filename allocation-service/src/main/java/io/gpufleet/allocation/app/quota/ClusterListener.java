@@ -5,7 +5,7 @@ import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
 import java.util.Map;
 
-/** Receives the events of the watches on pods that request extended resources, ResourceClaimApi, Nodes and namespaces. */
+/** Receives the events of the watches on pods that request extended resources, ResourceClaims, Nodes and namespaces. */
 public interface ClusterListener {
     /** A pod was added or changed. */
     void podUpdated(ObservedPod pod);

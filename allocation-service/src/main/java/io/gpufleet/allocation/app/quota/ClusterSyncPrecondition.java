@@ -8,7 +8,7 @@ public enum ClusterSyncPrecondition {
     NODES("nodes not listed from the API server yet"),
     /** Pods that request GPUs. */
     PODS("pods not listed from the API server yet"),
-    /** ResourceClaimApi. */
+    /** ResourceClaims. */
     CLAIMS("resource claims not listed from the API server yet"),
     /** GPU models that the daemons announced. */
     MODELS("GPU models not read from the log yet");

@@ -80,7 +80,7 @@ public record GpuSampleReader(Nvml nvml, ExpectedNvLinkCount baseline, NvLinkRat
                 gpu.migInstances().stream().map(mig -> migInstance(mig, slow)).toList());
     }
 
-    private MigInstanceSample migInstance(MigReader.TrackedMigInstance mig, SlowReadings slow) {
+    private MigInstanceSample migInstance(MigReader.ScannedMigInstance mig, SlowReadings slow) {
         Map<GpuMetric, Reading<Double>> metrics =
                 GpuMetricsReader.ofMigInstance(new GpuMemoryReader(nvml).read(mig.device()));
         metrics.putAll(slow.migInstances().getOrDefault(mig.instance().uuid(), Map.of()));

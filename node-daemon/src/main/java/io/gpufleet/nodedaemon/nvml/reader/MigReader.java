@@ -32,7 +32,7 @@ public final class MigReader {
     }
 
     /** A MIG instance and its handle, which is valid as long as the instance exists. */
-    public record TrackedMigInstance(MigInstance instance, Nvml.Handle device) {}
+    public record ScannedMigInstance(MigInstance instance, Nvml.Handle device) {}
 
     /**
      * Reads the instances of a GPU in MIG mode. An instance that cannot be read stays as it was before; it is removed only when
@@ -40,7 +40,7 @@ public final class MigReader {
      *
      * @throws NvmlFailure where the GPU or the driver fails
      */
-    public List<TrackedMigInstance> read(Gpu gpu, Nvml.Handle device, List<TrackedMigInstance> before)
+    public List<ScannedMigInstance> read(Gpu gpu, Nvml.Handle device, List<ScannedMigInstance> before)
             throws NvmlFailure {
         int[] slots = new int[1];
         int code = Nvml.code(() -> nvml.library().nvmlDeviceGetMaxMigDeviceCount(device.address(), slots));
@@ -48,14 +48,14 @@ public final class MigReader {
             logUnreadable(gpu, new NvmlFailure("nvmlDeviceGetMaxMigDeviceCount", code));
             return before;
         }
-        List<TrackedMigInstance> found = new ArrayList<>();
+        List<ScannedMigInstance> found = new ArrayList<>();
         for (int index = 0; index < slots[0]; index++) {
             slot(gpu, device, index, before).ifPresent(found::add);
         }
         return found;
     }
 
-    private Optional<TrackedMigInstance> slot(Gpu gpu, Nvml.Handle device, int index, List<TrackedMigInstance> before)
+    private Optional<ScannedMigInstance> slot(Gpu gpu, Nvml.Handle device, int index, List<ScannedMigInstance> before)
             throws NvmlFailure {
         try {
             long[] handle = new long[1];
@@ -64,7 +64,7 @@ public final class MigReader {
                     Nvml.code(
                             () -> nvml.library().nvmlDeviceGetMigDeviceHandleByIndex(device.address(), index, handle)));
             Nvml.Handle mig = new Nvml.Handle(handle[0]);
-            return Optional.of(new TrackedMigInstance(instance(gpu, device, index, mig), mig));
+            return Optional.of(new ScannedMigInstance(instance(gpu, device, index, mig), mig));
         } catch (NvmlFailure e) {
             if (e.code() == NvmlConstants.NOT_FOUND || e.code() == NvmlConstants.INVALID_ARGUMENT) {
                 // An empty slot, or an instance that was destroyed while it was read.

@@ -114,7 +114,7 @@ public final class SlowReadingsReader {
 
     private Map<String, Map<GpuMetric, Reading<Double>>> ofMigInstances(ScannedGpu gpu) {
         Map<String, Map<GpuMetric, Reading<Double>>> byInstance = new HashMap<>();
-        for (MigReader.TrackedMigInstance mig : gpu.migInstances()) {
+        for (MigReader.ScannedMigInstance mig : gpu.migInstances()) {
             String uuid = mig.instance().uuid();
             byInstance.put(
                     uuid,

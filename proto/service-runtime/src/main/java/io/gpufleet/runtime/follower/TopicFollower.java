@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the committed events of a topic: those of a time before the start, then what is appended. Skips what is unreadable,
- * and, with an error in the log, what its reaction cannot take; anything else that fails is tried again.
+ * and, with an error in the log, what its listener cannot take; anything else that fails is tried again.
  */
 public final class TopicFollower implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicFollower.class);
@@ -40,7 +40,7 @@ public final class TopicFollower implements AutoCloseable {
     private final KafkaClients kafka;
     private final Codec codec;
     private final Followed followed;
-    private final TopicListener reaction;
+    private final TopicListener listener;
     private final Clock clock;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -50,11 +50,11 @@ public final class TopicFollower implements AutoCloseable {
 
     private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
-    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicListener reaction, Clock clock) {
+    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicListener listener, Clock clock) {
         this.kafka = kafka;
         this.codec = codec;
         this.followed = followed;
-        this.reaction = reaction;
+        this.listener = listener;
         this.clock = clock;
         this.thread = Thread.ofPlatform().name(name(followed)).daemon().unstarted(this::run);
     }
@@ -65,8 +65,8 @@ public final class TopicFollower implements AutoCloseable {
 
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(
-            KafkaClients kafka, Codec codec, Followed followed, TopicListener reaction, Clock clock) {
-        var follower = new TopicFollower(kafka, codec, followed, reaction, clock);
+            KafkaClients kafka, Codec codec, Followed followed, TopicListener listener, Clock clock) {
+        var follower = new TopicFollower(kafka, codec, followed, listener, clock);
         follower.thread.start();
         return follower;
     }
@@ -99,7 +99,7 @@ public final class TopicFollower implements AutoCloseable {
 
     private void follow(KafkaConsumer<String, byte[]> consumer) {
         Map<TopicPartition, Long> ends = seek(consumer);
-        reaction.started();
+        listener.started();
         boolean loaded = false;
         while (open) {
             consumer.poll(POLL).forEach(rec -> {
@@ -110,7 +110,7 @@ public final class TopicFollower implements AutoCloseable {
             if (!loaded
                     && ends.entrySet().stream().allMatch(end -> consumer.position(end.getKey()) >= end.getValue())) {
                 loaded = true;
-                reaction.loaded();
+                listener.loaded();
             }
             failure = "";
         }
@@ -118,7 +118,7 @@ public final class TopicFollower implements AutoCloseable {
 
     private void react(DecodedRecord.Event event) {
         try {
-            reaction.event(event);
+            listener.event(event);
         } catch (RuntimeException refused) {
             LOG.atError()
                     .addKeyValue("topic", codec.topics().name(followed.topic()))

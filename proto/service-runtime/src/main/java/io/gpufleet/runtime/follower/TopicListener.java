@@ -2,7 +2,7 @@ package io.gpufleet.runtime.follower;
 
 import io.gpufleet.wire.DecodedRecord;
 
-/** Reaction to the events of a topic; called by one thread. */
+/** Receives the events of a topic; called by one thread. */
 public interface TopicListener {
     /** The topic is read from the begin, also again after a failure. */
     default void started() {}

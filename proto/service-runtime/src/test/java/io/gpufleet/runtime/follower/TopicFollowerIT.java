@@ -97,10 +97,10 @@ class TopicFollowerIT {
 
     @Test
     void failureBesideTheEventsBeginsAnew() {
-        // Given a reaction that fails when it is told that all was read, once
+        // Given a listener that fails when it is told that all was read, once
         var begun = new AtomicInteger();
         var loaded = new AtomicInteger();
-        TopicListener reaction = new TopicListener() {
+        TopicListener listener = new TopicListener() {
             @Override
             public void started() {
                 begun.incrementAndGet();
@@ -118,15 +118,15 @@ class TopicFollowerIT {
             }
         };
         // When
-        try (var _ = follow(reaction)) {
+        try (var _ = follow(listener)) {
             // Then
             await().atMost(TIMEOUT).untilAsserted(() -> assertThat(loaded).hasValue(1));
             assertThat(begun).hasValue(2);
         }
     }
 
-    private static TopicFollower follow(TopicListener reaction) {
-        return TopicFollower.start(clients(), CODEC, FOLLOWED, reaction, Clock.systemUTC());
+    private static TopicFollower follow(TopicListener listener) {
+        return TopicFollower.start(clients(), CODEC, FOLLOWED, listener, Clock.systemUTC());
     }
 
     private static KafkaClients clients() {

@@ -175,7 +175,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Value for {@code bootstrap.servers} of clients that authenticate; only for {@link #startSecured}. */
     public String securedBootstrap() {
-        return switch (properties.security()) {
+        return switch (properties.listener()) {
             case AdditionalListener.TlsAndScram secured -> "127.0.0.1:" + secured.port();
             case AdditionalListener.Open _, AdditionalListener.BehindProxy _, AdditionalListener.OnAddress _ ->
                 throw new IllegalStateException("this broker has no secured listener");
@@ -189,7 +189,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Value for {@code bootstrap.servers} of clients elsewhere; only for {@link #startOn}. */
     public String remoteBootstrap() {
-        if (properties.security() instanceof AdditionalListener.OnAddress(String host, int port)) {
+        if (properties.listener() instanceof AdditionalListener.OnAddress(String host, int port)) {
             return host + ":" + port;
         }
         throw new IllegalStateException("this broker listens on loopback only");
@@ -197,7 +197,7 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** The proxy between the broker and the clients of {@link #proxiedBootstrap()}. */
     public TcpProxy proxy() {
-        if (properties.security() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
+        if (properties.listener() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
             return proxy;
         }
         throw new IllegalStateException("this broker has no proxy");
@@ -273,7 +273,7 @@ public final class BrokerProcess implements AutoCloseable {
     @Override
     public void close() {
         end();
-        if (properties.security() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
+        if (properties.listener() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
             proxy.close();
         }
     }

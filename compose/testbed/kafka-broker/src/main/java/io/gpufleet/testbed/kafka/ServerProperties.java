@@ -10,7 +10,7 @@ import java.nio.file.Path;
  *
  * @param controllerPort of the first broker
  */
-record ServerProperties(Path dir, int node, int port, int controllerPort, AdditionalListener security) {
+record ServerProperties(Path dir, int node, int port, int controllerPort, AdditionalListener listener) {
     /** Id of the broker that is the controller. */
     static final int FIRST = 1;
 
@@ -38,7 +38,7 @@ record ServerProperties(Path dir, int node, int port, int controllerPort, Additi
             appender.stdout.name = stdout
             appender.stdout.layout.type = PatternLayout
             appender.stdout.layout.pattern = %d{ISO8601} %p %c{1} %m%n
-            """ + security.logging());
+            """ + listener.logging());
         return file;
     }
 
@@ -84,12 +84,12 @@ record ServerProperties(Path dir, int node, int port, int controllerPort, Additi
             log.cleaner.io.buffer.size=262144
             metrics.jmx.exclude=.*
             """.formatted(
-                        security.listeners(port) + (node == FIRST ? ",CONTROLLER://127.0.0.1:" + controllerPort : ""),
+                        listener.listeners(port) + (node == FIRST ? ",CONTROLLER://127.0.0.1:" + controllerPort : ""),
                         controllerPort,
                         logDir().toAbsolutePath(),
-                        security.advertisedListeners(port),
+                        listener.advertisedListeners(port),
                         node == FIRST ? "broker,controller" : "broker",
                         node)
-                + security.properties();
+                + listener.properties();
     }
 }
