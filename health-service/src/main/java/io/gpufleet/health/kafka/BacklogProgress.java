@@ -4,9 +4,7 @@ import io.gpufleet.health.app.CatchUpStatus;
 import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.wire.Topic;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -16,8 +14,8 @@ import java.util.Set;
 final class BacklogProgress {
     private final CatchUpStatus backlog;
     private final Set<Topic> inputs;
-    /** Nodes whose partitions were read to their ends at a tick of this term. */
-    private final Set<String> readBefore = new HashSet<>();
+    /** Partitions that were read to their ends at a tick of this term. */
+    private final Set<Integer> readBefore = new HashSet<>();
 
     private boolean allRead;
 
@@ -43,21 +41,15 @@ final class BacklogProgress {
             return;
         }
         allRead = progress.caughtUp(now);
-        var readPartitions = new HashMap<Integer, Boolean>();
+        var readNow = new HashSet<Integer>();
         backlog.read(node -> {
-            boolean committed = readBefore.contains(node);
-            if (isRead(node, progress, now, readPartitions)) {
-                readBefore.add(node);
+            int partition = HealthProjection.partitionOf(node);
+            if (inputs.stream()
+                    .allMatch(topic -> progress.caughtUpFor(topic, node, now).isPositive())) {
+                readNow.add(partition);
             }
-            return committed;
+            return readBefore.contains(partition);
         });
-    }
-
-    private boolean isRead(String node, Progress progress, Instant now, Map<Integer, Boolean> known) {
-        return known.computeIfAbsent(
-                HealthProjection.partitionOf(node),
-                _ -> inputs.stream()
-                        .allMatch(
-                                topic -> progress.caughtUpFor(topic, node, now).isPositive()));
+        readBefore.addAll(readNow);
     }
 }
