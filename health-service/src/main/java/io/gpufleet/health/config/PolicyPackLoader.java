@@ -9,10 +9,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
-import org.yaml.snakeyaml.error.YAMLException;
 
 /** Texts of policy packs, and their YAML with that of the pack that they extend. */
 final class PolicyPackLoader {
@@ -81,16 +77,8 @@ final class PolicyPackLoader {
         if (text.length() > MAX_BYTES) {
             throw tooLong(source);
         }
-        var options = new LoaderOptions();
-        options.setAllowDuplicateKeys(false);
-        try {
-            Object document = new Yaml(new SafeConstructor(options)).load(text);
-            if (document instanceof Map<?, ?> map) {
-                return map;
-            }
-        } catch (YAMLException malformed) {
-            String line = String.valueOf(malformed.getMessage()).replaceAll("\\s+", " ");
-            throw new ConfigurationException("policy " + source + " is not YAML: " + line);
+        if (StrictYaml.load("policy " + source, text) instanceof Map<?, ?> map) {
+            return map;
         }
         throw new ConfigurationException("policy " + source + " is not a YAML mapping; see policy/nvidia.yaml");
     }

@@ -19,10 +19,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
-import org.yaml.snakeyaml.error.YAMLException;
 
 /**
  * Reads pools and limits from YAML. A mistake is reported with its place and the allowed values.
@@ -86,14 +82,9 @@ public final class PoolsFile {
     /** Parses a file; mistakes are reported with the name of the source. */
     static DisruptionBudgets parse(Mode mode, String source, String text) {
         var file = new PoolsFile(source, mode);
-        var options = new LoaderOptions();
-        options.setAllowDuplicateKeys(false);
+        Object document = StrictYaml.load("pools " + source, text);
         try {
-            Object document = new Yaml(new SafeConstructor(options)).load(text);
             return file.protection(file.mapping("the file", document));
-        } catch (YAMLException malformed) {
-            String line = String.valueOf(malformed.getMessage()).replaceAll("\\s+", " ");
-            throw new ConfigurationException("pools " + source + " is not YAML: " + line);
         } catch (IllegalArgumentException invalid) {
             throw new ConfigurationException("pools " + source + ": " + invalid.getMessage());
         }
