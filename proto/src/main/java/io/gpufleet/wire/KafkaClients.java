@@ -2,6 +2,7 @@ package io.gpufleet.wire;
 
 import java.io.IOException;
 import java.io.Reader;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ public final class KafkaClients {
      * @throws IllegalArgumentException with one line that names what is wrong in the file
      */
     public static KafkaClients of(String bootstrap, String file) {
-        checkServers(bootstrap);
+        List<InetSocketAddress> _ = servers(bootstrap);
         if (file.isEmpty()) {
             return new KafkaClients(bootstrap, Map.of());
         }
@@ -77,7 +78,14 @@ public final class KafkaClients {
         return new KafkaClients(bootstrap, security);
     }
 
-    private static void checkServers(String bootstrap) {
+    /**
+     * The servers of a list, whose names are not resolved.
+     *
+     * @param bootstrap host:port, separated by commas
+     * @throws IllegalArgumentException with one line that names the server that is no host:port
+     */
+    public static List<InetSocketAddress> servers(String bootstrap) {
+        List<InetSocketAddress> servers = new ArrayList<>();
         for (String server : bootstrap.split(",", -1)) {
             int colon = server.lastIndexOf(':');
             String port = colon < 0 ? "" : server.substring(colon + 1).strip();
@@ -85,7 +93,10 @@ public final class KafkaClients {
                 throw new IllegalArgumentException("'" + server.strip() + "' is no Kafka server: write host:port, for"
                         + " example kafka.kafka.svc:9092, and several separated by commas");
             }
+            String host = server.substring(0, colon).strip();
+            servers.add(InetSocketAddress.createUnresolved(host, Integer.parseInt(port)));
         }
+        return List.copyOf(servers);
     }
 
     private static Map<String, String> read(Path file) {

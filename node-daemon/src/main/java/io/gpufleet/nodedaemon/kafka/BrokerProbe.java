@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.kafka;
 
+import io.gpufleet.wire.KafkaClients;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,14 +34,11 @@ final class BrokerProbe {
 
     private static boolean isWorthAClient(String bootstrap) {
         boolean resolved = false;
-        for (String server : bootstrap.split(",", -1)) {
-            int colon = server.lastIndexOf(':');
-            int port = Integer.parseInt(server.substring(colon + 1).strip());
+        for (InetSocketAddress server : KafkaClients.servers(bootstrap)) {
             try {
-                for (InetAddress address :
-                        InetAddress.getAllByName(server.substring(0, colon).strip())) {
+                for (InetAddress address : InetAddress.getAllByName(server.getHostString())) {
                     resolved = true;
-                    if (accepts(new InetSocketAddress(address, port))) {
+                    if (accepts(new InetSocketAddress(address, server.getPort()))) {
                         return true;
                     }
                 }
