@@ -67,10 +67,11 @@ public final class FleetStream implements AutoCloseable {
         } else if (clients.size() >= MAX_CLIENTS) {
             refuse(context, MAX_CLIENTS + " streams are open");
         } else {
-            var client = StreamClient.open(context.response(), view.fleet(), System.nanoTime() + LIFETIME.toNanos());
+            Fleet now = view.fleet();
+            var client = StreamClient.open(context.response(), now, System.nanoTime() + LIFETIME.toNanos());
             clients.add(client);
             context.response().closeHandler(_ -> clients.remove(client));
-            client.send(view.fleet(), summary(), "");
+            client.send(now, summary(), "");
         }
     }
 
