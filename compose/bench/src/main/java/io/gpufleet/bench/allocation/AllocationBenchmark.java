@@ -6,18 +6,9 @@ import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.harness.ServiceMetrics;
 import io.gpufleet.bench.projection.ServiceUnderLoad;
-import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.cluster.WebhookClient;
-import io.gpufleet.cli.fleet.FleetOptions;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;
-import io.gpufleet.cli.fleet.PortAllocator;
 import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.StateDirectory;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -36,7 +27,6 @@ public final class AllocationBenchmark implements Benchmark {
     /** Memory limit of the container, as in the manifests. */
     private static final int MEBIBYTES = 1_024;
 
-    private static final int API_MEBIBYTES = 1_024;
     private static final List<String> STAGES =
             List.of("received_to_read", "read_to_taken", "taken_to_compared", "compared_to_decided");
 
@@ -62,26 +52,11 @@ public final class AllocationBenchmark implements Benchmark {
 
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-allocation"));
-        directory.deleteAll();
-        var plan = FleetPlan.of(
-                new FleetOptions(0, 8, "H100", 2, "", "1s"),
-                directory,
-                directory.kubeconfig().toString(),
-                "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
-        var launcher = new ProcessLauncher(tree, directory);
-        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort())) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-            try (var kubernetes = ServiceUnderLoad.start(
-                    launcher, plan.of(Program.FAKE_API_SERVER).getFirst(), false, API_MEBIBYTES)) {
-                kubernetes.awaitReady();
-                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
-                    cluster.applyFiles(tree.resolve("k8s/base/crds"));
-                    measure(plan.of(Program.ALLOCATION), launcher, cluster.client(), measurements, log);
-                }
-            }
-        }
+        AllocationFleet.run(
+                tree,
+                "bench-allocation",
+                fleet -> measure(
+                        fleet.replicas(), fleet.launcher(), fleet.cluster().client(), measurements, log));
     }
 
     private void measure(

@@ -3,18 +3,8 @@ package io.gpufleet.bench.allocation;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.harness.ServiceMetrics;
-import io.gpufleet.bench.projection.ServiceUnderLoad;
-import io.gpufleet.cli.cluster.KubernetesCluster;
-import io.gpufleet.cli.fleet.FleetOptions;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;
-import io.gpufleet.cli.fleet.PortAllocator;
 import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.StateDirectory;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -54,26 +44,10 @@ public final class ClosingsBenchmark implements Benchmark {
 
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-closings"));
-        directory.deleteAll();
-        var plan = FleetPlan.of(
-                new FleetOptions(0, PodRuns.GPUS, "H100", 2, "", "1s"),
-                directory,
-                directory.kubeconfig().toString(),
-                "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
-        var launcher = new ProcessLauncher(tree, directory);
-        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort())) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-            try (var kubernetes = ServiceUnderLoad.start(
-                    launcher, plan.of(Program.FAKE_API_SERVER).getFirst(), false, MEBIBYTES)) {
-                kubernetes.awaitReady();
-                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
-                    cluster.applyFiles(tree.resolve("k8s/base/crds"));
-                }
-                measure(broker.bootstrap(), plan.of(Program.ALLOCATION), launcher, measurements, log);
-            }
-        }
+        AllocationFleet.run(
+                tree,
+                "bench-closings",
+                fleet -> measure(fleet.bootstrap(), fleet.replicas(), fleet.launcher(), measurements, log));
     }
 
     private void measure(

@@ -4,6 +4,7 @@ import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.PortClaims;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.cli.pack.FakeNvmlLibrary;
 import io.gpufleet.kit.config.ConfigurationException;
@@ -71,11 +72,13 @@ public final class DaemonBenchmark implements Benchmark {
         // Sockets have short paths.
         Path sockets = Path.of("/tmp/gpufleet-bench-" + ProcessHandle.current().pid());
         var samples = new LatencySamples();
-        try (var broker = BrokerProcess.start(
-                directory.root().resolve("broker-" + ProcessHandle.current().pid()))) {
+        try (var claims = new PortClaims();
+                var broker = BrokerProcess.start(directory
+                        .root()
+                        .resolve("broker-" + ProcessHandle.current().pid()))) {
             TopicAdmin.apply(broker.bootstrap(), new Topics(MeasuredPlugin.GpufleetDaemon.TOPIC_PREFIX));
             FakeNvmlLibrary.build(tree, home.resolve("built"));
-            var ports = new PortAllocator(PortAllocator::isFree, log);
+            var ports = new PortAllocator(claims::claim, log);
             var ours = new MeasuredPlugin.GpufleetDaemon(
                     "gpufleet",
                     List.of(daemon.toString()),

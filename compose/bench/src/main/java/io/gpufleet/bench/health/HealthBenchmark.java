@@ -12,6 +12,7 @@ import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.PortClaims;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
@@ -74,12 +75,19 @@ public final class HealthBenchmark implements Benchmark {
         }
         var directory = new StateDirectory(tree.resolve(".gpufleet/bench-health"));
         directory.deleteAll();
-        var plan = FleetPlan.of(
-                new FleetOptions(0, 8, "H100", 2, "", "1s"),
-                directory,
-                directory.kubeconfig().toString(),
-                "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
+        try (var claims = new PortClaims()) {
+            var plan = FleetPlan.of(
+                    new FleetOptions(0, 8, "H100", 2, "", "1s"),
+                    directory,
+                    directory.kubeconfig().toString(),
+                    "127.0.0.1",
+                    new PortAllocator(claims::claim, _ -> {}));
+            measure(plan, directory, measurements, log);
+        }
+    }
+
+    private void measure(FleetPlan plan, StateDirectory directory, Measurements measurements, Consumer<String> log)
+            throws InterruptedException {
         var launcher = new ProcessLauncher(tree, directory);
         try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
                 var events = new FleetEvents(broker.bootstrap(), nodes)) {

@@ -5,6 +5,7 @@ import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.PortAllocator;
+import io.gpufleet.cli.fleet.PortClaims;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
@@ -23,6 +24,7 @@ final class ServiceEnvironment implements AutoCloseable {
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
 
     private final StateDirectory directory;
+    private final PortClaims claims = new PortClaims();
     private final FleetPlan plan;
     private final ProcessLauncher launcher;
     private final BrokerProcess broker;
@@ -36,7 +38,7 @@ final class ServiceEnvironment implements AutoCloseable {
                 directory,
                 directory.kubeconfig().toString(),
                 "127.0.0.1",
-                new PortAllocator(PortAllocator::isFree, _ -> {}));
+                new PortAllocator(claims::claim, _ -> {}));
         this.launcher = new ProcessLauncher(tree, directory);
         this.broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
         this.events = new FleetEvents(broker.bootstrap(), nodes);
@@ -85,5 +87,6 @@ final class ServiceEnvironment implements AutoCloseable {
         events.close();
         broker.close();
         apiServer.identity().find().ifPresent(process -> Processes.terminate(List.of(process), STOP_TIMEOUT));
+        claims.close();
     }
 }

@@ -1,10 +1,5 @@
 package io.gpufleet.cli.fleet;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -52,18 +47,5 @@ public final class PortAllocator {
             }
         }
         throw new IllegalStateException("no free port between " + FIRST_SPARE + " and " + LAST_SPARE);
-    }
-
-    /** True when a program can listen on the loopback port now. */
-    public static boolean isFree(int port) {
-        try (var socket = new ServerSocket()) {
-            socket.setReuseAddress(true);
-            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-            return true;
-        } catch (java.net.BindException taken) {
-            return false;
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
     }
 }

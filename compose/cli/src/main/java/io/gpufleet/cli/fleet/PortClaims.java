@@ -1,9 +1,12 @@
 package io.gpufleet.cli.fleet;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,7 +22,7 @@ public final class PortClaims implements AutoCloseable {
 
     /** Claims a loopback port; false when a program listens on it or another start has claimed it. */
     public boolean claim(int port) {
-        if (!PortAllocator.isFree(port)) {
+        if (!isFree(port)) {
             return false;
         }
         try {
@@ -35,5 +38,17 @@ public final class PortClaims implements AutoCloseable {
     public void close() {
         claims.forEach(DatagramSocket::close);
         claims.clear();
+    }
+
+    private static boolean isFree(int port) {
+        try (var socket = new ServerSocket()) {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+            return true;
+        } catch (BindException taken) {
+            return false;
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 }
