@@ -116,12 +116,13 @@ final class DaemonMain implements AutoCloseable {
         stateFile = new StateFile(stateDirectory, config.devices().source());
         publisher = new EventPublisher(
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
-        publisher.connectAfter(KAFKA_START_DELAY);
         verdictConsumer = verdictConsumer(config, settings, inbox);
         devicePlugins = devicePlugins(EventLoops.open("kubelet"), config, epoch, allocationHandler, inbox);
         // Not the kubelet's, so that a page or a list of pods that is read delays no answer to it.
         EventLoop reporting = EventLoops.open("reporting");
-        lowerPriorities(source.name(), reporting);
+        Runnable lowerPriority = lowerPriority(source.name());
+        reporting.execute(lowerPriority);
+        publisher.start(KAFKA_START_DELAY, lowerPriority);
         podResources = podResources(reporting, config);
         loop = new NodeLoop(
                 new NodeLoop.Dependencies(
@@ -147,12 +148,8 @@ final class DaemonMain implements AutoCloseable {
     }
 
     /** Not for simulated and recorded GPUs, which load no native code; their nodes run on one machine by the thousand. */
-    private void lowerPriorities(String sourceName, EventLoop reporting) {
-        if (sourceName.equals("nvml")) {
-            var priority = LowThreadPriority.load();
-            publisher.runOnThread(priority::lowerThisThread);
-            reporting.execute(priority::lowerThisThread);
-        }
+    private static Runnable lowerPriority(String sourceName) {
+        return sourceName.equals("nvml") ? LowThreadPriority.load()::lowerThisThread : () -> {};
     }
 
     private DeviceWatch deviceWatch(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {

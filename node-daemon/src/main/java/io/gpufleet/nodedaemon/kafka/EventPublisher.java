@@ -71,7 +71,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private volatile PublisherStatus status = new PublisherStatus(false, 0, 0, 0, 0, 0, false, false);
 
     /**
-     * Opens the outbox and starts sending.
+     * Opens the outbox; what is published waits for {@link #start}.
      *
      * @param backlogSent called when the backlog of an outage is sent, with whether some of it was lost
      */
@@ -99,7 +99,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                 disk, settings.stateDirectory().resolve("outbox"), settings.bootId(), settings.outboxBytes(), epoch);
         this.backlog = outbox.hasUnread();
         this.retryNanos = now.get().nanos();
-        this.thread = Thread.ofPlatform().name("event-publisher").daemon(true).start(this::run);
+        this.thread = Thread.ofPlatform().name("event-publisher").daemon(true).unstarted(this::run);
         this.flusher = new PeriodicOutboxSync(outbox);
     }
 
@@ -157,15 +157,17 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         outbox.add(mapped.type(), mapped.topic(), mapped.subject(), Codec.toJson(mapped.payload()), pending.observed());
     }
 
-    /** Runs something on the publisher's thread, whose priority the threads of its Kafka clients take over. */
-    public void runOnThread(Runnable task) {
-        inbox.add(task);
-    }
-
-    /** Delays the first connection; call right after the constructor. */
-    public void connectAfter(Duration delay) {
-        long then = now.get().nanos() + delay.toNanos();
-        inbox.add(() -> retryNanos = then);
+    /**
+     * Starts sending.
+     *
+     * @param firstConnection how long the first connection waits
+     * @param beforeAll what its thread runs before it connects; the threads of the Kafka clients take over the priority of it
+     */
+    public EventPublisher start(Duration firstConnection, Runnable beforeAll) {
+        retryNanos = now.get().nanos() + firstConnection.toNanos();
+        inbox.add(beforeAll);
+        thread.start();
+        return this;
     }
 
     /** The newest status; events dropped while the disk hangs are counted up to now. */

@@ -43,8 +43,8 @@ class EventPublisherHangingDiskTest {
         var settings =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 64 << 20);
         try (var publisher = new EventPublisher(
-                settings, EPOCH, () -> TestGpus.second(0), _ -> {}, disk, ProducerConnection.factory(settings))) {
-            publisher.connectAfter(Duration.ofHours(1));
+                        settings, EPOCH, () -> TestGpus.second(0), _ -> {}, disk, ProducerConnection.factory(settings))
+                .start(Duration.ofHours(1), () -> {})) {
             publisher.publish(allocation(0), TestGpus.second(0));
             publisher.drain(Duration.ofSeconds(30));
 

@@ -86,8 +86,12 @@ class EventPublisherIT {
                 KafkaClients.plain(broker.bootstrap()), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
     }
 
+    private static EventPublisher started(EventPublisher publisher) {
+        return publisher.start(Duration.ZERO, () -> {});
+    }
+
     private EventPublisher publisher(long epoch) {
-        return new EventPublisher(settings(), epoch, this::now, backlogs::add);
+        return started(new EventPublisher(settings(), epoch, this::now, backlogs::add));
     }
 
     private static OpenFault fault(int code) {
@@ -194,7 +198,7 @@ class EventPublisherIT {
         // Given a daemon that never reached a broker
         var unreachable =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 1 << 20);
-        try (EventPublisher offline = new EventPublisher(unreachable, 7, this::now, backlogs::add)) {
+        try (EventPublisher offline = started(new EventPublisher(unreachable, 7, this::now, backlogs::add))) {
             publish(offline, 1);
             await().until(() -> offline.status().outboxBytes() > 0);
         }
@@ -220,7 +224,7 @@ class EventPublisherIT {
     void fullOutboxReportsWhatItLost() throws InterruptedException {
         var small = new KafkaSettings(
                 KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", node, "boot-1", directory, 64 * 1024);
-        try (EventPublisher offline = new EventPublisher(small, 7, this::now, backlogs::add)) {
+        try (EventPublisher offline = started(new EventPublisher(small, 7, this::now, backlogs::add))) {
             for (int code = 1; code <= 1000; code++) {
                 publish(offline, code);
             }

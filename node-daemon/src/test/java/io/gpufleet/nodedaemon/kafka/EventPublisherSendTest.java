@@ -12,11 +12,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -75,14 +77,19 @@ class EventPublisherSendTest {
     }
 
     private EventPublisher publisher() {
+        return publisher(() -> {});
+    }
+
+    private EventPublisher publisher(Runnable beforeAll) {
         var settings =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 1 << 20);
         return new EventPublisher(settings, 5, () -> TestGpus.second(0), _ -> {}, disk, _ -> {
-            Predicate<String> fails = failures.poll();
-            var producer = new TestProducer(fails == null ? _ -> false : fails);
-            producers.add(producer);
-            return new ProducerConnection(producer);
-        });
+                    Predicate<String> fails = failures.poll();
+                    var producer = new TestProducer(fails == null ? _ -> false : fails);
+                    producers.add(producer);
+                    return new ProducerConnection(producer);
+                })
+                .start(Duration.ZERO, beforeAll);
     }
 
     private static void publish(EventPublisher publisher, int number) {
@@ -110,6 +117,34 @@ class EventPublisherSendTest {
                 assertThat(producer.ids).hasSize(5);
                 assertThat(producer.appended.subList(1, 5)).containsOnly(producer.appended.getLast());
             });
+        }
+    }
+
+    @Test
+    void nothingConnectsBeforeTheThreadIsPrepared() {
+        // Given a preparation that takes long, as loading a library on a busy machine does
+        var connectionsBefore = new CopyOnWriteArrayList<Integer>();
+        var published = new CountDownLatch(1);
+
+        // When
+        try (EventPublisher publisher = publisher(() -> {
+            awaitQuietly(published);
+            connectionsBefore.add(producers.size());
+        })) {
+            publish(publisher, 1);
+            published.countDown();
+            await().until(() -> publisher.status().sent() == 1);
+        }
+
+        // Then
+        assertThat(connectionsBefore).containsExactly(0);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
         }
     }
 
