@@ -9,10 +9,10 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 
 /** Usage of any time: from intervals as far back as they are kept, from the sums of whole days before that. */
 public final class UsageHistory implements UsageSumReader {
@@ -105,13 +105,13 @@ public final class UsageHistory implements UsageSumReader {
     }
 
     private static List<UsageSum> added(List<UsageSum> rows) {
-        Map<String, UsageSum> sums = new TreeMap<>();
+        Map<Map<String, String>, UsageSum> sums = new HashMap<>();
         rows.forEach(row -> sums.merge(
-                String.join("\n", row.group().values()),
+                row.group(),
                 row,
                 (one, two) -> new UsageSum(
                         one.group(), one.gpuSeconds().add(two.gpuSeconds()), one.intervals() + two.intervals())));
-        return List.copyOf(sums.values());
+        return sums.values().stream().sorted(UsageSum.BY_GROUP).toList();
     }
 
     static Instant start(LocalDate day) {

@@ -138,14 +138,11 @@ public final class UsageLog implements UsageSumReader {
                 piece.idleLess().ifPresent(idle -> add(sums, query, idle, 0));
             }
         }
-        Map<String, UsageSum> rows = new TreeMap<>();
-        sums.forEach((group, sum) -> {
-            var row = new UsageSum(group, sum.seconds.value(), sum.intervals);
-            if (!row.isNothing()) {
-                rows.put(String.join("\n", group.values()), row);
-            }
-        });
-        return List.copyOf(rows.values());
+        return sums.entrySet().stream()
+                .map(sum -> new UsageSum(sum.getKey(), sum.getValue().seconds.value(), sum.getValue().intervals))
+                .filter(sum -> !sum.isNothing())
+                .sorted(UsageSum.BY_GROUP)
+                .toList();
     }
 
     private static void add(Map<Map<String, String>, Sum> sums, Query query, UsagePiece piece, int intervals) {
@@ -195,8 +192,7 @@ public final class UsageLog implements UsageSumReader {
         pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
         Instant now = clock.instant();
         nodes.forEach((node, state) -> new OpenUsage(node, state, now)
-                .pieces().stream()
-                        .filter(piece -> !ids.contains(piece.id()))
+                .unread(ids::contains, droppedUntil).stream()
                         .filter(piece -> piece.overlaps(from, to))
                         .forEach(found::add));
         return found;

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +112,10 @@ public interface UsageSumReader {
      * @param intervals number of intervals and adjustments in the sum
      */
     record UsageSum(Map<String, String> group, BigDecimal gpuSeconds, long intervals) {
+        /** Order of sums in an answer. */
+        static final Comparator<UsageSum> BY_GROUP =
+                Comparator.comparing(sum -> String.join("\n", sum.group().values()));
+
         /** True for idle time of which nothing is left, and to which nothing was added. */
         boolean isNothing() {
             return intervals == 0 && gpuSeconds.signum() == 0;

@@ -20,6 +20,7 @@ import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.usage.DailySum;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import java.io.IOException;
 import java.time.Clock;
@@ -108,6 +109,14 @@ class UsageLogTest {
     }
 
     @Test
+    void emptyWindowHasNoSums() throws IOException {
+        log.loaded();
+        log.add(piece("a", holding("ml", "g0", ""), 100, 200, 1));
+        assertThat(sum(150, 150)).isEqualTo("none");
+        assertThat(sum(150, 151)).isEqualTo("1.000");
+    }
+
+    @Test
     void openIntervalCountsSoFarUntilItsClosingIsRead() throws IOException {
         log.loaded();
         var snapshot = new LedgerFact.HoldingsSnapshot(
@@ -122,6 +131,64 @@ class UsageLogTest {
         log.add(piece(id, holding("ml", "g0", ""), 900, 990, 1));
         // Then
         assertThat(sum(0, 1_000)).isEqualTo("90.000");
+    }
+
+    @Test
+    void closedIntervalIsInTheSumsBeforeItsClosingIsRead() throws IOException {
+        // Given
+        log.loaded();
+        NodeLedger held = heldAndReleased(at(900)).getFirst();
+        NodeLedger released = heldAndReleased(at(900)).getLast();
+        ledger.committed(Map.of("n1", held), Set.of());
+        assertThat(sum(0, 1_000)).isEqualTo("100.000");
+        // When
+        ledger.committed(Map.of("n1", released), Set.of());
+        // Then
+        assertThat(sum(0, 1_000)).isEqualTo("90.000");
+        log.add(piece(released.closed().intervals().getFirst().id(), holding("ml", "g0", ""), 900, 990, 1));
+        assertThat(sum(0, 1_000)).isEqualTo("90.000");
+    }
+
+    @Test
+    void closedIntervalThatIsKeptNoMoreIsNotCountedAgain() throws IOException {
+        // Given
+        var small = new UsageLog(ledger, Clock.fixed(NOW, ZoneOffset.UTC), PIECE);
+        small.loaded();
+        NodeLedger released = heldAndReleased(at(900)).getLast();
+        ledger.committed(Map.of("n1", released), Set.of());
+        small.add(piece(released.closed().intervals().getFirst().id(), holding("ml", "g0", ""), 900, 990, 1));
+        // When
+        small.add(piece("next", holding("ml", "g1", ""), 900, 995, 1));
+        // Then
+        assertThat(small.sums(new UsageSumReader.Query(small.keptSince(), NOW, List.of())))
+                .extracting(row -> row.gpuSeconds().toPlainString())
+                .containsExactly("5.000");
+        assertThat(small.day(small.today())).extracting(DailySum::gpuMillis).containsExactly(185_000L);
+    }
+
+    private static List<NodeLedger> heldAndReleased(Instant from) {
+        var first = new LedgerFact.HoldingsSnapshot(
+                "boot", List.of(holding("ml", "g0", "")), true, from, from, 0, new EventSequence(1, 1));
+        Instant to = from.plusSeconds(90);
+        var second = new LedgerFact.HoldingsSnapshot("boot", List.of(), true, to, to, 0, new EventSequence(1, 2));
+        NodeLedger held = LedgerReducer.fold("c", "n1", NodeLedger.EMPTY, first).next();
+        return List.of(held, LedgerReducer.fold("c", "n1", held, second).next());
+    }
+
+    @Test
+    void valuesWithLineBreaksAreSumsOfTheirOwn() throws IOException {
+        log.loaded();
+        log.add(piece("a", namedModel("ml\nA100", "A100"), 0, 10, 1));
+        log.add(piece("b", namedModel("ml", "A100\nA100"), 0, 20, 1));
+        assertThat(log.sums(new UsageSumReader.Query(at(0), at(100), List.of(Dimension.NAMESPACE, Dimension.MODEL))))
+                .extracting(row -> row.gpuSeconds().toPlainString())
+                .containsExactlyInAnyOrder("10.000", "20.000");
+    }
+
+    private static Holding namedModel(String namespace, String model) {
+        return new Holding(
+                new Holder(namespace, "p", "u", "c", "nvidia.com/gpu"),
+                new HeldDevice("g1", new DeviceSlot("g1", 0), model, 1, ""));
     }
 
     @Test

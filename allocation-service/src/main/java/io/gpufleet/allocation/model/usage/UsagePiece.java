@@ -94,9 +94,9 @@ public record UsagePiece(
         return UNBILLED.contains(quality);
     }
 
-    /** True when a part of the piece is within a window. */
+    /** True when a part of the piece is within a window; nothing is within an empty one. */
     public boolean overlaps(Instant windowFrom, Instant windowTo) {
-        return from.isBefore(windowTo) && to.isAfter(windowFrom);
+        return windowFrom.isBefore(windowTo) && from.isBefore(windowTo) && to.isAfter(windowFrom);
     }
 
     /** Whole seconds of the piece within a window, of the node's clock. */
