@@ -2,18 +2,20 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.AnnouncedGpus;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Committed ledgers of the fleet, for readers on any thread; one thread updates them, on the active replica and on standbys. */
 public final class Ledger {
-    private final Map<String, NodeLedger> nodes = new ConcurrentHashMap<>();
+    private final NavigableMap<String, NodeLedger> nodes = new ConcurrentSkipListMap<>();
     private final Consumer<Map<String, AnnouncedGpus>> onGpusChanged;
 
     /** An empty ledger; {@code onGpusChanged} receives the GPUs of the nodes whose announcement changes. */
@@ -65,6 +67,15 @@ public final class Ledger {
 
     /** All node ledgers by node name. */
     public Map<String, NodeLedger> all() {
-        return new TreeMap<>(nodes);
+        // One by one: the constructor of TreeMap asks a sorted map for its size, which may be another one a moment
+        // later.
+        Map<String, NodeLedger> all = new TreeMap<>();
+        nodes.forEach(all::put);
+        return all;
+    }
+
+    /** Node ledgers from a node name on, in the order of the names; follows what is committed meanwhile. */
+    NavigableMap<String, NodeLedger> from(String node) {
+        return Collections.unmodifiableNavigableMap(nodes.tailMap(node, true));
     }
 }

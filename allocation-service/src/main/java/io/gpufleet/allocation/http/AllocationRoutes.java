@@ -4,8 +4,6 @@ import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.UsageSumReader;
 import io.gpufleet.allocation.app.quota.QuotaView;
 import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
-import io.gpufleet.allocation.model.holding.Holder;
-import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.OpenApiDocument;
 import io.gpufleet.kit.web.ProblemDetails;
@@ -17,7 +15,6 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.time.Clock;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -47,7 +44,7 @@ public final class AllocationRoutes {
     public record Usage(UsageSumReader sums, Set<String> labels) {}
 
     private final Quotas quotas;
-    private final Ledger ledger;
+    private final HoldingsRoute holdings;
     private final UsageRoute usage;
     private final Authorizer authorizer;
     private final RequestWorkers workers;
@@ -55,9 +52,9 @@ public final class AllocationRoutes {
     /** {@code access} decides who may read what; its workers build the answers too, which may take a while. */
     public AllocationRoutes(Quotas quotas, Ledger ledger, Usage usage, Access access, Clock clock) {
         this.quotas = quotas;
-        this.ledger = ledger;
         this.authorizer = access.authorizer();
         this.workers = access.workers();
+        this.holdings = new HoldingsRoute(ledger, workers);
         this.usage = new UsageRoute(usage.sums(), usage.labels(), workers, clock);
     }
 
@@ -67,7 +64,7 @@ public final class AllocationRoutes {
         ProblemDetails.mount(router);
         ReadAccess.mount(router, authorizer, workers);
         router.get("/v1/quotas").handler(this::quotas);
-        router.get("/v1/holdings").handler(this::holdings);
+        router.get("/v1/holdings").handler(holdings::answer);
         router.get("/v1/usage").handler(usage::answer);
     }
 
@@ -126,47 +123,6 @@ public final class AllocationRoutes {
                 .put("resource", limit.resource())
                 .put("hard", limit.hard())
                 .put("used", limit.used());
-    }
-
-    private void holdings(RoutingContext context) {
-        if (!QueryParameters.accept(context, Set.of("namespace", "node"))) {
-            return;
-        }
-        String namespace = QueryParameters.get(context, "namespace");
-        String node = QueryParameters.get(context, "node");
-        answer(context, () -> holdings(namespace, node));
-    }
-
-    private JsonObject holdings(String namespace, String node) {
-        var rows = new JsonArray();
-        ledger.all().forEach((name, nodeLedger) -> {
-            if (node.isEmpty() || node.equals(name)) {
-                nodeLedger.open().values().stream()
-                        .filter(open -> namespace.isEmpty()
-                                || open.holding().holder().namespace().equals(namespace))
-                        .forEach(open -> rows.add(holding(name, open)));
-            }
-        });
-        return new JsonObject().put("holdings", rows);
-    }
-
-    private static JsonObject holding(String node, OpenUsageInterval open) {
-        Holder holder = open.holding().holder();
-        return new JsonObject()
-                .put("id", open.id())
-                .put("node", node)
-                .put("device", open.holding().device().slot().deviceUuid())
-                .put("replica", open.holding().device().slot().replica())
-                .put("shareOf", open.holding().device().shareOf())
-                .put("model", open.holding().device().shortModel())
-                .put("migProfile", open.holding().device().migProfile())
-                .put("resource", holder.resource())
-                .put("namespace", holder.namespace())
-                .put("pod", holder.pod())
-                .put("podUid", holder.podUid())
-                .put("container", holder.container())
-                .put("from", open.from().toString())
-                .put("quality", open.quality().name().toLowerCase(Locale.ROOT).replace('_', '-'));
     }
 
     private static JsonArray array(Stream<JsonObject> rows) {

@@ -43,6 +43,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -165,6 +166,13 @@ class AllocationRoutesIT {
         "GET, /v1/holdings?namespace=team-a&node=n1, 200",
         "GET, /v1/holdings?namspace=team-a, 400",
         "GET, /v1/holdings?node=n1&node=n2, 400",
+        "GET, /v1/holdings?limit=1, 200",
+        "GET, /v1/holdings?limit=0, 400",
+        "GET, /v1/holdings?limit=1001, 400",
+        "GET, /v1/holdings?limit=99999999999999999999, 400",
+        "GET, /v1/holdings?token=anything, 400",
+        "GET, /v1/holdings?token=W10, 400",
+        "GET, '/v1/holdings?token=!', 400",
         "GET, /v1/usage, 200",
         "GET, /v1/usage?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z, 200",
         "GET, /v1/usage?from=yesterday, 400",
@@ -299,6 +307,34 @@ class AllocationRoutesIT {
             """);
     }
 
+    @Test
+    void pagesOfHoldingsTogetherAreTheWholeList() throws Exception {
+        var first = send("GET", "/v1/holdings?limit=1");
+        String next = new JsonObject(first.body()).getString("next");
+        var last = send("GET", "/v1/holdings?limit=1&token=" + next);
+
+        assertThat(pods(first)).isEqualTo("train");
+        assertThat(contract.violations(first)).isEmpty();
+        assertThat(pods(last)).isEqualTo("serve");
+        assertThat(new JsonObject(last.body()).containsKey("next")).isFalse();
+    }
+
+    @Test
+    void tokenOfAnotherFilterShowsNoMoreThanTheFilterAllows() throws Exception {
+        String next = new JsonObject(send("GET", "/v1/holdings?limit=1").body()).getString("next");
+
+        assertThat(pods(send("GET", "/v1/holdings?namespace=team-b&token=" + next)))
+                .isEmpty();
+        assertThat(pods(send("GET", "/v1/holdings?node=n1&token=" + next))).isEmpty();
+    }
+
+    private static String pods(HttpResponse<String> response) {
+        return new JsonObject(response.body())
+                .getJsonArray("holdings").stream()
+                        .map(row -> ((JsonObject) row).getString("pod"))
+                        .collect(Collectors.joining(" "));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "/v1/holdings, train serve",
@@ -306,10 +342,6 @@ class AllocationRoutesIT {
         "/v1/holdings?namespace=team-b, ''",
     })
     void holdingsAreFiltered(String path, String pods) throws Exception {
-        var names = new JsonObject(send("GET", path).body())
-                .getJsonArray("holdings").stream()
-                        .map(row -> ((JsonObject) row).getString("pod"))
-                        .toList();
-        assertThat(String.join(" ", names)).isEqualTo(pods);
+        assertThat(pods(send("GET", path))).isEqualTo(pods);
     }
 }
