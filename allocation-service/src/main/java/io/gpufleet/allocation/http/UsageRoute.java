@@ -105,7 +105,7 @@ final class UsageRoute {
 
     private String body(UsageSumReader.Query query, boolean csv) throws IOException {
         List<UsageSumReader.UsageSum> sums = usage.sums(query);
-        return csv ? csv(query, sums) : json(query, sums).encode();
+        return csv ? UsageCsv.encode(query, sums) : json(query, sums).encode();
     }
 
     private static void refuse(RoutingContext context, Throwable failure) {
@@ -120,7 +120,7 @@ final class UsageRoute {
         }
     }
 
-    private static JsonObject json(UsageSumReader.Query query, List<UsageSumReader.UsageSum> sums) {
+    static JsonObject json(UsageSumReader.Query query, List<UsageSumReader.UsageSum> sums) {
         var rows = new JsonArray();
         sums.forEach(sum -> {
             var row = new JsonObject();
@@ -137,26 +137,6 @@ final class UsageRoute {
                 .put("from", query.from().toString())
                 .put("to", query.to().toString())
                 .put("usage", rows);
-    }
-
-    private static String csv(UsageSumReader.Query query, List<UsageSumReader.UsageSum> sums) {
-        var text = new StringBuilder();
-        query.names().forEach(name -> text.append(name).append(','));
-        text.append("gpuSeconds,intervals\r\n");
-        for (UsageSumReader.UsageSum sum : sums) {
-            sum.group().values().forEach(value -> text.append(quoted(value)).append(','));
-            text.append(sum.gpuSeconds().toPlainString())
-                    .append(',')
-                    .append(sum.intervals())
-                    .append("\r\n");
-        }
-        return text.toString();
-    }
-
-    private static String quoted(String value) {
-        return value.matches("[A-Za-z0-9._:/ +-]*") && !value.startsWith("-") && !value.startsWith("+")
-                ? value
-                : "\"" + value.replace("\"", "\"\"") + "\"";
     }
 
     private static Optional<Instant> time(RoutingContext context, String name) {
