@@ -101,6 +101,14 @@ public final class FleetEvents implements AutoCloseable {
         flush();
     }
 
+    /** Four GPUs of every node have a holder. */
+    void holdAll() {
+        for (int node = 0; node < nodes; node++) {
+            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
+        }
+        flush();
+    }
+
     /** Every node is announced again and has no open fault, as daemons say every 6 h. */
     public void snapshotAll() {
         for (int node = 0; node < nodes; node++) {

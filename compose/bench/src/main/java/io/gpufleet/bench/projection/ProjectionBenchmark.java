@@ -2,10 +2,7 @@ package io.gpufleet.bench.projection;
 
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
-import io.gpufleet.cli.cluster.KubernetesCluster;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.StateDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -49,15 +46,8 @@ public final class ProjectionBenchmark implements Benchmark {
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
         try (var environment = ServiceEnvironment.start(tree, "bench-fold", nodes)) {
-            define(environment.directory());
+            environment.define(tree);
             measure(environment, measurements, log);
-        }
-    }
-
-    private void define(StateDirectory directory) {
-        try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
-            cluster.ensureNamespace(FleetPlan.NAMESPACE);
-            cluster.applyFiles(tree.resolve("k8s/base/crds"));
         }
     }
 

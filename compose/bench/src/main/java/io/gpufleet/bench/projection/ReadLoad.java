@@ -15,26 +15,19 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Clients that query one inventory-service in turn, and a probe beside them. */
+/** Clients that ask one service the same questions in turn, and a probe beside them. */
 final class ReadLoad {
-    /** The dearest pages, the rarest matches, the census and the scrape. */
-    private static final List<String> PATHS = List.of(
-            "/v1/nodes?limit=1000",
-            "/v1/devices?limit=1000&model=H100",
-            "/v1/nodes?health=lost",
-            "/v1/summary",
-            "/v1/models",
-            "/metrics");
-
     private static final long PROBE_INTERVAL_MILLIS = 50;
 
     private final int port;
+    private final List<String> paths;
     private final Map<String, List<Double>> latencies = new TreeMap<>();
     private final Semaphore never = new Semaphore(0);
 
-    ReadLoad(int port) {
+    ReadLoad(int port, List<String> paths) {
         this.port = port;
-        PATHS.forEach(path -> latencies.put(path, new CopyOnWriteArrayList<>()));
+        this.paths = paths;
+        paths.forEach(path -> latencies.put(path, new CopyOnWriteArrayList<>()));
     }
 
     /** Milliseconds of each query, by path. */
@@ -64,7 +57,7 @@ final class ReadLoad {
     private void query(int client, long end) {
         try (HttpClient http = HttpClient.newHttpClient()) {
             for (int i = client; System.nanoTime() < end; i++) {
-                String path = PATHS.get(i % PATHS.size());
+                String path = paths.get(i % paths.size());
                 latencies.getOrDefault(path, new ArrayList<>()).add(get(http, path));
             }
         }

@@ -1,5 +1,6 @@
 package io.gpufleet.bench.projection;
 
+import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
@@ -64,8 +65,16 @@ final class ServiceEnvironment implements AutoCloseable {
         ReadinessProbe.await(apiServer, START_TIMEOUT);
     }
 
-    StateDirectory directory() {
-        return directory;
+    /** Creates our definitions and our namespace at the API server. */
+    void define(Path tree) {
+        try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
+            cluster.ensureNamespace(FleetPlan.NAMESPACE);
+            cluster.applyFiles(tree.resolve("k8s/base/crds"));
+        }
+    }
+
+    String bootstrap() {
+        return broker.bootstrap();
     }
 
     ProcessLauncher launcher() {
