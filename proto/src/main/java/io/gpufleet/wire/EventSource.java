@@ -29,6 +29,14 @@ public sealed interface EventSource {
         }
     }
 
+    /** The names of clusters and instances that a source can have, for messages. */
+    String NAME_FORM = "1 to 128 letters, digits, dots, dashes and underscores";
+
+    /** True for a name of that form. */
+    static boolean isName(String text) {
+        return text.matches("[A-Za-z0-9._-]{1,128}");
+    }
+
     /** Parses a CloudEvents source; throws {@link IllegalArgumentException} for any other form. */
     static EventSource parse(String text) {
         String[] parts = text.split("/", -1);

@@ -42,6 +42,10 @@ public final class Program {
         }
         var shutdown = new Shutdown();
         try {
+            if (arguments.length > 0) {
+                throw new ConfigurationException("'" + arguments[0]
+                        + "' is not an argument: it takes --help or --version; settings are environment variables");
+            }
             body.start(Environment.read(environment, settings), shutdown);
         } catch (ConfigurationException wrong) {
             System.err.println(name + ": " + wrong.getMessage());

@@ -37,6 +37,16 @@ class ProgramIT {
     }
 
     @Test
+    void unknownArgumentEndsWithOneLineAndCodeTwo() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"), "--hepl");
+
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(errors())
+                .isEqualTo("sample: '--hepl' is not an argument: it takes --help or --version; settings are environment"
+                        + " variables\n");
+    }
+
+    @Test
     void failureWhileStartingClosesWhatWasOpenedAndEndsWithCodeOne() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "broken"));
 

@@ -54,12 +54,21 @@ public record BusConfig(
     /** Reads and checks. */
     public static BusConfig from(Environment environment) {
         return new BusConfig(
-                environment.text("GPUFLEET_CLUSTER"),
-                environment.text("GPUFLEET_INSTANCE"),
+                name(environment, "GPUFLEET_CLUSTER"),
+                name(environment, "GPUFLEET_INSTANCE"),
                 kafka(environment),
                 topics(environment.text("GPUFLEET_TOPIC_PREFIX")),
                 environment.duration("GPUFLEET_SESSION_TIMEOUT"),
                 environment.duration("GPUFLEET_TOPICS_WAIT"));
+    }
+
+    /** Readers take the names of cluster and replica from the source of an event. */
+    private static String name(Environment environment, String setting) {
+        String name = environment.text(setting);
+        if (!EventSource.isName(name)) {
+            throw environment.invalid(setting, EventSource.NAME_FORM);
+        }
+        return name;
     }
 
     private static KafkaClients kafka(Environment environment) {
