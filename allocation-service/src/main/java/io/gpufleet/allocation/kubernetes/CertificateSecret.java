@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.CertificateStore;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.quota.LeaseStore;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.time.Clock;
 import java.time.ZoneOffset;
 import java.util.Map;

@@ -18,6 +18,7 @@ import io.gpufleet.allocation.app.quota.QuotaClient;
 import io.gpufleet.allocation.app.quota.QuotaLeader;
 import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

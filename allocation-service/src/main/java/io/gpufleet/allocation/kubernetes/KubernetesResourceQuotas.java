@@ -8,6 +8,7 @@ import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceLimit;
 import io.gpufleet.allocation.app.quota.ResourceQuotaIndex.ResourceQuotaClient;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;

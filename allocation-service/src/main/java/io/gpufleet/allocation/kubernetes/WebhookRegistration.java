@@ -16,6 +16,7 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.WebhookRegistrar;
 import io.gpufleet.allocation.app.quota.QuotaLeader;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -12,6 +12,7 @@ import io.gpufleet.inventory.app.NodeObject;
 import io.gpufleet.inventory.app.NodeWriter;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.taint.TaintPlan;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +60,9 @@ public final class KubernetesNodeWriter implements NodeWriter {
             return new ApplyResult.Applied(NodeObjectMapper.toModel(updated));
         } catch (KubernetesClientException rejected) {
             Set<String> keys = conflictingKeys(rejected);
-            return keys.isEmpty() ? new ApplyResult.Failed(reason(rejected)) : new ApplyResult.Conflict(keys);
+            return keys.isEmpty()
+                    ? new ApplyResult.Failed(ApiErrorMessage.of(rejected))
+                    : new ApplyResult.Conflict(keys);
         }
     }
 
@@ -70,7 +73,7 @@ public final class KubernetesNodeWriter implements NodeWriter {
             Node updated = client.resource(named(observed.name())).patch(JSON_PATCH, patch);
             return new PatchResult.Patched(NodeObjectMapper.toModel(updated));
         } catch (KubernetesClientException rejected) {
-            return new PatchResult.Failed(reason(rejected));
+            return new PatchResult.Failed(ApiErrorMessage.of(rejected));
         }
     }
 
@@ -82,7 +85,7 @@ public final class KubernetesNodeWriter implements NodeWriter {
         } catch (KubernetesClientException rejected) {
             LOG.atWarn()
                     .addKeyValue("node", node.name())
-                    .addKeyValue("error", reason(rejected))
+                    .addKeyValue("error", ApiErrorMessage.of(rejected))
                     .log("Kubernetes Event not written");
         }
     }
@@ -114,12 +117,5 @@ public final class KubernetesNodeWriter implements NodeWriter {
                 .flatMap(field ->
                         FIELDS.stream().filter(field::startsWith).map(prefix -> field.substring(prefix.length())))
                 .collect(Collectors.toSet());
-    }
-
-    private static String reason(KubernetesClientException rejected) {
-        String message = rejected.getStatus() == null || rejected.getStatus().getMessage() == null
-                ? String.valueOf(rejected.getMessage())
-                : rejected.getStatus().getMessage();
-        return rejected.getCode() == 0 ? message : rejected.getCode() + " " + message;
     }
 }

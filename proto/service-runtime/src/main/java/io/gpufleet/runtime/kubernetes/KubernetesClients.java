@@ -59,7 +59,7 @@ public final class KubernetesClients {
             }
             LOG.atWarn()
                     .addKeyValue("server", config.getMasterUrl())
-                    .addKeyValue("error", failed.getMessage())
+                    .addKeyValue("error", ApiErrorMessage.of(failed))
                     .log("Kubernetes does not answer yet, will try again");
         }
         return client;

@@ -66,8 +66,7 @@ public final class ReviewAuthorizer implements Authorizer {
                     ? new AccessResult.Allowed(user.get().name())
                     : new AccessResult.Forbidden(user.get().name(), denial(request));
         } catch (KubernetesClientException failed) {
-            String text = String.valueOf(failed.getMessage());
-            return new AccessResult.Unavailable(text.lines().findFirst().orElse(text));
+            return new AccessResult.Unavailable(ApiErrorMessage.of(failed));
         }
     }
 
