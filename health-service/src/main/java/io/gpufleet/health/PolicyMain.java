@@ -10,7 +10,6 @@ import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.NodeBudgetShare;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.FaultReport;
-import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.RuleTiming;
@@ -93,7 +92,7 @@ public final class PolicyMain {
     }
 
     private int explain(FaultCode fault, HealthPolicy policy) {
-        FaultRule rule = policy.rule(fault, FaultReport.of(RecoveryAction.UNSPECIFIED));
+        FaultRule rule = policy.rule(fault, FaultReport.of(fault.requestedAction()));
         RuleTiming timing = rule.timing();
         out.println("rule                " + policy.name() + "/" + rule.name());
         out.println("class               " + rule.faultClass().slug());
@@ -102,8 +101,10 @@ public final class PolicyMain {
                 + (rule.faultClass().taintsNode() ? rule.nodeAction().done() : "not tainted"));
         out.println("recommended action  " + rule.recommendedAction().slug());
         out.println("acts                " + (timing.isImmediate() ? "at once" : when(timing)));
-        out.println("after recovery      out for " + policy.recoveryDwell(fault.reason()) + " more, probation "
-                + timing.probation());
+        Duration dwell = policy.recoveryDwell(fault.reason());
+        out.println("after recovery      "
+                + (dwell.isZero() ? "in service at once" : "out of service for " + dwell + " more")
+                + (timing.probation().isZero() ? "" : ", probation " + timing.probation()));
         return 0;
     }
 

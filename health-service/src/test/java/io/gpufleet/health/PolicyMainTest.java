@@ -49,6 +49,18 @@ class PolicyMainTest {
     }
 
     @Test
+    void explanationOfARecoveryActionIsThatOfItsRule() {
+        // Given a driver that requests a reboot, and reports the action with it
+        assertThat(run("explain", "recovery-action", "node-reboot")).isZero();
+        // Then
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .containsPattern("class +taint-reboot")
+                .containsPattern("device +withdrawn")
+                .containsPattern("node +tainted")
+                .containsPattern("after recovery +in service at once\n");
+    }
+
+    @Test
     void explanationOfAnXidSaysWhatHappensToDeviceAndNode() {
         assertThat(run("explain", "xid", "79")).isZero();
         assertThat(out.toString(StandardCharsets.UTF_8))

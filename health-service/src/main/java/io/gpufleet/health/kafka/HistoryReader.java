@@ -59,7 +59,8 @@ public final class HistoryReader {
             id = EventId.parse(text);
         } catch (IllegalArgumentException malformed) {
             throw new IllegalArgumentException(
-                    "event '" + text + "' takes an id WRITER/EPOCH/TOPIC/SEQUENCE as './gpufleet events' prints it,"
+                    "event '" + text
+                            + "' takes an id WRITER/EPOCH/TOPIC/SEQUENCE as './gpufleet events --json' prints it,"
                             + " such as node-1/1772359200000/health/7",
                     malformed);
         }

@@ -42,13 +42,18 @@ public record FaultCode(FaultKind kind, int number) implements Comparable<FaultC
         return new FaultCode(kind, 0);
     }
 
+    /** The recovery action that the driver requests by this fault; {@code UNSPECIFIED} for a fault of another kind. */
+    public RecoveryAction requestedAction() {
+        return isRecovery() ? RecoveryAction.values()[number] : RecoveryAction.UNSPECIFIED;
+    }
+
     /** Name in rules, for example {@code xid-79}, {@code gpu-lost} or {@code recovery-action-node-reboot}. */
     public String slug() {
         String name = kebabCase(kind);
         if (number == 0) {
             return name;
         }
-        return name + "-" + (isRecovery() ? kebabCase(RecoveryAction.values()[number]) : number);
+        return name + "-" + (isRecovery() ? kebabCase(requestedAction()) : number);
     }
 
     private static String kebabCase(Enum<?> constant) {

@@ -135,9 +135,8 @@ public record HealthPolicy(
 
     /** A recovery action that is known rates the fault by which the driver requests it; the fault itself is suspect. */
     private FaultRule ofCode(FaultCode code) {
-        if (code.kind() == FaultKind.RECOVERY_ACTION && code.number() > 0) {
-            RecoveryAction action = RecoveryAction.values()[code.number()];
-            return Optional.ofNullable(actions.get(action))
+        if (code.requestedAction() != RecoveryAction.UNSPECIFIED) {
+            return Optional.ofNullable(actions.get(code.requestedAction()))
                     .map(rule -> new FaultRule(kind(code.kind()).name(), FaultClass.SUSPECT, rule.recommendedAction()))
                     .orElseGet(() -> kind(code.kind()));
         }
