@@ -81,6 +81,9 @@ func read(record *kgo.Record) {
 }
 
 func main() {
+	if len(os.Args) < 2 {
+		log.Fatal("usage: go run . BOOTSTRAP [PREFIX]")
+	}
 	prefix := "gpu."
 	if len(os.Args) > 2 {
 		prefix = os.Args[2]

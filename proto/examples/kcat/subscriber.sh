@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints one line for each GPU node: subscriber.sh BOOTSTRAP [PREFIX]. Needs kcat and jq.
 set -eu
-bootstrap=$1 prefix=${2:-gpu.}
+bootstrap=${1:?'usage: sh subscriber.sh BOOTSTRAP [PREFIX]'} prefix=${2:-gpu.}
 for topic in inventory verdicts; do # -e ends at the end of each partition, behind the commit markers
     kcat -C -q -e -J -b "$bootstrap" -t "$prefix$topic" -o beginning -X isolation.level=read_committed
 done | jq -rn --arg prefix "$prefix" '

@@ -4,6 +4,10 @@
 const { Kafka, logLevel } = require('kafkajs')
 
 const [bootstrap, prefix = 'gpu.'] = process.argv.slice(2)
+if (!bootstrap) {
+  console.error('usage: node subscriber.js BOOTSTRAP [PREFIX]')
+  process.exit(1)
+}
 const topics = [prefix + 'inventory', prefix + 'verdicts']
 const kafka = new Kafka({ brokers: [bootstrap], logLevel: logLevel.ERROR })
 const gpus = new Map(), trusted = new Map(), last = new Map(), boots = new Map()

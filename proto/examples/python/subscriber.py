@@ -3,11 +3,16 @@
 import json, sys
 from confluent_kafka import Consumer, KafkaError, OFFSET_BEGINNING, TopicPartition
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 bootstrap, prefix = sys.argv[1], (sys.argv[2:] or ["gpu."])[0]
 topics = [prefix + "inventory", prefix + "verdicts"]
 consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "not-used", "enable.auto.commit": False,
                      "isolation.level": "read_committed", "enable.partition.eof": True})
 metadata = consumer.list_topics(timeout=30)
+for topic in topics:
+    if topic not in metadata.topics:
+        sys.exit(bootstrap + " has no topic " + topic)
 waiting = {(topic, partition) for topic in topics for partition in metadata.topics[topic].partitions}
 consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for topic, partition in waiting])
 
