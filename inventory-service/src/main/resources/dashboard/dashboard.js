@@ -198,7 +198,7 @@ function showList(shape, page, changed) {
   by("next").disabled = !page.next;
   by("next").dataset.token = page.next || "";
   by("first").disabled = !pageToken;
-  by("place").textContent = page.items.length ? page.items.length + (page.next ? " of more" : "") : "nothing matches";
+  by("place").textContent = page.items.length ? shape.title + " on this page: " + page.items.length + (page.next ? ", more on the next" : "") : "nothing matches";
 }
 
 async function showDetail(kind, name) {
