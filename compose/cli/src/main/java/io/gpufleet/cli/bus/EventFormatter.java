@@ -46,10 +46,7 @@ public final class EventFormatter {
     public String format(String topic, DecodedRecord decoded) {
         return switch (decoded) {
             case DecodedRecord.Event event ->
-                truncate(prefix(event.appendedAt(), topic, event.envelope().key())
-                        + type(event.envelope())
-                        + subject(event.envelope())
-                        + payload(event));
+                line(prefix(event.appendedAt(), topic, event.envelope().key()) + type(event.envelope()), fields(event));
             case DecodedRecord.Tombstone tombstone ->
                 prefix(tombstone.appendedAt(), topic, tombstone.key()) + "(given up)";
             case DecodedRecord.UnknownType unknown ->
@@ -68,15 +65,17 @@ public final class EventFormatter {
         return String.format(Locale.ROOT, "%-20s", shortened.replaceAll("\\.v\\d+$", ""));
     }
 
-    private static String subject(Envelope envelope) {
-        return envelope.subject().isEmpty() ? "" : " device=" + envelope.subject();
-    }
-
-    private String payload(DecodedRecord.Event event) {
+    /** The subject and the payload; where lines are cut, the device of the subject is named once. */
+    private List<String> fields(DecodedRecord.Event event) {
+        String subject = event.envelope().subject();
         try {
             var words = new ArrayList<String>();
             flatten("", JSON.readTree(new String(Codec.toJson(event.payload()), StandardCharsets.UTF_8)), words);
-            return words.isEmpty() ? "" : " " + String.join(" ", words);
+            if (!subject.isEmpty()) {
+                words.removeIf(word -> maxLine < Integer.MAX_VALUE && word.endsWith("deviceUuid=" + subject));
+                words.addFirst("device=" + subject);
+            }
+            return words;
         } catch (JsonProcessingException impossible) {
             throw new IllegalStateException("the codec wrote it", impossible);
         }
@@ -103,7 +102,15 @@ public final class EventFormatter {
         }
     }
 
-    private String truncate(String line) {
-        return line.length() > maxLine ? line.substring(0, maxLine) + " …" : line;
+    /** Cuts between fields, since a part of a number would be another number. */
+    private String line(String start, List<String> fields) {
+        var line = new StringBuilder(start);
+        for (String field : fields) {
+            if (line.length() + field.length() >= maxLine) {
+                return line.append(" …").toString();
+            }
+            line.append(' ').append(field);
+        }
+        return line.toString();
     }
 }

@@ -5,6 +5,7 @@ import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,8 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 /** Reads committed records of topics, with assigned partitions and without a consumer group. */
 public final class TopicReader implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
+    /** Of some KiB each, they fit the heap of the command line. */
+    private static final int MAX_SORTED = 10_000;
 
     private final KafkaConsumer<String, byte[]> consumer;
     private final Codec codec;
@@ -56,7 +59,10 @@ public final class TopicReader implements AutoCloseable {
         }
     }
 
-    /** Passes on records appended since an instant, and new ones until the thread is interrupted. */
+    /**
+     * Passes on records appended since an instant, in the order of time unless they are very many, and new ones until the
+     * thread is interrupted.
+     */
     public void followSince(Instant since, Consumer<ConsumerRecord<String, byte[]>> reader) {
         var times = new HashMap<TopicPartition, Long>();
         partitions.forEach(partition -> times.put(partition, since.toEpochMilli()));
@@ -64,6 +70,15 @@ public final class TopicReader implements AutoCloseable {
         consumer.offsetsForTimes(times)
                 .forEach((partition, found) ->
                         consumer.seek(partition, found == null ? ends.getOrDefault(partition, 0L) : found.offset()));
+        long waiting = ends.entrySet().stream()
+                .mapToLong(end -> end.getValue() - consumer.position(end.getKey()))
+                .sum();
+        if (waiting <= MAX_SORTED) {
+            var backlog = new ArrayList<ConsumerRecord<String, byte[]>>();
+            readUntil(ends, backlog::add);
+            backlog.sort(Comparator.comparingLong(ConsumerRecord::timestamp));
+            backlog.forEach(reader);
+        }
         while (!Thread.currentThread().isInterrupted()) {
             consumer.poll(POLL).forEach(reader);
         }
@@ -73,6 +88,10 @@ public final class TopicReader implements AutoCloseable {
     public long readAll(Consumer<ConsumerRecord<String, byte[]>> reader) {
         Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
         consumer.seekToBeginning(partitions);
+        return readUntil(ends, reader);
+    }
+
+    private long readUntil(Map<TopicPartition, Long> ends, Consumer<ConsumerRecord<String, byte[]>> reader) {
         long count = 0;
         while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
             for (ConsumerRecord<String, byte[]> rec : consumer.poll(POLL)) {

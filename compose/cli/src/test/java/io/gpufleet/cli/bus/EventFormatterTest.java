@@ -4,7 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.Envelope;
+import io.gpufleet.wire.EventId;
+import io.gpufleet.wire.EventSource;
+import io.gpufleet.wire.EventTime;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -14,6 +21,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
 
 class EventFormatterTest {
+    private static final Instant NOW = Instant.parse("2026-01-01T01:02:03.004Z");
+
     private final EventFormatter line = new EventFormatter(ZoneOffset.UTC);
 
     @Test
@@ -43,6 +52,38 @@ class EventFormatterTest {
         // Then
         assertThat(cut).containsExactly("message=" + "x".repeat(80) + "…");
         assertThat(whole).containsExactly("message=" + "x".repeat(500));
+    }
+
+    @Test
+    void longLineIsCutBetweenFields() {
+        // Given
+        var decision = DecisionTaken.newBuilder()
+                .setDeviceUuid("GPU-1")
+                .setRule("r".repeat(70))
+                .setReason("x".repeat(70))
+                .setAction("a".repeat(70));
+        for (int i = 0; i < 9; i++) {
+            decision.addEvidence("node-1/1795635750934/health/12");
+        }
+        var event = new DecodedRecord.Event(
+                new Envelope(
+                        new EventId("health-service-0", 1, Topic.DECISIONS, 1),
+                        new EventSource.Service("test", "health-service-0"),
+                        EventType.DECISION_TAKEN,
+                        "GPU-1",
+                        "node-1",
+                        new EventTime(NOW, NOW, 0),
+                        ""),
+                decision.build(),
+                NOW);
+        // When
+        String whole = EventFormatter.full(ZoneOffset.UTC).format("decisions", event);
+        String cut = line.format("decisions", event);
+        // Then
+        assertThat(cut).hasSizeLessThan(whole.length()).endsWith(" …");
+        assertThat(whole.split(" ")).contains(cut.split(" (?=…$)")[0].split(" "));
+        assertThat(cut).containsOnlyOnce("GPU-1").contains("device=GPU-1");
+        assertThat(whole).contains("device=GPU-1").contains("deviceUuid=GPU-1");
     }
 
     @Test
