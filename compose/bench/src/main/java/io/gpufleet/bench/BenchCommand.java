@@ -17,6 +17,8 @@ import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -24,7 +26,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The command {@code gpufleet bench}. */
-@Command(name = "bench", description = "Run a benchmark by name.", mixinStandardHelpOptions = true)
+@Command(name = "gpufleet bench", description = "Run a benchmark by name.", mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {
     private static final int ALL_NODES = 100_000;
     private static final int HEALTH_NODES = 10_000;
@@ -35,11 +37,12 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "write every measurement as name, value, unit")
     private String json = "";
 
-    @Option(names = "--faults", description = "number of faults to measure [${DEFAULT-VALUE}]")
+    @Option(names = "--faults", paramLabel = "N", description = "number of faults to measure [${DEFAULT-VALUE}]")
     private int faults = 100;
 
     @Option(
             names = "--nodes",
+            paramLabel = "N",
             description = "fold, reads, health: number of nodes, each with 8 GPUs [100000, health 10000]")
     private int nodes;
 
@@ -51,13 +54,16 @@ final class BenchCommand implements Callable<Integer> {
                             + " then, instead of the other measurements")
     private int backlog;
 
-    @Option(names = "--pods", description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
+    @Option(
+            names = "--pods",
+            paramLabel = "N",
+            description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
     private int pods = 20_000;
 
-    @Option(names = "--closings", description = "closings: number of intervals [${DEFAULT-VALUE}]")
+    @Option(names = "--closings", paramLabel = "N", description = "closings: number of intervals [${DEFAULT-VALUE}]")
     private int closings = 1_000_000;
 
-    @Option(names = "--events", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
+    @Option(names = "--events", paramLabel = "N", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
 
     @Option(names = "--memory", paramLabel = "MIB", description = "fold: memory limit of a service [${DEFAULT-VALUE}]")
@@ -76,14 +82,21 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--jvm", paramLabel = "FLAGS", description = "daemon: further flags for the daemon's JVM")
     private String jvm = "";
 
-    @Option(names = "--starts", description = "daemon: number of starts of each plugin, with faults [${DEFAULT-VALUE}]")
+    @Option(
+            names = "--starts",
+            paramLabel = "N",
+            description = "daemon: number of starts of each plugin, with faults [${DEFAULT-VALUE}]")
     private int starts = 12;
 
-    @Option(names = "--rounds", description = "daemon: number of load runs of each plugin [${DEFAULT-VALUE}]")
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "daemon: number of load runs of each plugin [${DEFAULT-VALUE}]")
     private int rounds = 2;
 
     @Override
     public Integer call() throws Exception {
+        checkOptions();
         Path tree = GpufleetCommand.tree();
         var daemon = new DaemonPackage(tree);
         int all = nodes == 0 ? ALL_NODES : nodes;
@@ -120,5 +133,28 @@ final class BenchCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    /** Refuses at once what would end a benchmark after minutes. */
+    private void checkOptions() {
+        new TreeMap<>(Map.of(
+                        "--faults", faults,
+                        "--pods", pods,
+                        "--closings", closings,
+                        "--events", events,
+                        "--memory", memory,
+                        "--starts", starts,
+                        "--rounds", rounds,
+                        "--nodes", nodes == 0 ? ALL_NODES : nodes))
+                .forEach((option, value) -> {
+                    if (value < 1) {
+                        throw new ConfigurationException(option + " " + value + " is not usable: it takes 1 or more");
+                    }
+                });
+        Path directory = Path.of(json).toAbsolutePath().getParent();
+        if (!json.isEmpty() && (directory == null || !Files.isWritable(directory))) {
+            throw new ConfigurationException(
+                    "--json '" + json + "' is not usable: it takes a file in a directory that can be written");
+        }
     }
 }

@@ -13,9 +13,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,6 +26,9 @@ import picocli.CommandLine.ParentCommand;
         description = "Print events of the bus as they arrive, until Ctrl-C.",
         mixinStandardHelpOptions = true)
 final class EventsCommand implements Runnable {
+    /** About 31 years, so that the begin is an instant that Kafka takes. */
+    private static final long MAX_SECONDS = 1_000_000_000;
+
     @ParentCommand
     private GpufleetCommand parent = new GpufleetCommand();
 
@@ -46,6 +47,9 @@ final class EventsCommand implements Runnable {
     @Override
     public void run() {
         List<Topic> topics = topics();
+        if (since < 0 || since > MAX_SECONDS) {
+            throw new ConfigurationException("--since " + since + " is not usable: it takes 0 to " + MAX_SECONDS);
+        }
         var codec = parentCodec();
         try (var reader = new TopicReader(parent.runningFleet().bootstrap(), codec, topics)) {
             Consumer<ConsumerRecord<String, byte[]>> print = rec -> System.out.println(line(reader, codec, rec));
@@ -76,16 +80,7 @@ final class EventsCommand implements Runnable {
                     .filter(topic -> topic != Topic.TELEMETRY && topic != Topic.ELECTION)
                     .toList();
         }
-        return names.stream()
-                .map(name -> byName(name)
-                        .orElseThrow(() -> new ConfigurationException("'" + name + "' is no topic; there are "
-                                + Arrays.stream(Topic.values())
-                                        .map(Topic::suffix)
-                                        .collect(Collectors.joining(", ")))))
-                .toList();
-    }
-
-    private static Optional<Topic> byName(String name) {
-        return Topics.bySuffix(name).or(() -> new Topics(Topics.DEFAULT_PREFIX).byName(name));
+        var known = new Topics(Topics.DEFAULT_PREFIX);
+        return names.stream().map(name -> GpufleetCommand.topic(known, name)).toList();
     }
 }

@@ -5,10 +5,13 @@ import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import io.gpufleet.wire.TopicsException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.KafkaException;
 import picocli.CommandLine;
@@ -50,6 +53,7 @@ import picocli.CommandLine.ScopeType;
         })
 public final class GpufleetCommand implements Runnable {
     private static final int INVALID_INPUT = 2;
+    private static final int MAX_SUGGESTIONS = 3;
 
     @Option(
             names = "--state",
@@ -70,6 +74,9 @@ public final class GpufleetCommand implements Runnable {
     public static CommandLine commandLine(Object command) {
         return new CommandLine(command)
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(int.class, text -> (int) wholeNumber(text, Integer.MAX_VALUE))
+                .registerConverter(long.class, text -> wholeNumber(text, Long.MAX_VALUE))
+                .setParameterExceptionHandler((wrong, arguments) -> printUsageError(wrong))
                 .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
                     return switch (failure) {
                         case ConfigurationException wrong -> printError(commandLine, wrong, INVALID_INPUT);
@@ -102,7 +109,7 @@ public final class GpufleetCommand implements Runnable {
     FleetState runningFleet() {
         return FleetState.read(stateDirectory().stateFile())
                 .filter(FleetState::alive)
-                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+                .orElseThrow(() -> stateDirectory().noFleet());
     }
 
     /** A node of the fleet; the exception for an unknown one lists the nodes. */
@@ -116,9 +123,45 @@ public final class GpufleetCommand implements Runnable {
                                         .collect(Collectors.joining(", ")))));
     }
 
+    /** A topic by its name, with or without the prefix; the exception for an unknown one lists the topics. */
+    static Topic topic(Topics topics, String name) {
+        return Topics.bySuffix(name)
+                .or(() -> topics.byName(name))
+                .orElseThrow(() -> new ConfigurationException("'" + name + "' is no topic; there are "
+                        + Arrays.stream(Topic.values()).map(Topic::suffix).collect(Collectors.joining(", "))));
+    }
+
     /** The codec of the local fleet. */
     static Codec codec() {
         return new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
+    }
+
+    private static long wholeNumber(String text, long max) {
+        try {
+            long number = Long.parseLong(text);
+            if (number >= -max && number <= max) {
+                return number;
+            }
+        } catch (NumberFormatException malformed) {
+            // Refused below.
+        }
+        throw new CommandLine.TypeConversionException("'" + text + "' is no whole number up to " + max);
+    }
+
+    private static int printUsageError(CommandLine.ParameterException wrong) {
+        CommandLine refused = wrong.getCommandLine();
+        List<String> similar =
+                wrong instanceof CommandLine.UnmatchedArgumentException unknown ? unknown.getSuggestions() : List.of();
+        refused.getErr()
+                .println("gpufleet: " + wrong.getMessage()
+                        + (similar.isEmpty()
+                                ? ""
+                                : "; did you mean "
+                                        + similar.stream()
+                                                .limit(MAX_SUGGESTIONS)
+                                                .collect(Collectors.joining(" or ")) + "?")
+                        + "; './" + refused.getCommandSpec().qualifiedName() + " --help' lists what it takes");
+        return INVALID_INPUT;
     }
 
     private static int printError(CommandLine commandLine, Exception failure, int code) {

@@ -33,7 +33,7 @@ final class LogsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         FleetState state = FleetState.read(parent.stateDirectory().stateFile())
-                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+                .orElseThrow(() -> parent.stateDirectory().noFleet());
         String log = state.process(name)
                 .map(FleetState.FleetProcess::log)
                 .orElseThrow(() -> new ConfigurationException("'" + name + "' is no process of this fleet; it has "

@@ -1,6 +1,7 @@
 package io.gpufleet.cli;
 
 import io.gpufleet.cli.health.HealthClient;
+import io.gpufleet.kit.config.ConfigurationException;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -13,6 +14,8 @@ import picocli.CommandLine.ParentCommand;
 abstract sealed class OperatorCommand implements Callable<Integer> {
     /** Of the fake API server of a fleet. */
     private static final String ADMINISTRATOR = "admin";
+
+    private static final int MAX_REASON = 512;
 
     @ParentCommand
     private GpufleetCommand parent = new GpufleetCommand();
@@ -29,6 +32,10 @@ abstract sealed class OperatorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
+        if (reason.isBlank() || reason.length() > MAX_REASON || reason.lines().count() > 1) {
+            throw new ConfigurationException(
+                    "--reason '" + reason + "' is not usable: it takes one line of 1 to " + MAX_REASON + " characters");
+        }
         Optional<String> token = Optional.ofNullable(System.getenv("GPUFLEET_TOKEN"));
         HealthClient client = server.isEmpty()
                 ? new HealthClient(WhyCommand.ofFleet(parent.runningFleet()), token.orElse(ADMINISTRATOR))

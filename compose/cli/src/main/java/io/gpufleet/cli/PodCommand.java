@@ -45,7 +45,11 @@ final class PodCommand implements Runnable {
         @Parameters(paramLabel = "NAMESPACE/NAME")
         private String name = "";
 
-        @Option(names = "--gpus", paramLabel = "N", required = true, description = "limit of nvidia.com/gpu")
+        @Option(
+                names = "--gpus",
+                paramLabel = "N",
+                required = true,
+                description = "limit of nvidia.com/gpu, for example 2")
         private String gpus = "";
 
         @Option(names = "--model", paramLabel = "M", description = "only nodes of this model, for example H100")
@@ -54,7 +58,10 @@ final class PodCommand implements Runnable {
         @Option(names = "--run-for", paramLabel = "TIME", description = "run time on a fake kubelet [no limit]")
         private String runFor = "";
 
-        @Option(names = "--image", description = "image that a real kubelet runs [${DEFAULT-VALUE}]")
+        @Option(
+                names = "--image",
+                paramLabel = "IMAGE",
+                description = "image that a real kubelet runs [${DEFAULT-VALUE}]")
         private String image = "registry.k8s.io/pause:3.10";
 
         @Override

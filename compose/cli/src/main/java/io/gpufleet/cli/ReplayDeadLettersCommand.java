@@ -68,11 +68,18 @@ final class ReplayDeadLettersCommand implements Runnable {
             throw new ConfigurationException("deadletter replay names no dead letter: --topic, --partition, --offset,"
                     + " --consumer and --key choose, --all takes every one");
         }
+        var topics = new Topics(prefix);
+        if (!topic.isEmpty()) {
+            GpufleetCommand.topic(topics, topic);
+        }
         String bootstrap = kafka.isEmpty() ? letters.runningFleet().bootstrap() : kafka;
-        var replay =
-                new DeadLetterReplay(KafkaClients.of(bootstrap, kafkaConfig), new Topics(prefix), Clock.systemUTC());
+        var replay = new DeadLetterReplay(KafkaClients.of(bootstrap, kafkaConfig), topics, Clock.systemUTC());
         List<DeadLetterReplay.Planned> planned =
                 replay.plan(new DeadLetterFilter(topic, partition, offset, consumer, key), replaced);
+        if (planned.isEmpty()) {
+            System.out.println("no dead letter matches; './gpufleet deadletter show' prints all of them");
+            return;
+        }
         List<DeadLetter> chosen = planned.stream()
                 .filter(plan -> plan.obstacle().isEmpty())
                 .map(DeadLetterReplay.Planned::letter)

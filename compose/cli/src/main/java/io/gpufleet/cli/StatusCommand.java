@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PartStatus;
 import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.kit.config.ConfigurationException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,7 +29,7 @@ final class StatusCommand implements Runnable {
     @Override
     public void run() {
         FleetState state = FleetState.read(parent.stateDirectory().stateFile())
-                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+                .orElseThrow(() -> parent.stateDirectory().noFleet());
         System.out.println(json ? json(state) : StatusReport.render(state));
     }
 

@@ -24,16 +24,16 @@ final class UpCommand implements Runnable {
     @ParentCommand
     private GpufleetCommand parent = new GpufleetCommand();
 
-    @Option(names = "--nodes", description = "simulated nodes [${DEFAULT-VALUE}]")
+    @Option(names = "--nodes", paramLabel = "N", description = "simulated nodes [${DEFAULT-VALUE}]")
     private int nodes = 3;
 
-    @Option(names = "--gpus", description = "GPUs of each node [${DEFAULT-VALUE}]")
+    @Option(names = "--gpus", paramLabel = "N", description = "GPUs of each node [${DEFAULT-VALUE}]")
     private int gpus = 8;
 
-    @Option(names = "--model", description = "model of the GPUs [${DEFAULT-VALUE}]")
+    @Option(names = "--model", paramLabel = "MODEL", description = "model of the GPUs [${DEFAULT-VALUE}]")
     private String model = "H100";
 
-    @Option(names = "--replicas", description = "replicas of each service [${DEFAULT-VALUE}]")
+    @Option(names = "--replicas", paramLabel = "N", description = "replicas of each service [${DEFAULT-VALUE}]")
     private int replicas = 1;
 
     @Option(names = "--detach", description = "return when all is ready; './gpufleet down' stops the fleet")

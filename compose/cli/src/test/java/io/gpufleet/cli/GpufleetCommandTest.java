@@ -47,6 +47,31 @@ class GpufleetCommandTest {
     }
 
     @Test
+    void wrongOptionsAreReportedInOneLineWithTheHelpOfTheCommand() {
+        assertLine("up --nodes many", "'many' is no whole number", "'./gpufleet up --help'");
+        assertLine("fault n 3 99999999999", "'99999999999' is no whole number up to", "'./gpufleet fault --help'");
+        assertLine("up --node 3", "'--node'", "did you mean --nodes", "'./gpufleet up --help'");
+        assertLine("pod create", "--gpus=N", "NAMESPACE/NAME", "'./gpufleet pod create --help'");
+        assertLine("down now", "'now'", "'./gpufleet down --help'");
+    }
+
+    @Test
+    void timesAndReasonsThatNobodyTakesAreReportedInOneLine() {
+        assertLine("events --since -5", "--since -5 is not usable: it takes 0 to");
+        assertLine("events --since 9223372036854775807", "--since 9223372036854775807 is not usable");
+        assertLine(
+                "up --kubeconfig= --recovery-dwell soon", "--recovery-dwell='soon' is not usable: it takes a duration");
+        assertLine("freeze --reason=", "--reason '' is not usable: it takes one line of 1 to 512 characters");
+        assertLine("freeze --reason=" + "x".repeat(513), "is not usable: it takes one line of 1 to 512 characters");
+    }
+
+    @Test
+    void stateDirectoryThatIsNotThereIsNamed() {
+        assertLine("status --state /nowhere/state", "there is no state directory /nowhere/state");
+        assertLine("fault n 0 79 --state /nowhere/state", "there is no state directory /nowhere/state");
+    }
+
+    @Test
     void commandOfAnOperatorTakesAReason() {
         for (String line : List.of("freeze", "unfreeze", "forget node-1", "maintenance begin node-1")) {
             assertThat(run(line)).as(line).isEqualTo(2);
@@ -62,6 +87,7 @@ class GpufleetCommandTest {
         assertThat(errors.toString().strip())
                 .startsWith("gpufleet: deadletter replay names no dead letter: --topic")
                 .doesNotContain("\n");
+        assertLine("deadletter replay --topic helth --kafka 127.0.0.1:1", "'helth' is no topic; there are", "health");
     }
 
     @Test
@@ -131,6 +157,15 @@ class GpufleetCommandTest {
         assertThat(json.at("/nodes/0/gpus").asInt()).isEqualTo(8);
         assertThat(json.at("/nodes/0/socketDirectory").asText()).isEqualTo("/s/node-1");
         assertThat(json.at("/nodes/0/metrics").asText()).isEqualTo("http://127.0.0.1:3/metrics");
+    }
+
+    /** The command is not possible, and says so in one line with these parts. */
+    private void assertLine(String line, String... parts) {
+        assertThat(run(line)).as(line).isEqualTo(2);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: ")
+                .contains(parts)
+                .doesNotContain("\n");
     }
 
     private int run(String line) {

@@ -1,7 +1,10 @@
 package io.gpufleet.cli.fleet;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.config.Environment;
+import io.gpufleet.kit.config.Setting;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Options of a local fleet.
@@ -17,6 +20,8 @@ public record FleetOptions(int nodes, int gpus, String model, int replicas, Stri
     /** The models that the daemon simulates. */
     static final List<String> MODELS = List.of("V100", "T4", "A100", "L40S", "H100", "H200", "B200");
 
+    private static final String DWELL = "GPUFLEET_RECOVERY_DWELL";
+
     /** Checks the bounds. */
     public FleetOptions {
         within("--nodes", nodes, 0, 200);
@@ -26,11 +31,22 @@ public record FleetOptions(int nodes, int gpus, String model, int replicas, Stri
             throw new ConfigurationException(
                     "--model '" + model + "' cannot be simulated: it takes " + String.join(", ", MODELS));
         }
+        duration("--recovery-dwell", recoveryDwell);
     }
 
     /** True when the fake API server is used. */
     public boolean usesFakeApiServer() {
         return kubeconfig.isEmpty();
+    }
+
+    /** As the daemon reads its setting. */
+    private static void duration(String option, String value) {
+        try {
+            Environment.read(Map.of(DWELL, value), List.of(Setting.optional(DWELL, "", option)))
+                    .duration(DWELL);
+        } catch (ConfigurationException wrong) {
+            throw new ConfigurationException(String.valueOf(wrong.getMessage()).replace(DWELL, option));
+        }
     }
 
     private static void within(String option, int value, int min, int max) {

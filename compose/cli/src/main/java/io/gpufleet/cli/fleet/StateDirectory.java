@@ -1,6 +1,8 @@
 package io.gpufleet.cli.fleet;
 
+import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
@@ -14,6 +16,15 @@ public record StateDirectory(Path root) {
     /** Made absolute, since processes run in other working directories. */
     public StateDirectory {
         root = root.toAbsolutePath().normalize();
+    }
+
+    /** The error of a command that needs a fleet where none was started. */
+    public ConfigurationException noFleet() {
+        return new ConfigurationException(
+                Files.isDirectory(root)
+                        ? "no fleet runs here; './gpufleet up' starts one"
+                        : "no fleet runs here: there is no state directory " + root
+                                + "; './gpufleet up' with the same --state starts one");
     }
 
     /** The table of processes. */

@@ -61,8 +61,7 @@ public final class LocalFleet {
 
     /** The parts of the fleet of this directory. */
     public FleetPartControl parts() {
-        FleetState state = FleetState.read(directory.stateFile())
-                .orElseThrow(() -> new ConfigurationException("no fleet runs here; './gpufleet up' starts one"));
+        FleetState state = FleetState.read(directory.stateFile()).orElseThrow(directory::noFleet);
         return new FleetPartControl(directory, new ProcessLauncher(tree, directory), state);
     }
 
