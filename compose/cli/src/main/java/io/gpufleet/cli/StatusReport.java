@@ -44,14 +44,22 @@ final class StatusReport {
                         : "");
     }
 
-    /** Commands to try next. */
+    /** Commands to try next, and the address of the dashboard. */
     static String suggestions(FleetState state, boolean detached) {
+        String dashboard = state.processes().stream()
+                .filter(process -> process.program().equals(Program.INVENTORY.name()))
+                .findFirst()
+                .map(inventory ->
+                        "dashboard: http://127.0.0.1:" + inventory.ports().get("http") + "/\n")
+                .orElse("");
         String node =
                 state.nodes().isEmpty() ? "node-1" : state.nodes().getFirst().name();
-        return """
+        return dashboard
+                + """
 
             Try:
               ./gpufleet fault %1$s 3 79        GPU 3 of %1$s falls off the bus
+              ./gpufleet why %1$s
               ./gpufleet events health verdicts decisions
               kubectl --kubeconfig $(./gpufleet kubeconfig) describe node %1$s
               ./gpufleet clear %1$s 3
@@ -59,7 +67,10 @@ final class StatusReport {
               ./gpufleet status
             %2$s\
             """.formatted(
-                node, detached ? "  ./gpufleet down" : "Ctrl-C here, or './gpufleet down' elsewhere, stops the fleet.");
+                                node,
+                                detached
+                                        ? "  ./gpufleet down"
+                                        : "Ctrl-C here, or './gpufleet down' elsewhere, stops the fleet.");
     }
 
     private static String where(FleetState.FleetProcess process) {

@@ -70,7 +70,9 @@ final class TopicsCommand implements Runnable {
         public void run() {
             List<String> lines = TopicAdmin.apply(clients(), new Topics(prefix), replicas());
             lines.forEach(System.out::println);
-            System.out.println(lines.isEmpty() ? "all topics match the catalogue" : lines.size() + " lines");
+            if (lines.isEmpty()) {
+                System.out.println("all topics match the catalogue");
+            }
         }
 
         private KafkaClients clients() {

@@ -189,7 +189,7 @@ class LocalFleetIT {
 
         assertThat(said)
                 .contains("health-service-0 is killed by SIGKILL")
-                .containsPattern("kill-health-service-0 +the fault of meanwhile taints the node +yes +[0-9]")
+                .containsPattern("kill-health-service-0 +a fault during the drill taints the node +yes +[0-9]")
                 .containsPattern("kill-health-service-0 +a new pod gets a GPU +yes +[0-9]")
                 .doesNotContain(" NO");
     }
@@ -198,14 +198,14 @@ class LocalFleetIT {
     void drillsOfTheWebhookAndOfAFullDiskFindThatEverythingHolds() {
         assertThat(run("drill", "--for", "3", "certificate-expired", "disk-full-node-1"))
                 .containsPattern("certificate-expired +the webhook answers, its Secret is valid +yes +[0-9]")
-                .containsPattern("disk-full-node-1 +the fault of meanwhile taints the node +yes +[0-9]")
+                .containsPattern("disk-full-node-1 +a fault during the drill taints the node +yes +[0-9]")
                 .doesNotContain(" NO");
     }
 
     @Test
     void drillsOfAClockAndOfALeaderlessPartitionFindThatEverythingHolds() {
         assertThat(run("drill", "--for", "3", "no-leader-health", "clock-jump-node-1"))
-                .containsPattern("no-leader-health +the fault of meanwhile taints the node +yes +[0-9]")
+                .containsPattern("no-leader-health +a fault during the drill taints the node +yes +[0-9]")
                 .containsPattern("clock-jump-node-1 +its clock was 60 min ahead +yes +[0-9]")
                 .doesNotContain(" NO");
     }

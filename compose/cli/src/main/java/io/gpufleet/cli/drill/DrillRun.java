@@ -64,12 +64,12 @@ public final class DrillRun {
             Optional<Ongoing.Outcome> outcome = disturb(drill);
             var found = new ArrayList<Invariant>();
             found.add(check(fault, "every part is ready again", () -> DrillFleet.ready(parts.state())));
-            found.add(check(fault, "the fault of meanwhile taints the node", () -> fleet.tainted(node.name())));
+            found.add(check(fault, "a fault during the drill taints the node", () -> fleet.tainted(node.name())));
             found.add(check(
                     fault, "one GPU is withdrawn, not more", () -> fleet.allocatable(node.name()) == node.gpus() - 1));
             found.add(check(
                     fault,
-                    "the pod of before runs on",
+                    "the pod from before still runs",
                     () -> fleet.runningPod(BEFORE).equals(Optional.of(pod))));
             long end = System.nanoTime();
             FaultFile.remove(node, node.gpus() - 1);
@@ -163,7 +163,7 @@ public final class DrillRun {
     private Invariant check(long since, String sentence, BooleanSupplier condition) throws InterruptedException {
         boolean holds = await(condition);
         double seconds = secondsSince(since);
-        progress.print("    %-38s %s".formatted(sentence, holds ? "yes" : "NO"));
+        progress.print("    %-42s %s".formatted(sentence, holds ? "yes" : "NO"));
         return new Invariant(sentence, holds, seconds);
     }
 

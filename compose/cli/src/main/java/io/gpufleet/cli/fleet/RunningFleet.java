@@ -75,6 +75,8 @@ public final class RunningFleet {
 
     /** Stops every process of a state, in order; a process of another identity is not touched. */
     public static void stopAll(FleetState state, ConsoleProgress progress) {
+        progress.print(
+                "stopping " + state.processes().size() + " processes: daemons, services, kubelets, API server, Kafka");
         for (Set<String> group : STOP_ORDER) {
             List<ProcessHandle> handles = state.processes().stream()
                     .filter(process -> group.contains(process.program()))
