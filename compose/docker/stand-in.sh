@@ -4,9 +4,11 @@
 # build needs no network.
 #
 #   stand-in.sh    beside a built tree also Kafka's image for compose.yaml, with Debian's package prometheus that one;
-#                  with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository
+#                  with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository;
+#                  by Podman where there is no docker
 set -euo pipefail
 java=${JAVA_HOME:?is not set}
+docker=$(command -v docker || command -v podman)
 repository=${MAVEN_REPOSITORY:-$HOME/.m2/repository}
 base=(bash dash coreutils findutils sed grep gawk tar gzip util-linux libc-bin login base-files base-passwd)
 build=(gcc libc6-dev maven git)
@@ -22,8 +24,11 @@ files() {
 }
 
 # Imports the files that are listed on standard input.
-import() { # name, instruction of a Dockerfile
-  local name=$1 change=$2 list
+import() { # name, instructions of a Dockerfile
+  local name=$1 instruction list changes=()
+  shift
+  # One each: Podman takes what follows the first variable of an ENV for its value.
+  for instruction in "$@"; do changes+=(-c "$instruction"); done
   list=$(mktemp)
   cat >"$list"
   # Directories that are links on this machine come first, so that what is below them lands where they lead.
@@ -31,16 +36,17 @@ import() { # name, instruction of a Dockerfile
     printf "%s\n" usr usr/bin usr/sbin usr/lib usr/lib64
     for link in bin sbin lib lib64; do if [ -L "/$link" ]; then echo "$link"; fi; done
     { sed 's,^/,,' "$list"; printf '%s\n' etc/passwd etc/group tmp; } | sort -u | grep -vx 'bin\|sbin\|lib\|lib64'
-  ) 2>/dev/null | docker import -c "$change" - "$name" >/dev/null
+  ) 2>/dev/null | "$docker" import "${changes[@]}" - "$name" >/dev/null
   rm -f "$list"
-  docker image inspect --format "$name {{.Size}}" "$name"
+  "$docker" image inspect --format "$name {{.Size}}" "$name"
 }
 
 files "${base[@]}" | import debian:13-slim 'CMD ["bash"]'
 {
   files "${base[@]}" "${build[@]}"
   find "$java" "$(readlink -f "$java/lib/security/cacerts")" "$repository" /usr/share/maven* /etc/maven /etc/alternatives /usr/bin/{mvn,awk,which}
-} | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java PATH=$java/bin:/usr/bin:/bin HOME=$HOME MAVEN_OPTS=-Dmaven.repo.local=$repository"
+} | import maven:3.9-eclipse-temurin-25 "ENV JAVA_HOME=$java" \
+  "ENV PATH=$java/bin:/usr/bin:/bin" "ENV HOME=$HOME" "ENV MAVEN_OPTS=-Dmaven.repo.local=$repository"
 
 if command -v prometheus >/dev/null; then
   { files "${base[@]}" prometheus wget && echo /usr/bin/prometheus; } | import prom/prometheus:v3.5.0 \
@@ -63,5 +69,5 @@ java kafka.tools.StorageTool format --ignore-formatted -t 4L6g3nShT-eMCtK--X86sw
 exec java -Xmx512m kafka.Kafka /tmp/server.properties
 RUN
 printf '%s\n' 'FROM maven:3.9-eclipse-temurin-25' 'COPY . /opt/kafka' 'CMD ["bash", "/opt/kafka/run"]' >"$context/Dockerfile"
-docker build -q -t apache/kafka:4.3.1 "$context"
+"$docker" build -q -t apache/kafka:4.3.1 "$context"
 rm -rf "$context"

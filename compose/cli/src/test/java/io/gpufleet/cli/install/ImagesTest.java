@@ -111,6 +111,24 @@ class ImagesTest {
         assertThat(images.run("build", "--release", "registry.example/fleet")).isZero();
     }
 
+    @Test
+    void podmanBuildsWhereNoDockerDaemonAnswers(@TempDir Path directory) throws Exception {
+        // Given
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        Path docker = directory.resolve("bin/docker");
+        Files.move(docker, docker.resolveSibling("podman"));
+        Files.writeString(docker, "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n");
+        assertThat(docker.toFile().setExecutable(true)).isTrue();
+        // When
+        int status = images.run("build", "registry.example/fleet");
+        // Then
+        assertThat(status).as(images.output()).isZero();
+        assertThat(images.dockerCalls())
+                .filteredOn(call -> call.startsWith("build "))
+                .hasSize(5)
+                .allMatch(call -> call.contains(" --format docker "));
+    }
+
     private static int ready(int port) throws IOException, InterruptedException {
         var check = new ProcessBuilder(DOCKER.resolve("ready.sh").toString(), Integer.toString(port));
         check.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
