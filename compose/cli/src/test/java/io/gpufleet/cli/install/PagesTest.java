@@ -13,12 +13,14 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the pages of the checkout name is there: files, headings and subcommands. */
@@ -28,6 +30,8 @@ class PagesTest {
     private static final Pattern KUSTOMIZATION = Pattern.compile("-k (k8s/[a-z0-9/-]+)");
     private static final Pattern HELP = Pattern.compile("(?m)^ {4}([a-z]+)(?: [^ ].*)?$");
     private static final Pattern SETTING = Pattern.compile("\\b(GPUFLEET_[A-Z0-9_]*[A-Z0-9])\\b");
+    private static final Pattern TEST = Pattern.compile("`([A-Z][A-Za-z0-9]*(?:Test|IT)(?:#[a-zA-Z0-9]+)?)`");
+    private static final Pattern PACKAGE_INFO = Pattern.compile("package-info\\.java");
     /** Files that read or pass a variable. */
     private static final Pattern READERS = Pattern.compile(".*\\.(java|sh|yaml|xml)|gpufleet|run|Dockerfile");
 
@@ -40,8 +44,12 @@ class PagesTest {
     }
 
     private static List<Path> files(Pattern name) throws IOException {
+        return files(Repository.root(), name);
+    }
+
+    private static List<Path> files(Path below, Pattern name) throws IOException {
         var found = new ArrayList<Path>();
-        Files.walkFileTree(Repository.root(), new SimpleFileVisitor<>() {
+        Files.walkFileTree(below, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
                 return UNVISITED.contains(directory.getFileName().toString())
@@ -110,6 +118,54 @@ class PagesTest {
         }
         for (Path page : pages()) {
             assertThat(read).as(page.toString()).containsAll(found(SETTING, Files.readString(page)));
+        }
+    }
+
+    @Test
+    void testsThatPagesNameExist() throws IOException {
+        Map<String, List<Path>> classes = files(Pattern.compile(".*(Test|IT)\\.java")).stream()
+                .collect(Collectors.groupingBy(
+                        file -> file.getFileName().toString().replace(".java", "")));
+        for (Path page : pages()) {
+            for (String name : found(TEST, Files.readString(page))) {
+                String[] parts = name.split("#", 2);
+                assertThat(classes).as(page.toString()).containsKey(parts[0]);
+                assertThat(source(classes.getOrDefault(parts[0], List.of())))
+                        .as("%s of %s", name, page)
+                        .contains(parts.length == 1 ? "class " + parts[0] : "void " + parts[1] + "(");
+            }
+        }
+    }
+
+    private static String source(List<Path> files) throws IOException {
+        var text = new StringBuilder();
+        for (Path file : files) {
+            text.append(Files.readString(file));
+        }
+        return text.toString();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "proto, io/gpufleet",
+        "proto/service-kit, io/gpufleet/kit",
+        "proto/service-runtime, io/gpufleet/runtime",
+        "node-daemon, io/gpufleet/nodedaemon",
+        "inventory-service, io/gpufleet/inventory",
+        "health-service, io/gpufleet/health",
+        "allocation-service, io/gpufleet/allocation",
+        "compose/bench, io/gpufleet/bench"
+    })
+    void packagesOfAModuleAreOnItsPage(String module, String root) throws IOException {
+        String page = Files.readString(Repository.module(module).resolve("README.md"));
+        Path sources = Repository.module(module).resolve("src/main/java").resolve(root);
+
+        for (Path info : files(sources, PACKAGE_INFO)) {
+            // The root package has the composition alone.
+            String name = sources.relativize(info.getParent()).toString().replace('/', '.');
+            assertThat(name.isEmpty() || page.contains("`" + name + "`") || page.contains("." + name + "`"))
+                    .as(name)
+                    .isTrue();
         }
     }
 
