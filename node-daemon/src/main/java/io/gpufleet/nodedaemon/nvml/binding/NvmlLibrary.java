@@ -20,8 +20,6 @@ public interface NvmlLibrary {
 
     int nvmlShutdown();
 
-    String nvmlErrorString(int result);
-
     int nvmlSystemGetDriverVersion(@Out byte[] version, int length);
 
     int nvmlSystemGetCudaDriverVersion_v2(@Out int[] version);

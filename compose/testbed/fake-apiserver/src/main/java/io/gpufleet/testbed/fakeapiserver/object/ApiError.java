@@ -165,15 +165,6 @@ public final class ApiError extends RuntimeException {
         return new ApiError(500, "InternalError", "Internal error occurred: " + what, details);
     }
 
-    /** 501: the fake API server does not do this. */
-    public static ApiError notImplemented(String what) {
-        return new ApiError(
-                501,
-                "NotImplemented",
-                "the fake API server does not do this: " + what,
-                JsonNodeFactory.instance.objectNode());
-    }
-
     private static ObjectNode details(GroupResource what, String name) {
         ObjectNode details = JsonNodeFactory.instance.objectNode();
         if (!name.isEmpty()) {
