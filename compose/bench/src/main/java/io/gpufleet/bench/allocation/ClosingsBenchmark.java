@@ -92,7 +92,8 @@ public final class ClosingsBenchmark implements Benchmark {
     /** Until the active replica has applied everything, and what it committed is read. */
     private static void awaitEnd(ReplicaPair pair, PublishedUsage published, long begun) throws InterruptedException {
         ServiceMetrics active = pair.awaitActive();
-        while (published.poll() || active.value("gpufleet_projection_lag") > 0 || !published.isAtEnd()) {
+        // Before it is measured it is NaN, which is no 0 either.
+        while (published.poll() || active.value("gpufleet_projection_lag") != 0 || !published.isAtEnd()) {
             refuseLate(published, begun);
             active = pair.awaitActive();
         }

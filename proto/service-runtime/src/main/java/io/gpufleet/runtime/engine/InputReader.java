@@ -116,6 +116,7 @@ final class InputReader implements AutoCloseable {
 
     @Override
     public void close() {
+        counting.lag.set(ProjectionCounters.UNKNOWN);
         consumer.close(CloseOptions.timeout(Duration.ofSeconds(1)));
     }
 }

@@ -18,8 +18,8 @@ final class MutableCounters {
     final AtomicLong resignations = new AtomicLong();
     final AtomicLong failedTicks = new AtomicLong();
     final AtomicLong skippedOffsets = new AtomicLong();
-    final AtomicLong lag = new AtomicLong();
-    final AtomicLong restoreMillis = new AtomicLong();
+    final AtomicLong lag = new AtomicLong(ProjectionCounters.UNKNOWN);
+    final AtomicLong restoreMillis = new AtomicLong(ProjectionCounters.UNKNOWN);
 
     /** Takes over what a committed batch has counted. */
     void add(MutableCounters batch) {

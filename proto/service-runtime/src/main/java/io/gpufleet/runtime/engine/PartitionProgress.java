@@ -24,7 +24,7 @@ final class PartitionProgress implements Progress {
     private final Map<TopicPartition, Instant> since = new HashMap<>();
     private long judgedNanos;
     private long updatedNanos;
-    private long lag;
+    private long lag = ProjectionCounters.UNKNOWN;
 
     PartitionProgress(EngineParts<?> parts, List<TopicPartition> partitions) {
         this.parts = parts;
@@ -41,6 +41,7 @@ final class PartitionProgress implements Progress {
         updatedNanos = nanos;
         if (paused || age > STALE_NANOS) {
             since.clear();
+            lag = ProjectionCounters.UNKNOWN;
             return;
         }
         if (ends.atNanos() - judgedNanos <= 0) {
@@ -53,7 +54,7 @@ final class PartitionProgress implements Progress {
             return;
         }
         judgedNanos = ends.atNanos();
-        lag = 0;
+        lag = ends.offsets().isEmpty() ? ProjectionCounters.UNKNOWN : 0;
         for (TopicPartition partition : partitions) {
             long behind = behind(partition, ends, position);
             if (behind <= 0) {
@@ -72,7 +73,7 @@ final class PartitionProgress implements Progress {
         return end == null ? Long.MAX_VALUE : end - position.applyAsLong(partition);
     }
 
-    /** Records that waited to be read at the last comparison. */
+    /** Records that waited to be read at the last comparison, without partitions that have no leader. */
     long lag() {
         return lag;
     }

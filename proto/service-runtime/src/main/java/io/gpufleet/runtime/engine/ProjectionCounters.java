@@ -17,14 +17,18 @@ public record ProjectionCounters(List<Long> values) {
      * @param monotonic whether it only rises until the process ends, so that it is a counter and no gauge
      */
     public record Meter(String name, String description, boolean monotonic, Reading reading) {
-        /** Takes the figure from an engine, at any time, on any thread. */
-        public long read(ProjectionEngine<?> engine) {
-            return engine.counters().values().get(METERS.indexOf(this));
+        /** Takes the figure from an engine, at any time, on any thread; NaN while it is not known. */
+        public double read(ProjectionEngine<?> engine) {
+            long value = engine.counters().values().get(METERS.indexOf(this));
+            return value == UNKNOWN ? Double.NaN : value;
         }
     }
 
     /** How a figure is taken. */
     interface Reading extends ToLongFunction<EngineContext> {}
+
+    /** Value of a gauge that was not measured yet. */
+    public static final long UNKNOWN = Long.MIN_VALUE;
 
     /** Every figure of an engine; {@code gpufleet_active} comes first. */
     public static final List<Meter> METERS = List.of(
@@ -91,11 +95,11 @@ public record ProjectionCounters(List<Long> values) {
                     context -> context.counting().skippedOffsets.get()),
             gauge(
                     "lag",
-                    "records that wait to be read",
+                    "records that wait to be read; NaN where it is not measured, as on a standby",
                     context -> context.counting().lag.get()),
             gauge(
                     "restore_milliseconds",
-                    "time in which the states were read from the changelog the last time",
+                    "time in which the states were read from the changelog the last time; NaN before that",
                     context -> context.counting().restoreMillis.get()),
             gauge(
                     "stale_writers",

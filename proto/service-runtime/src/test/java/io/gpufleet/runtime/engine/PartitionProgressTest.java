@@ -54,6 +54,28 @@ class PartitionProgressTest {
     }
 
     @Test
+    void lagIsUnknownUntilItIsMeasured() {
+        young(1, 100, 40);
+        assertThat(progress.lag()).isEqualTo(ProjectionCounters.UNKNOWN);
+
+        update(2, 100, 40);
+        assertThat(progress.lag()).isEqualTo(60);
+    }
+
+    @Test
+    void lagIsUnknownAgainWhenNoPartitionAnswersOrTheProbeIsOld() {
+        update(2, 100, 40);
+        progress.update(new BrokerProbe.Ends(Map.of(), at(3) - SECOND - 1), _ -> 40L, at(3), now.plusSeconds(3));
+        assertThat(progress.lag()).isEqualTo(ProjectionCounters.UNKNOWN);
+
+        update(5, 100, 40);
+        assertThat(progress.lag()).isEqualTo(60);
+
+        progress.update(new BrokerProbe.Ends(Map.of(partition, 100L), at(5)), _ -> 40L, at(16), now.plusSeconds(16));
+        assertThat(progress.lag()).isEqualTo(ProjectionCounters.UNKNOWN);
+    }
+
+    @Test
     void endThatIsReachedCountsAtOnce() {
         young(2, 100, 100);
 
