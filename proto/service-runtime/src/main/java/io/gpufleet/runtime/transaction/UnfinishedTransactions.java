@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -33,6 +35,10 @@ public final class UnfinishedTransactions implements AutoCloseable {
     private static final byte[] ABORTED = "@aborted".getBytes(UTF_8);
 
     private static final long PATIENCE_NANOS = Duration.ofSeconds(5).toNanos();
+    /** Markers follow within some milliseconds, unless the broker is busy with more than that. */
+    private static final long FIRST_PAUSE_MILLIS = 2;
+
+    private static final long LONGEST_PAUSE_MILLIS = 250;
 
     private final Written written;
     private final OpenTransactions transactions;
@@ -180,7 +186,8 @@ public final class UnfinishedTransactions implements AutoCloseable {
         long begun = nanos.getAsLong();
         Set<TopicPartition> own = new HashSet<>(ended);
         own.removeAll(written.shared());
-        while (!own.isEmpty()) {
+        for (long pause = FIRST_PAUSE_MILLIS; !own.isEmpty(); pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS)) {
+            pause(pause);
             own.retainAll(transactions.find(own).open().keySet());
             if (!own.isEmpty() && nanos.getAsLong() - begun > PATIENCE_NANOS) {
                 LOG.atError()
@@ -189,6 +196,15 @@ public final class UnfinishedTransactions implements AutoCloseable {
                                 + " 'kafka-transactions.sh find-hanging'");
                 return;
             }
+        }
+    }
+
+    private static void pause(long millis) {
+        try {
+            var _ = new CountDownLatch(1).await(millis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new TimeoutException("interrupted");
         }
     }
 
