@@ -188,6 +188,7 @@ public final class Codec {
             throw new IllegalArgumentException(notAllowed(typeName, id));
         }
         checkSource(source, id, found.key());
+        EnvelopeBounds.writer(source.name());
         EventTime time = time(headers);
         EnvelopeBounds.check(id, time, found.appendedAt());
         Optional<EventType> known = types.apply(typeName);
@@ -230,9 +231,9 @@ public final class Codec {
         }
         // What a daemon writes is JSON.
         String boot = source instanceof EventSource.Node && encoding == PayloadEncoding.JSON
-                ? ((Struct) fromJson(rec.value(), Struct.getDefaultInstance()))
+                ? EnvelopeBounds.bootId(((Struct) fromJson(rec.value(), Struct.getDefaultInstance()))
                         .getFieldsOrDefault("bootId", Value.getDefaultInstance())
-                        .getStringValue()
+                        .getStringValue())
                 : "";
         return new DecodedRecord.UnknownType(id, source, rec.key(), typeName, boot);
     }

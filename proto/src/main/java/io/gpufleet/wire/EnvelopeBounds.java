@@ -14,6 +14,10 @@ final class EnvelopeBounds {
     static final int MAX_HEADER_BYTES = 1024;
 
     private static final int MAX_ENTRIES = 10_000;
+    private static final int MAX_BOOT_ID = 128;
+    /** As Kubernetes has it for names of objects. */
+    private static final int MAX_WRITER = 253;
+
     /** A writer whose clock is further ahead would shut out every later event of its own. */
     private static final Duration MAX_AHEAD = Duration.ofDays(1);
 
@@ -41,8 +45,14 @@ final class EnvelopeBounds {
         }
     }
 
-    /** Bounds the lists of a payload, at any depth; in so many bytes there are no more entries than that. */
+    /** Bounds the boot id of a payload, which is kept, and its lists, at any depth; few bytes have few entries. */
     static void check(Message payload, int bytes) {
+        if (bytes > MAX_BOOT_ID) {
+            FieldDescriptor boot = payload.getDescriptorForType().findFieldByName("boot_id");
+            if (boot != null) {
+                bootId(payload.getField(boot).toString());
+            }
+        }
         if (bytes > MAX_ENTRIES) {
             check(payload);
         }
@@ -67,6 +77,23 @@ final class EnvelopeBounds {
                 default -> {}
             }
         }
+    }
+
+    /** A boot id is a UUID. */
+    static String bootId(String id) {
+        if (id.length() > MAX_BOOT_ID) {
+            throw new IllegalArgumentException("boot id has " + id.length() + " characters, more than " + MAX_BOOT_ID);
+        }
+        return id;
+    }
+
+    /** The name of a node or a pod, which are kept for long. */
+    static String writer(String name) {
+        if (name.length() > MAX_WRITER) {
+            throw new IllegalArgumentException(
+                    "name of the writer has " + name.length() + " characters, more than " + MAX_WRITER);
+        }
+        return name;
     }
 
     /** A W3C trace context, or empty where a header holds none. */

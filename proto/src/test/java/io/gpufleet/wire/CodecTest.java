@@ -12,6 +12,7 @@ import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @NullMarked
 class CodecTest {
@@ -209,6 +211,44 @@ class CodecTest {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"{\"bootId\":\"%s\"}", "{\"bootId\":\"%s\",\"later\":{}}"})
+    void bootIdThatIsTooLongToBeKeptIsPoison(String json) {
+        String payload = json.formatted("b".repeat(129));
+
+        for (ProducerRecord<String, byte[]> rec : List.of(withValue(fault(), payload), ofLaterRelease(payload))) {
+            assertThat(codec.decode(received(rec)))
+                    .isEqualTo(new DecodedRecord.Poison("boot id has 129 characters, more than 128"));
+        }
+    }
+
+    @Test
+    void nameOfAWriterThatIsTooLongToBeKeptIsPoison() {
+        String name = "n".repeat(254);
+
+        assertThat(codec.decode(received(codec.encode(
+                        envelope(EventType.FAULT_OBSERVED, Topic.HEALTH, name), FaultObserved.getDefaultInstance()))))
+                .isEqualTo(new DecodedRecord.Poison("name of the writer has 254 characters, more than 253"));
+    }
+
+    /** None may end the thread that reads it, by time, memory or the depth of its stack. */
+    @ParameterizedTest
+    @ValueSource(strings = {"[", "{\"a\":", "{\"fault\":", "{\"bootId\":["})
+    void payloadThatIsNestedWithoutEndIsPoison(String opening) {
+        String payload = opening.repeat(100_000);
+
+        assertThat(codec.decode(received(withValue(fault(), payload)))).isInstanceOf(DecodedRecord.Poison.class);
+        assertThat(codec.decode(received(ofLaterRelease(payload)))).isInstanceOf(DecodedRecord.Poison.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1e999999999", "-1e-999999999", "1e2147483648", "NaN", "\"1e999999999\"", "0x7f"})
+    void numberThatIsNoXidIsPoison(String number) {
+        String payload = "{\"fault\":{\"xid\":" + number + "}}";
+
+        assertThat(codec.decode(received(withValue(fault(), payload)))).isInstanceOf(DecodedRecord.Poison.class);
+    }
+
     @Test
     void payloadThatIsNotJsonIsPoison() {
         ProducerRecord<String, byte[]> rec = fault();
@@ -288,6 +328,10 @@ class CodecTest {
     private ProducerRecord<String, byte[]> ofLaterRelease(String json) {
         ProducerRecord<String, byte[]> rec = fault();
         rec.headers().remove("ce_type").add("ce_type", "io.gpufleet.fault.observed.v2".getBytes(UTF_8));
+        return withValue(rec, json);
+    }
+
+    private static ProducerRecord<String, byte[]> withValue(ProducerRecord<String, byte[]> rec, String json) {
         return new ProducerRecord<>(rec.topic(), null, rec.key(), json.getBytes(UTF_8), rec.headers());
     }
 

@@ -71,8 +71,9 @@ final class BatchEncoder<S> {
         try {
             List<ProducerRecord<byte[], byte[]>> records = encode(pending, now);
             batch.replayed()
-                    .forEach((key, at) -> records.add(
-                            own(EventType.DEADLETTER_REPLAYED, key, ReplayedDeadLetters.toMessage(at), now)));
+                    .forEach((key, at) -> records.add(measured(
+                            own(EventType.DEADLETTER_REPLAYED, key, ReplayedDeadLetters.toMessage(at), now),
+                            changelog)));
             records.addAll(batch.deadLetters());
             return records;
         } catch (RuntimeException unwritable) {

@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 /** Takes one input record: applied, skipped as unknown, dropped as met before, or sent to the dead letters. */
 final class InputReceiver<S> {
     private static final Logger LOG = LoggerFactory.getLogger(InputReceiver.class);
+    /** As the codec has it for events. */
+    private static final int MAX_KEY_LENGTH = 512;
 
     private final EngineParts<S> parts;
     private final StateStore<S> store;
@@ -73,8 +75,11 @@ final class InputReceiver<S> {
                 switch (decoded.content()) {
                     case DecodedRecord.Event event -> event(event, now, batch);
                     case DecodedRecord.UnknownType unknown -> skip(unknown, batch);
-                    case DecodedRecord.Tombstone(String key, Instant appendedAt) ->
-                        unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
+                    case DecodedRecord.Tombstone(String key, Instant appendedAt) -> {
+                        if (!Changelog.reserved(key)) {
+                            unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
+                        }
+                    }
                     case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
                 }
             }
@@ -88,9 +93,10 @@ final class InputReceiver<S> {
             return;
         }
         String key = RecordKeyConverter.withTextKey(rec).key();
-        if (key == null || key.isEmpty()) {
-            throw new IllegalArgumentException("key is missing or empty");
+        if (key == null || key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
+            throw new IllegalArgumentException("key is missing, empty or longer than " + MAX_KEY_LENGTH);
         }
+        requireForeign(key);
         unidentified(new Inbound.Heartbeat(topic, key, Instant.ofEpochMilli(rec.timestamp())), now, batch);
     }
 
@@ -100,6 +106,9 @@ final class InputReceiver<S> {
      */
     private void replay(
             ConsumerRecord<byte[], byte[]> rec, Topic topic, DeadLetterOrigin origin, Instant now, Batch batch) {
+        if (!origin.topic().equals(rec.topic())) {
+            throw new IllegalArgumentException("header dlq.topic is not the topic of this record");
+        }
         String mark = ReplayedDeadLetters.key(origin);
         if (!origin.consumer().equals(parts.settings().service())
                 || !parts.spec().inputs().contains(topic)
@@ -145,6 +154,9 @@ final class InputReceiver<S> {
 
     /** An event of a later release: the same event of this release's types, or a snapshot, tells what it knows. */
     private void skip(DecodedRecord.UnknownType unknown, Batch batch) {
+        if (Changelog.reserved(unknown.key())) {
+            return;
+        }
         offsets.read(unknown.source(), unknown.id());
         DedupeResult admission = store.admit(unknown);
         if (!admission.fresh()) {

@@ -7,6 +7,7 @@ import io.gpufleet.wire.Topic;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
 public final class DeadLetters {
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
     private static final int REASON_BYTES = 1024;
+    /** Controls, ends of lines, and what reverses the direction of a text. */
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
     /** Left for our own headers and the record's framing. */
     private static final int RESERVED_BYTES = 4096;
 
@@ -97,9 +101,11 @@ public final class DeadLetters {
         return Math.min(found.value().length, room / 2);
     }
 
+    /** One short line: a reason quotes the record, whose text may pretend to be further lines of a log. */
     private static String cut(String reason) {
-        byte[] bytes = reason.getBytes(UTF_8);
-        return bytes.length <= REASON_BYTES ? reason : new String(bytes, 0, REASON_BYTES, UTF_8);
+        String line = UNPRINTABLE.matcher(reason).replaceAll("?");
+        byte[] bytes = line.getBytes(UTF_8);
+        return bytes.length <= REASON_BYTES ? line : new String(bytes, 0, REASON_BYTES, UTF_8);
     }
 
     private static void put(ProducerRecord<byte[], byte[]> letter, String name, String value) {

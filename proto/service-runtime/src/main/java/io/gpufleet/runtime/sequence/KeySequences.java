@@ -13,8 +13,14 @@ import java.util.Map;
 /** Events that the state of one key already contains: the newest event applied for each (topic, writer). */
 public final class KeySequences {
     private static final int MAX_BOOTS = 8;
+    /** Topics of a node, and services that write about it; a state must stay small enough to be written. */
+    private static final int MAX_STREAMS = 64;
 
-    private record WriterTopic(String topic, String source) {}
+    private record WriterTopic(String topic, String source) {
+        boolean service() {
+            return source.contains("/services/");
+        }
+    }
 
     /**
      * Newest applied event of one topic and writer. Boots are those seen on this topic, the current one last; those of
@@ -46,6 +52,7 @@ public final class KeySequences {
         var stream = new WriterTopic(id.topic().suffix(), source.toString());
         LastApplied last = lastApplied.get(stream);
         if (last == null) {
+            forgetBeyondLimit();
             lastApplied.put(
                     stream,
                     new LastApplied(id.epoch(), id.sequence(), boot.isEmpty() ? List.of() : List.of(boot), 0, 0));
@@ -85,6 +92,16 @@ public final class KeySequences {
                 stream, new LastApplied(last.epoch(), last.sequence(), last.boots(), epoch, Math.max(known, to)));
         missed += uncounted;
         return uncounted;
+    }
+
+    /** A service that is forgotten counts as met for the first time; the node's own topics never are. */
+    private void forgetBeyondLimit() {
+        var oldest = lastApplied.keySet().iterator();
+        while (lastApplied.size() >= MAX_STREAMS && oldest.hasNext()) {
+            if (oldest.next().service()) {
+                oldest.remove();
+            }
+        }
     }
 
     private void addBoot(String boot) {

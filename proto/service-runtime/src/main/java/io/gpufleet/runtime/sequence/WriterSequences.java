@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WriterSequences {
     private static final int MAX_LATER = 1000;
+    /** Several times the replicas of all services, each with two incarnations on each topic. */
+    private static final int MAX_STREAMS = 100;
 
     private record Stream(String topic, String source, long epoch) {}
 
@@ -67,8 +69,18 @@ public final class WriterSequences {
         if (known == null) {
             known = new Read(isSuccessor(stream) ? 0 : id.sequence() - 1);
             read.put(stream, known);
+            forgetBeyondLimit();
         }
         known.add(id.sequence());
+    }
+
+    /** The record of the changelog stays small: a writer that is forgotten counts as met for the first time. */
+    private void forgetBeyondLimit() {
+        var oldest = read.keySet().iterator();
+        while (read.size() > MAX_STREAMS) {
+            oldest.next();
+            oldest.remove();
+        }
     }
 
     /** Of a writer that is met for the first time the beginning may be older than the log. */

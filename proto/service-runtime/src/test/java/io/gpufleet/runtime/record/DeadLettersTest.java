@@ -49,4 +49,16 @@ class DeadLettersTest {
                         "dlq.timestamp: 1795302000000",
                         "dlq.consumer: health-service");
     }
+
+    @Test
+    void reasonThatQuotesTheRecordIsOneLine() {
+        var found = new ConsumerRecord<>("gpu.health", 7, 42, new byte[0], new byte[0]);
+
+        var letter = new DeadLetters("gpu.deadletter", "health-service")
+                .of(found, "ce_id 'a\n2026-11-20 ERROR all is lost\r\u2028\u202e\u001b[2J' is none");
+
+        assertThat(letter.headers().lastHeader("dlq.reason").value())
+                .asString(UTF_8)
+                .isEqualTo("ce_id 'a?2026-11-20 ERROR all is lost????[2J' is none");
+    }
 }

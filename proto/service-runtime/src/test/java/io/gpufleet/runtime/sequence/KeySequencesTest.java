@@ -44,6 +44,23 @@ class KeySequencesTest {
     }
 
     @Test
+    void servicesWithoutEndNeitherFillTheStateNorForgetTheNode() {
+        // Given
+        deduplicate(1000, 1, "b1");
+
+        // When a service takes another name for each event about this node
+        for (int replica = 0; replica < 5_000; replica++) {
+            var source = new EventSource.Service("c1", "health-service-" + replica);
+            sequences.deduplicate(source, new EventId(source.name(), 9, Topic.SIGNALS, 1), "");
+        }
+
+        // Then
+        assertThat(sequences.toMessage().getSerializedSize()).isLessThan(16 * 1024);
+        assertThat(deduplicate(1000, 1, "b1")).isEqualTo(DedupeResult.STALE);
+        assertThat(deduplicate(1000, 2, "b1")).isEqualTo(new DedupeResult(true, false, 0));
+    }
+
+    @Test
     void missingStartOfANewEpochIsAGap() {
         deduplicate(1000, 4, "b1");
 

@@ -55,6 +55,22 @@ class WriterSequencesTest {
     }
 
     @Test
+    void writersWithoutEndMakeNoChangelogRecordThatIsTooLargeToWrite() {
+        // Given a writer that takes another long name for each event, each with a gap
+        for (int writer = 0; writer < 20_000; writer++) {
+            var source = new EventSource.Service("c1", "health-service-" + "x".repeat(200) + writer);
+            sequences.read(source, new EventId(source.name(), 1, Topic.SIGNALS, 1));
+            sequences.read(source, new EventId(source.name(), 1, Topic.SIGNALS, 3));
+        }
+
+        // Then what is kept of them fits beside the offsets
+        int bytes = sequences.toMessages().stream()
+                .mapToInt(message -> message.getSerializedSize())
+                .sum();
+        assertThat(bytes).isLessThan(Topic.HEALTH_STATE.maxMessageBytes() / 2);
+    }
+
+    @Test
     void partitionThatLagsIsWaitedFor() {
         read(1000, 1, 4);
         sequences.gaps(true, WAIT, at(0));
