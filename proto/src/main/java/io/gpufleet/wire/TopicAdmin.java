@@ -23,7 +23,9 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
 /**
  * Creates the topics of the catalogue and compares existing topics with it. Every method blocks, for at most about 10
@@ -108,6 +110,9 @@ public final class TopicAdmin {
         try (Admin admin = Admin.create(settings)) {
             return task.run(new TopicAdmin(admin, topics));
         } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof AuthorizationException) {
+                throw refused(topics);
+            }
             throw unreachable(bootstrap, failed.getCause() == null ? failed : failed.getCause());
         } catch (KafkaException failed) {
             throw unreachable(bootstrap, failed.getCause() == null ? failed : failed.getCause());
@@ -120,6 +125,11 @@ public final class TopicAdmin {
     private static TopicsException unreachable(String bootstrap, Throwable cause) {
         return TopicsException.brokerUnavailable("Kafka at '" + bootstrap + "' could not list its topics ("
                 + cause.getMessage() + "): check that the broker runs and that GPUFLEET_KAFKA names it as host:port");
+    }
+
+    private static TopicsException refused(Topics topics) {
+        return TopicsException.brokerUnavailable("Kafka refuses topics '" + topics.prefix()
+                + "*': grant DESCRIBE and DESCRIBE_CONFIGS on this prefix to the principal (proto/TOPICS.md, Rights)");
     }
 
     private List<String> create(short replicationFactor) throws ExecutionException, InterruptedException {
@@ -199,6 +209,7 @@ public final class TopicAdmin {
         List<String> missing =
                 expected.stream().filter(name -> !present.contains(name)).toList();
         if (!missing.isEmpty()) {
+            requireVisible(missing);
             throw TopicsException.missing("topics " + String.join(", ", missing)
                     + " are missing: create them with 'gpufleet topics apply', or check GPUFLEET_TOPIC_PREFIX ('"
                     + topics.prefix() + "')");
@@ -214,6 +225,20 @@ public final class TopicAdmin {
             }
         }
         return differingSettings();
+    }
+
+    /** A list leaves out what its reader may not describe. */
+    private void requireVisible(List<String> missing) throws ExecutionException, InterruptedException {
+        for (KafkaFuture<TopicDescription> answer :
+                admin.describeTopics(missing).topicNameValues().values()) {
+            try {
+                TopicDescription _ = answer.get();
+            } catch (ExecutionException failed) {
+                if (!(failed.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw failed;
+                }
+            }
+        }
     }
 
     /** Creates the error for a topic whose partition count differs from the catalogue. */

@@ -32,6 +32,8 @@ public final class LogConfigurator extends ContextAwareBase implements Configura
             new LibraryLevel("org.apache.kafka.clients.NetworkClient", Level.ERROR),
             new LibraryLevel("org.apache.kafka.clients.producer.internals.Sender", Level.ERROR),
             new LibraryLevel("org.apache.kafka.clients.ClientUtils", Level.ERROR),
+            // A right that is missing is named once by the component that reads, not at each of its attempts.
+            new LibraryLevel("org.apache.kafka.clients.consumer.internals.FetchCollector", Level.ERROR),
             new LibraryLevel("io.fabric8", Level.WARN),
             // An unreachable API server is logged once by the watching component, not with a stack trace for each
             // retry.

@@ -53,6 +53,7 @@ final class BrokerProbe implements AutoCloseable {
     private volatile Ends ends = new Ends(Map.of(), System.nanoTime());
     private volatile Map<String, String> topicIds = Map.of();
     private volatile long topicsGeneration;
+    private volatile List<String> missingRights = List.of();
     private volatile boolean silent;
     private volatile boolean closed;
 
@@ -89,12 +90,12 @@ final class BrokerProbe implements AutoCloseable {
         }
     }
 
-    /** Why the broker counts as away, one line; empty while it answers. */
+    /** Why the broker counts as away, one line; while it answers, a line for each right that it refuses. */
     List<String> failures() {
         return silent
                 ? List.of("Kafka at " + parts.kafka().bootstrap() + " has not answered for "
                         + Duration.ofNanos(System.nanoTime() - answeredNanos).toSeconds() + " s")
-                : List.of();
+                : missingRights;
     }
 
     Ends ends() {
@@ -113,7 +114,7 @@ final class BrokerProbe implements AutoCloseable {
     static Map<String, String> check(EngineParts<?> parts, Admin admin) {
         Topics topics = parts.codec().topics();
         Set<Topic> needed = needed(parts.spec());
-        Map<String, TopicDescription> found = describe(admin, topics, needed);
+        Map<String, TopicDescription> found = describe(parts, admin, needed);
         Map<String, String> ids = new HashMap<>();
         for (Topic topic : needed) {
             TopicDescription description = found.get(topics.name(topic));
@@ -146,11 +147,28 @@ final class BrokerProbe implements AutoCloseable {
         try {
             admin.listOffsets(asked).all().get();
         } catch (ExecutionException failed) {
-            throw new TopicsUnavailableException(String.valueOf(failed.getCause()));
+            throw unavailable(parts, failed);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new TopicsUnavailableException("interrupted");
         }
+    }
+
+    /** Id of the Kafka that answers, which every user may ask for. */
+    static String clusterId(EngineParts<?> parts, Admin admin) {
+        try {
+            return admin.describeCluster().clusterId().get();
+        } catch (ExecutionException failed) {
+            throw unavailable(parts, failed);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new TopicsUnavailableException("interrupted");
+        }
+    }
+
+    private static TopicsUnavailableException unavailable(EngineParts<?> parts, ExecutionException failed) {
+        return new TopicsUnavailableException(
+                parts.rights().refused(failed).orElseGet(() -> String.valueOf(failed.getCause())));
     }
 
     private static Set<Topic> needed(ProjectionSpec spec) {
@@ -160,8 +178,8 @@ final class BrokerProbe implements AutoCloseable {
         return needed;
     }
 
-    private static Map<String, TopicDescription> describe(Admin admin, Topics topics, Set<Topic> needed) {
-        List<String> names = needed.stream().map(topics::name).toList();
+    private static Map<String, TopicDescription> describe(EngineParts<?> parts, Admin admin, Set<Topic> needed) {
+        List<String> names = needed.stream().map(parts.codec().topics()::name).toList();
         Map<String, TopicDescription> found = new HashMap<>();
         try {
             for (var answer : admin.describeTopics(names).topicNameValues().entrySet()) {
@@ -175,7 +193,7 @@ final class BrokerProbe implements AutoCloseable {
             }
             return found;
         } catch (ExecutionException failed) {
-            throw new TopicsUnavailableException(String.valueOf(failed.getCause()));
+            throw unavailable(parts, failed);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new TopicsUnavailableException("interrupted");
@@ -201,6 +219,9 @@ final class BrokerProbe implements AutoCloseable {
                 if (answered && System.nanoTime() - topicsAsked >= TOPICS_EVERY_NANOS) {
                     topicsAsked = System.nanoTime();
                     askTopics(admin);
+                }
+                if (answered) {
+                    askRights(admin);
                 }
                 judge(answered);
                 if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -230,6 +251,15 @@ final class BrokerProbe implements AutoCloseable {
         }
         ends = new Ends(found, asked);
         return !found.isEmpty();
+    }
+
+    /** A right that is used once a month is missed today; each is reported once. */
+    private void askRights(Admin admin) throws InterruptedException {
+        List<String> missing = parts.rights().missing(admin);
+        missing.stream()
+                .filter(line -> !missingRights.contains(line))
+                .forEach(line -> LOG.atError().addKeyValue("reason", line).log("a right is missing"));
+        missingRights = missing;
     }
 
     private void askTopics(Admin admin) {

@@ -227,6 +227,13 @@ final class Changelog<S> implements AutoCloseable {
         return active.getInstance().isEmpty() ? Optional.empty() : Optional.of(active);
     }
 
+    /** True when another process leads: one that works commits in less than a lease. */
+    boolean ledByAnother(EngineContext context, long now) {
+        return now - newestRecordNanos < context.lease().durationNanos()
+                && active().filter(last -> !last.getResigned() && !last.getRun().equals(context.run()))
+                        .isPresent();
+    }
+
     /** The newest incarnation under which a replica wrote here; 0 when none did. */
     long newestIncarnation() {
         return newestIncarnation;

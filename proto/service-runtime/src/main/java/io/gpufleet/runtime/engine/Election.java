@@ -34,6 +34,10 @@ import org.slf4j.LoggerFactory;
 final class Election implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Election.class);
     private static final Duration POLL = Duration.ofMillis(100);
+    private static final Duration REJOIN_DELAY = Duration.ofMillis(500);
+    /** So many polls without trouble are two seconds. */
+    private static final int CALM_POLLS = 20;
+
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
     private final EngineParts<?> parts;
@@ -44,6 +48,7 @@ final class Election implements AutoCloseable {
     private volatile boolean rejoinRequested;
     private volatile Duration absence = Duration.ZERO;
     private volatile @Nullable String failure;
+    private volatile String trouble = "";
     private volatile @Nullable Consumer<byte[], byte[]> current;
 
     private Election(EngineParts<?> parts, String topic, Leadership leadership) {
@@ -100,6 +105,11 @@ final class Election implements AutoCloseable {
         return Optional.ofNullable(failure);
     }
 
+    /** Why this replica does not stand for election now, one line; empty while it does. */
+    String trouble() {
+        return trouble;
+    }
+
     private void run() {
         while (closing.getCount() > 0 && failure == null) {
             rejoinRequested = false;
@@ -107,23 +117,34 @@ final class Election implements AutoCloseable {
             current = candidate;
             try {
                 candidate.subscribe(List.of(topic), new AssignmentListener());
-                while (closing.getCount() > 0 && !rejoinRequested) {
+                for (int polls = 1; closing.getCount() > 0 && !rejoinRequested; polls++) {
                     candidate.poll(POLL);
+                    if (polls == CALM_POLLS) {
+                        trouble = "";
+                    }
                 }
             } catch (FencedInstanceIdException other) {
                 failure = "another process stands for election as instance '"
                         + parts.settings().instance() + "': give each replica its own GPUFLEET_INSTANCE";
             } catch (WakeupException woken) {
                 LOG.atDebug().log("woken to leave");
-            } catch (RuntimeException trouble) {
-                LOG.atWarn().addKeyValue("error", trouble.toString()).log("election interrupted, joining anew");
-                absence = Duration.ofMillis(500);
+            } catch (RuntimeException failed) {
+                interrupted(parts.reason(failed));
             } finally {
                 leadership.revoke();
                 leave(candidate);
             }
             stayAway();
         }
+    }
+
+    /** One line for each kind of trouble, however often joining fails. */
+    private void interrupted(String reason) {
+        if (!reason.equals(trouble)) {
+            LOG.atWarn().addKeyValue("error", reason).log("election interrupted, joining anew");
+        }
+        trouble = reason;
+        absence = REJOIN_DELAY;
     }
 
     /**

@@ -7,6 +7,7 @@ import io.gpufleet.runtime.sequence.MissedEvents;
 import io.gpufleet.runtime.sequence.StaleWriters;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Objects that outlive a term within one process. */
@@ -21,6 +22,7 @@ final class EngineContext {
     private final BrokerClock brokerClock;
     private final BrokerProbe probe;
     private final FailedKeys failedKeys;
+    private volatile String kafkaCluster = "";
     private volatile Map<String, String> topicIds = Map.of();
     private volatile EventTimings timings = (_, _, _) -> {};
     private volatile boolean acting;
@@ -76,6 +78,16 @@ final class EngineContext {
 
     void timings(EventTimings receiver) {
         timings = receiver;
+    }
+
+    /**
+     * Takes note of the Kafka that answers now. The id of the one before, when it is another one: it was made anew, or the
+     * address leads elsewhere.
+     */
+    Optional<String> joined(String kafkaClusterId) {
+        String before = kafkaCluster;
+        kafkaCluster = kafkaClusterId;
+        return before.isEmpty() || before.equals(kafkaClusterId) ? Optional.empty() : Optional.of(before);
     }
 
     Map<String, String> topicIds() {

@@ -10,6 +10,7 @@ import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.receiver.FailedKeys;
 import io.gpufleet.runtime.receiver.GuardedActor;
 import io.gpufleet.runtime.receiver.GuardedListener;
+import io.gpufleet.runtime.rights.RequiredRights;
 import io.gpufleet.runtime.transaction.UnfinishedTransactions;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 
 /** Configuration and parts with which an engine was started. */
@@ -75,6 +77,20 @@ record EngineParts<S>(
     /** Group and transactional id. */
     String group() {
         return config.group();
+    }
+
+    /** On a broker with ACLs. */
+    RequiredRights rights() {
+        return RequiredRights.of(settings().service(), group(), codec().topics(), spec());
+    }
+
+    /** Why something failed, one line: the right that is missing, or what a client of Kafka met first. */
+    String reason(RuntimeException failed) {
+        return rights().refused(failed).orElseGet(() -> {
+            boolean wrapped = failed.getClass() == KafkaException.class;
+            return InputReceiver.reason(
+                    wrapped && failed.getCause() instanceof RuntimeException first ? first : failed);
+        });
     }
 
     List<TopicPartition> partitions(Topic topic) {

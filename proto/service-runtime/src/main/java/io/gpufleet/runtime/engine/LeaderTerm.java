@@ -40,6 +40,9 @@ final class LeaderTerm<S> implements AutoCloseable {
     private static final int LARGE_BATCH = 300;
 
     private static final long TICK_NANOS = Duration.ofMillis(250).toNanos();
+    /** Commits of an idle term, one a second, after which it counts as productive. */
+    private static final int IDLE_COMMITS = 5;
+
     private static final long COMMIT_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final EngineParts<S> parts;
@@ -64,6 +67,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private long lastCommit;
     private long lastCommitEnd;
     private long commitsInTerm;
+    private boolean progressed;
 
     private LeaderTerm(
             EngineParts<S> parts,
@@ -317,6 +321,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         context.probe().answered();
         lastCommit = begun;
         commitsInTerm++;
+        progressed |= withOffsets || !changed.isEmpty();
         context.counting().commits.incrementAndGet();
         store.commit();
         batch.replayed().forEach(replayed::add);
@@ -328,9 +333,9 @@ final class LeaderTerm<S> implements AutoCloseable {
         context.counting().add(batch.count);
     }
 
-    /** True when something beyond the announcement was committed. */
+    /** True when some input was committed, or nothing came for some seconds: what fails again is read again at once. */
     boolean productive() {
-        return commitsInTerm > 1;
+        return progressed || commitsInTerm > IDLE_COMMITS;
     }
 
     @Override

@@ -18,8 +18,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.common.errors.InvalidProducerEpochException;
-import org.apache.kafka.common.errors.ProducerFencedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +32,8 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProjectionEngine.class);
     private static final Duration RETRY_DELAY = Duration.ofMillis(500);
     private static final int FAILED_TERMS = 3;
+    /** A replica that has committed for so many leases leads with success. */
+    private static final int LEASES_OF_A_LEADER = 3;
 
     private final EngineParts<S> parts;
     private final BrokerProbe probe;
@@ -45,10 +45,13 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Consumer<String> onFailure;
     private final Thread thread;
-    private @Nullable Election election;
+    private volatile @Nullable Election election;
     private boolean warm;
     private volatile ReplicaRole role = ReplicaRole.STARTING;
     private volatile String lastError = "";
+    /** The newest failure in the log since a term was productive. Of the engine's thread. */
+    private String lastLogged = "";
+
     private volatile String activeAddress = "";
     private volatile @Nullable String failure;
 
@@ -112,6 +115,10 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             case STOPPED -> lines.add(failure().orElse("stopped"));
         }
         lines.addAll(probe.failures());
+        Election standing = election;
+        if (standing != null && !standing.trouble().isEmpty()) {
+            lines.add("cannot stand for election: " + standing.trouble());
+        }
         lines.addAll(resignation.reasons());
         lines.addAll(context.tickFailures());
         lines.addAll(context.failedKeys().lines());
@@ -229,6 +236,13 @@ public final class ProjectionEngine<S> implements AutoCloseable {
 
     private void checkBroker() {
         try (Admin admin = BrokerProbe.admin(parts)) {
+            String kafka = BrokerProbe.clusterId(parts, admin);
+            context.joined(kafka)
+                    .ifPresent(before -> LOG.atWarn()
+                            .addKeyValue("kafka", parts.kafka().bootstrap())
+                            .addKeyValue("id", kafka)
+                            .addKeyValue("before", before)
+                            .log("another Kafka answers at this address: states are read from its changelog"));
             context.topicIds(BrokerProbe.check(parts, admin));
             BrokerProbe.awaitLeaders(parts, admin);
             // Nobody leads better meanwhile: joining takes some seconds, restoring as well.
@@ -245,11 +259,18 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     }
 
     private void standBy(Changelog<S> changelog, long generation) {
+        long since = parts.clients().nanos();
         while (!stopping() && !leadership.held() && generation == probe.topicsGeneration()) {
             activeAddress =
                     changelog.active().map(active -> active.getGrpcAddress()).orElse("");
             changelog.follow();
             checkElection();
+            long now = parts.clients().nanos();
+            if (!changelog.ledByAnother(context, now)) {
+                since = now;
+            } else if (now - since > LEASES_OF_A_LEADER * context.lease().durationNanos()) {
+                resignation.anotherLeads();
+            }
         }
     }
 
@@ -269,6 +290,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                     }
                     if (term.productive()) {
                         resignation.productive();
+                        lastLogged = "";
                     }
                     return mustStop() || generation != probe.topicsGeneration();
                 });
@@ -279,6 +301,11 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                 // Before the clients are closed, which takes its time: the next leader need not wait for that.
                 releaseLeadership();
             }
+        } catch (RuntimeException failed) {
+            if (!stopping()) {
+                context.counting().termsFailed.incrementAndGet();
+            }
+            throw failed;
         } finally {
             leadership.endActing();
         }
@@ -313,15 +340,15 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             return;
         }
         boolean led = leadership.held();
-        lastError = InputReceiver.reason(failed);
-        boolean fenced = fenced(failed);
-        LOG.atWarn()
+        String reason = parts.reason(failed);
+        boolean fenced = TransactionWriter.fenced(failed);
+        // One line for each kind of failure, however often it is met.
+        (reason.equals(lastLogged) ? LOG.atDebug() : LOG.atWarn())
                 .addKeyValue("fenced", fenced)
-                .addKeyValue("error", failed.toString())
+                .addKeyValue("error", reason)
                 .log("restoring the states from the changelog");
-        if (led) {
-            context.counting().termsFailed.incrementAndGet();
-        }
+        lastLogged = reason;
+        lastError = reason;
         Election standing = election;
         if (standing != null && fenced) {
             standing.rejoin();
@@ -339,15 +366,6 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                 .addKeyValue("error", lastError)
                 .log("resigning: three terms in a row committed nothing");
         standing.resign(absence);
-    }
-
-    private static boolean fenced(Throwable failed) {
-        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ProducerFencedException || cause instanceof InvalidProducerEpochException) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void backOff() {

@@ -10,6 +10,8 @@ import java.time.Instant;
 import java.util.List;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.ProducerFencedException;
 
 /** Writes the transactions of one term, and learns the broker's clock from each. */
 final class TransactionWriter<S> {
@@ -98,6 +100,16 @@ final class TransactionWriter<S> {
                 .setRun(context.run())
                 .setResigned(resigned);
         return encoder.own(EventType.ACTIVE_CHANGED, Changelog.ACTIVE, message.build(), now);
+    }
+
+    /** True when another replica has begun a term meanwhile. */
+    static boolean fenced(Throwable failed) {
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ProducerFencedException || cause instanceof InvalidProducerEpochException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Waits so long for what is under way. */

@@ -25,6 +25,11 @@ public final class Resignation {
         reason = "";
     }
 
+    /** Another replica leads with success; a cause that is this one's own is a reason of its own. */
+    public void anotherLeads() {
+        reason = "";
+    }
+
     /** A term ended without a commit; how long to stay away, when it was one too many. */
     public Optional<Duration> failed(String why) {
         inARow++;
@@ -38,7 +43,7 @@ public final class Resignation {
         return Optional.of(absence);
     }
 
-    /** Stays until this replica leads with success. */
+    /** Stays until this replica or another one leads with success. */
     public List<String> reasons() {
         return reason.isEmpty() ? List.of() : List.of(reason);
     }

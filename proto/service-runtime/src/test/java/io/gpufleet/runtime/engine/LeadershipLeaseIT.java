@@ -15,10 +15,8 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -80,27 +78,6 @@ class LeadershipLeaseIT {
 
             assertThat(engine.active()).isTrue();
             assertThat(engine.counters().get("terms")).isEqualTo(1);
-        }
-    }
-
-    @Test
-    void missingOutputTopicMakesTheLeaderResignAndSaySo() throws Exception {
-        TestBus bus = TestBus.withNewPrefix();
-        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("health-service-0", projection)) {
-            await().until(engine::active);
-
-            // When
-            try (var admin = Admin.create(config(bus))) {
-                admin.deleteTopics(List.of(bus.topics.name(Topic.DECISIONS)))
-                        .all()
-                        .get();
-            }
-            node.send(node.fault("GPU-1", 79, ""));
-
-            // Then
-            await().until(() -> !engine.active()
-                    && engine.readinessFailures().toString().contains(bus.topics.name(Topic.DECISIONS)));
         }
     }
 

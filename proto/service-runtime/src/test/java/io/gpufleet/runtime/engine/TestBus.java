@@ -65,9 +65,7 @@ final class TestBus {
 
     /** Only those of {@link CountingProjection}: a broker needs seconds for all of the catalogue. */
     private void createTopics() {
-        var config = new Properties();
-        config.put("bootstrap.servers", broker.bootstrap());
-        try (Admin admin = Admin.create(config)) {
+        try (Admin admin = admin()) {
             admin.createTopics(TOPICS.stream()
                             .map(topic -> new NewTopic(topics.name(topic), topic.partitions(), (short) 1)
                                     .configs(topic.brokerSettings()))
@@ -130,12 +128,21 @@ final class TestBus {
 
     private ProjectionEngine<NodeHealthState> start(
             String instance, CountingProjection projection, Clock clock, StateListener<NodeHealthState> listener) {
-        return ProjectionEngine.start(
-                new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock),
-                projection,
-                projection,
-                listener,
-                _ -> {});
+        var config = new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock);
+        return ProjectionEngine.start(config, projection, projection, listener, _ -> {});
+    }
+
+    /** With clients that authenticate. */
+    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, KafkaClients clients) {
+        var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC());
+        return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
+    }
+
+    /** An administrator; the caller closes it. */
+    Admin admin() {
+        var config = new Properties();
+        config.put("bootstrap.servers", broker.bootstrap());
+        return Admin.create(config);
     }
 
     /** Everything that is committed on a topic now, or also what is not. */

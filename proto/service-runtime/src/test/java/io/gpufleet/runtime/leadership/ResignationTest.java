@@ -32,4 +32,18 @@ class ResignationTest {
         assertThat(resignation.reasons()).isEmpty();
         assertThat(resignation.failed("denied")).isEmpty();
     }
+
+    @Test
+    void reasonEndsWhenAnotherReplicaLeadsButTheAbsenceGoesOnGrowing() {
+        resignation.failed("disk full");
+        resignation.failed("disk full");
+        resignation.failed("disk full");
+
+        resignation.anotherLeads();
+
+        assertThat(resignation.reasons()).isEmpty();
+        resignation.failed("disk full");
+        resignation.failed("disk full");
+        assertThat(resignation.failed("disk full")).contains(Duration.ofSeconds(10));
+    }
 }
