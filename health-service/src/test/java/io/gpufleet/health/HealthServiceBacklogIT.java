@@ -3,12 +3,13 @@ package io.gpufleet.health;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.health.TracedApiServer.Trace;
-import io.gpufleet.health.TracedApiServer.Write;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.TracedApiServer;
+import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
+import io.gpufleet.testbed.testkit.TracedApiServer.Write;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,12 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
-import io.gpufleet.health.TracedApiServer.Trace;
-import io.gpufleet.health.TracedApiServer.Write;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.TracedApiServer;
+import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
+import io.gpufleet.testbed.testkit.TracedApiServer.Write;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

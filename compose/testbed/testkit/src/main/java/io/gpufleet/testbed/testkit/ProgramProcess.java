@@ -272,6 +272,27 @@ public final class ProgramProcess implements AutoCloseable {
         waitFor(process, COMMAND_TIMEOUT);
     }
 
+    /** SIGSTOP: the process stands still until {@link #resume()}. */
+    public void suspend() {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    public void resume() {
+        signal("CONT");
+    }
+
+    private void signal(String signal) {
+        try {
+            Process kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid())).start();
+            if (!waitFor(kill, COMMAND_TIMEOUT) || kill.exitValue() != 0) {
+                throw new IllegalStateException(name + " could not be sent SIG" + signal);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
     /** Starts the program again, with the same settings and a new log; a process that still runs is killed. */
     public void restart() {
         kill();

@@ -1,4 +1,4 @@
-package io.gpufleet.health;
+package io.gpufleet.testbed.testkit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -28,7 +28,7 @@ import java.util.stream.StreamSupport;
  * One replica's way to the API server: records its writes in the order of the server, and how often it read a single Node, and
  * withholds writes when asked to.
  */
-final class TracedApiServer implements AutoCloseable {
+public final class TracedApiServer implements AutoCloseable {
     private static final String NODES = "/api/v1/nodes/";
     private static final List<String> FORWARDED = List.of("Authorization", "Content-Type", "Accept");
 
@@ -44,16 +44,19 @@ final class TracedApiServer implements AutoCloseable {
      * @param path without its query
      * @param body as it was sent
      */
-    record Write(String replica, String method, String path, String body, int status) {
-        boolean succeeded() {
+    public record Write(String replica, String method, String path, String body, int status) {
+        /** True where the API server did what was asked. */
+        public boolean succeeded() {
             return status / 100 == 2;
         }
 
-        boolean addsTaint(String node) {
+        /** True where it adds a taint to this Node. */
+        public boolean addsTaint(String node) {
             return isOf(node) && changesTaints("add");
         }
 
-        boolean removesTaint(String node) {
+        /** True where it removes a taint of this Node. */
+        public boolean removesTaint(String node) {
             return isOf(node) && changesTaints("remove");
         }
 
@@ -68,7 +71,7 @@ final class TracedApiServer implements AutoCloseable {
         }
 
         /** True unless it is about the status, which is another resource. */
-        boolean ofNodeItself() {
+        public boolean ofNodeItself() {
             return path.startsWith(NODES) && !path.endsWith("/status");
         }
 
@@ -78,7 +81,7 @@ final class TracedApiServer implements AutoCloseable {
     }
 
     /** The writes of all replicas. */
-    static final class Trace {
+    public static final class Trace {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition released = lock.newCondition();
         private final List<Write> answered = new ArrayList<>();
@@ -86,9 +89,10 @@ final class TracedApiServer implements AutoCloseable {
         private final List<String> reads = new ArrayList<>();
         private final boolean inOrder;
         private String held = "";
+        private String hung = "";
 
         /** A trace in the order of the server, which handles one write after the other. */
-        Trace() {
+        public Trace() {
             this(true);
         }
 
@@ -97,39 +101,56 @@ final class TracedApiServer implements AutoCloseable {
         }
 
         /** A trace in the order of the answers; no write waits for another one. */
-        static Trace concurrent() {
+        public static Trace concurrent() {
             return new Trace(false);
         }
 
         /** Writes of this replica reach the server no more. */
-        void hold(String replica) {
+        public void hold(String replica) {
             locked(() -> held = replica);
         }
 
+        /** No write of this replica, of whatever object, reaches the server any more. */
+        public void hang(String replica) {
+            locked(() -> hung = replica);
+        }
+
         /** What was withheld reaches the server now. */
-        void release() {
+        public void release() {
             locked(() -> {
                 held = "";
+                hung = "";
                 released.signalAll();
             });
         }
 
         /** Writes answered so far. */
-        List<Write> answered() {
+        public List<Write> answered() {
             var copy = new ArrayList<Write>();
             locked(() -> copy.addAll(answered));
             return copy;
         }
 
+        /** Replicas whose writes succeeded, each as often as it wrote after another one. */
+        public List<String> writersInTurn() {
+            var turns = new ArrayList<String>();
+            answered().stream().filter(Write::succeeded).map(Write::replica).forEach(replica -> {
+                if (turns.isEmpty() || !turns.getLast().equals(replica)) {
+                    turns.add(replica);
+                }
+            });
+            return turns;
+        }
+
         /** Paths of the single Nodes that were read, besides the list and the watch of all. */
-        List<String> reads() {
+        public List<String> reads() {
             var copy = new ArrayList<String>();
             locked(() -> copy.addAll(reads));
             return copy;
         }
 
         /** How many writes of Nodes the replica has asked for, answered or not. */
-        long asked(String replica) {
+        public long asked(String replica) {
             var count = new long[1];
             locked(() -> count[0] = asked.stream().filter(replica::equals).count());
             return count[0];
@@ -157,12 +178,12 @@ final class TracedApiServer implements AutoCloseable {
     }
 
     /** Leads to an API server without TLS. */
-    static TracedApiServer open(Trace trace, String replica, String target) {
+    public static TracedApiServer open(Trace trace, String replica, String target) {
         return open(trace, replica, target, HttpClient.newBuilder());
     }
 
     /** Leads to an API server that a client of this kind trusts. */
-    static TracedApiServer open(Trace trace, String replica, String target, HttpClient.Builder client) {
+    public static TracedApiServer open(Trace trace, String replica, String target, HttpClient.Builder client) {
         try {
             return new TracedApiServer(
                     trace,
@@ -175,12 +196,12 @@ final class TracedApiServer implements AutoCloseable {
     }
 
     /** A kubeconfig like another one that leads here. */
-    Path kubeconfig(Path original, Path file) throws IOException {
+    public Path kubeconfig(Path original, Path file) throws IOException {
         return Files.writeString(file, Files.readString(original).replace(target, url()));
     }
 
     /** A kubeconfig that leads here with a token. */
-    Path kubeconfig(String token, Path file) throws IOException {
+    public Path kubeconfig(String token, Path file) throws IOException {
         return Files.writeString(file, """
                 apiVersion: v1
                 kind: Config
@@ -234,7 +255,7 @@ final class TracedApiServer implements AutoCloseable {
             if (ofNode && !dryRun) {
                 trace.asked.add(replica);
             }
-            while (ofNode && trace.held.equals(replica)) {
+            while (ofNode && trace.held.equals(replica) || trace.hung.equals(replica)) {
                 trace.released.awaitUninterruptibly();
             }
             if (!trace.inOrder) {
