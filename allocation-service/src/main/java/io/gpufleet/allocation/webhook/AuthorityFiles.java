@@ -1,8 +1,8 @@
 package io.gpufleet.allocation.webhook;
 
-import java.io.IOException;
+import io.gpufleet.kit.tls.CertificateAuthority;
+import io.gpufleet.kit.tls.Pem;
 import java.security.GeneralSecurityException;
-import java.security.KeyPair;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,14 +45,14 @@ final class AuthorityFiles {
     }
 
     /** Takes the next step of a renewal, if it is time. */
-    void renew(Instant now) throws GeneralSecurityException, IOException {
+    void renew(Instant now) throws GeneralSecurityException {
         if (!files.containsKey(CERTIFICATE) || !files.containsKey(KEY) || expired(CERTIFICATE, now)) {
             issue(CERTIFICATE, KEY, now);
         } else if (files.containsKey(NEXT) && files.containsKey(NEXT_KEY)) {
             if (issuedBefore(NEXT, now.minus(OVERLAP))) {
                 replaceByNext();
             }
-        } else if (X509.dueForRenewal(certificate(CERTIFICATE), now)) {
+        } else if (CertificateAuthority.dueForRenewal(certificate(CERTIFICATE), now)) {
             issue(NEXT, NEXT_KEY, now);
         }
         if (files.containsKey(PREVIOUS) && issuedBefore(CERTIFICATE, now.minus(OVERLAP.multipliedBy(2)))) {
@@ -72,14 +72,14 @@ final class AuthorityFiles {
         files.remove(from);
     }
 
-    private void issue(String certificate, String key, Instant now) throws GeneralSecurityException, IOException {
-        KeyPair keys = X509.newKeys();
-        files.put(certificate, X509.pem(X509.ca(keys, now, VALIDITY)));
-        files.put(key, X509.pem(keys.getPrivate()));
+    private void issue(String certificate, String key, Instant now) throws GeneralSecurityException {
+        CertificateAuthority issued = X509.ca(new CertificateAuthority.Validity(now, VALIDITY));
+        files.put(certificate, Pem.text(issued.certificate()));
+        files.put(key, Pem.text(issued.key()));
     }
 
     private X509Certificate certificate(String name) throws GeneralSecurityException {
-        return X509.certificate(files.getOrDefault(name, ""));
+        return Pem.certificate(files.getOrDefault(name, ""));
     }
 
     private boolean expired(String name, Instant now) throws GeneralSecurityException {

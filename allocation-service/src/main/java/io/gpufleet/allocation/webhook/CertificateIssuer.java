@@ -4,7 +4,8 @@ import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.CertificateSource;
 import io.gpufleet.allocation.app.CertificateStore;
 import io.gpufleet.allocation.app.ServingCertificate;
-import java.io.IOException;
+import io.gpufleet.kit.tls.CertificateAuthority;
+import io.gpufleet.kit.tls.Pem;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.cert.X509Certificate;
@@ -67,7 +68,7 @@ public final class CertificateIssuer implements CertificateSource {
                     file(served, KEY),
                     AuthorityFiles.proofKey(served),
                     replica.obtain(file(served, AuthorityFiles.CERTIFICATE), file(served, AuthorityFiles.KEY))));
-        } catch (GeneralSecurityException | IOException failed) {
+        } catch (GeneralSecurityException failed) {
             throw new ApiServerException(
                     "the Secret gpufleet-webhook has no usable certificate; delete it and a new one is issued: "
                             + failed.getMessage(),
@@ -80,29 +81,24 @@ public final class CertificateIssuer implements CertificateSource {
         if (!files.keySet().containsAll(Set.of(AuthorityFiles.CERTIFICATE, AuthorityFiles.KEY, CERTIFICATE, KEY))) {
             return false;
         }
-        X509Certificate stored = X509.certificate(file(files, CERTIFICATE));
+        X509Certificate stored = Pem.certificate(file(files, CERTIFICATE));
         return clock.instant().isBefore(stored.getNotAfter().toInstant())
-                && X509.subjectAlternativeNames(stored).containsAll(hosts);
+                && CertificateAuthority.hosts(stored).containsAll(hosts);
     }
 
-    private void renewCertificate(Map<String, String> files) throws GeneralSecurityException, IOException {
-        X509Certificate ca = X509.certificate(file(files, AuthorityFiles.CERTIFICATE));
+    private void renewCertificate(Map<String, String> files) throws GeneralSecurityException {
+        CertificateAuthority ca = X509.ca(file(files, AuthorityFiles.CERTIFICATE), file(files, AuthorityFiles.KEY));
         if (isValid(files)) {
-            X509Certificate now = X509.certificate(file(files, CERTIFICATE));
-            if (!X509.dueForRenewal(now, clock.instant()) && X509.signed(now, ca)) {
+            X509Certificate now = Pem.certificate(file(files, CERTIFICATE));
+            if (!CertificateAuthority.dueForRenewal(now, clock.instant()) && ca.signed(now)) {
                 return;
             }
         }
-        KeyPair keys = X509.newKeys();
+        KeyPair keys = CertificateAuthority.newKeys();
         files.put(
                 CERTIFICATE,
-                X509.pem(X509.server(
-                        ca,
-                        X509.key(file(files, AuthorityFiles.KEY)),
-                        keys,
-                        hosts,
-                        new X509.Validity(clock.instant(), VALIDITY))));
-        files.put(KEY, X509.pem(keys.getPrivate()));
+                Pem.text(X509.server(ca, keys, hosts, new CertificateAuthority.Validity(clock.instant(), VALIDITY))));
+        files.put(KEY, Pem.text(keys.getPrivate()));
     }
 
     private static String file(Map<String, String> files, String name) {

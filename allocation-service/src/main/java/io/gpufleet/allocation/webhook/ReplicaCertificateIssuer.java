@@ -1,7 +1,8 @@
 package io.gpufleet.allocation.webhook;
 
 import io.gpufleet.allocation.app.ServingCertificate.ReplicaCertificate;
-import java.io.IOException;
+import io.gpufleet.kit.tls.CertificateAuthority;
+import io.gpufleet.kit.tls.Pem;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.cert.X509Certificate;
@@ -27,16 +28,16 @@ final class ReplicaCertificateIssuer {
         this.clock = clock;
     }
 
-    ReplicaCertificate obtain(String caPem, String caKeyPem) throws GeneralSecurityException, IOException {
-        X509Certificate ca = X509.certificate(caPem);
+    ReplicaCertificate obtain(String caPem, String caKeyPem) throws GeneralSecurityException {
+        CertificateAuthority ca = X509.ca(caPem, caKeyPem);
         Issued known = issued;
         if (known == null
-                || X509.dueForRenewal(known.certificate(), clock.instant())
-                || !X509.signed(known.certificate(), ca)) {
-            KeyPair keys = X509.newKeys();
+                || CertificateAuthority.dueForRenewal(known.certificate(), clock.instant())
+                || !ca.signed(known.certificate())) {
+            KeyPair keys = CertificateAuthority.newKeys();
             X509Certificate certificate =
-                    X509.replica(ca, X509.key(caKeyPem), keys, host, new X509.Validity(clock.instant(), VALIDITY));
-            known = new Issued(certificate, new ReplicaCertificate(X509.pem(certificate), X509.pem(keys.getPrivate())));
+                    X509.replica(ca, keys, host, new CertificateAuthority.Validity(clock.instant(), VALIDITY));
+            known = new Issued(certificate, new ReplicaCertificate(Pem.text(certificate), Pem.text(keys.getPrivate())));
             issued = known;
         }
         return known.pem();

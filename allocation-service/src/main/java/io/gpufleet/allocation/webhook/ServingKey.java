@@ -1,8 +1,8 @@
 package io.gpufleet.allocation.webhook;
 
-import io.gpufleet.allocation.app.NewestCertificate;
 import io.gpufleet.allocation.app.ServingCertificate;
-import java.io.IOException;
+import io.gpufleet.kit.tls.NewestCertificate;
+import io.gpufleet.kit.tls.Pem;
 import java.security.GeneralSecurityException;
 import java.time.Instant;
 import java.util.Optional;
@@ -19,8 +19,8 @@ final class ServingKey {
     /** Serves another certificate from the next handshake on. */
     void replace(ServingCertificate certificate) {
         try {
-            newest.replace(X509.certificate(certificate.certificatePem()), X509.key(certificate.keyPem()));
-        } catch (GeneralSecurityException | IOException unusable) {
+            newest.replace(Pem.certificate(certificate.certificatePem()), Pem.key(certificate.keyPem()));
+        } catch (GeneralSecurityException unusable) {
             throw new IllegalArgumentException(
                     "webhook certificate cannot be read: " + unusable.getMessage(), unusable);
         }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.app.CertificateStore;
 import io.gpufleet.allocation.app.ServingCertificate;
+import io.gpufleet.kit.tls.CertificateAuthority;
+import io.gpufleet.kit.tls.Pem;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -58,9 +60,9 @@ class CertificateIssuerTest {
     @Test
     void certificateIsSignedByCaAndNamesTheHosts() throws Exception {
         ServingCertificate issued = at(NOW, "127.0.0.1", "allocation-service.gpufleet-system.svc");
-        var certificate = X509.certificate(issued.certificatePem());
-        certificate.verify(X509.certificate(issued.caPem()).getPublicKey());
-        assertThat(X509.subjectAlternativeNames(certificate))
+        var certificate = Pem.certificate(issued.certificatePem());
+        certificate.verify(Pem.certificate(issued.caPem()).getPublicKey());
+        assertThat(CertificateAuthority.hosts(certificate))
                 .containsExactly("127.0.0.1", "allocation-service.gpufleet-system.svc");
         assertThat(issued.toString()).doesNotContain("PRIVATE");
     }
@@ -77,11 +79,11 @@ class CertificateIssuerTest {
     @Test
     void replicaGetsACertificateOfItsHostThatServesAndCalls() throws Exception {
         ServingCertificate issued = at(NOW, "a.svc");
-        var certificate = X509.certificate(issued.replica().certificatePem());
-        certificate.verify(X509.certificate(issued.caPem()).getPublicKey());
-        assertThat(X509.subjectAlternativeNames(certificate)).containsExactly("10.0.0.7");
+        var certificate = Pem.certificate(issued.replica().certificatePem());
+        certificate.verify(Pem.certificate(issued.caPem()).getPublicKey());
+        assertThat(CertificateAuthority.hosts(certificate)).containsExactly("10.0.0.7");
         assertThat(certificate.getExtendedKeyUsage()).containsExactly("1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2");
-        assertThat(X509.certificate(issued.certificatePem()).getExtendedKeyUsage())
+        assertThat(Pem.certificate(issued.certificatePem()).getExtendedKeyUsage())
                 .containsExactly("1.3.6.1.5.5.7.3.1");
     }
 
@@ -142,9 +144,10 @@ class CertificateIssuerTest {
         assertThat(waiting.caPem())
                 .startsWith(first.caPem())
                 .hasSizeGreaterThan(first.caPem().length());
-        assertThat(X509.signed(X509.certificate(waiting.certificatePem()), X509.certificate(first.caPem())))
+        assertThat(CertificateAuthority.signed(
+                        Pem.certificate(waiting.certificatePem()), Pem.certificate(first.caPem())))
                 .isTrue();
-        assertThat(X509.signed(X509.certificate(used.certificatePem()), X509.certificate(used.caPem())))
+        assertThat(CertificateAuthority.signed(Pem.certificate(used.certificatePem()), Pem.certificate(used.caPem())))
                 .isTrue();
         assertThat(waiting.caPem()).isEqualTo(first.caPem() + alone.caPem());
         assertThat(used.caPem()).isEqualTo(alone.caPem() + first.caPem());
@@ -171,8 +174,7 @@ class CertificateIssuerTest {
     @Test
     void missingHostNameRenewsCertificate() throws Exception {
         at(NOW, "a.svc");
-        assertThat(X509.subjectAlternativeNames(
-                        X509.certificate(at(NOW, "b.svc").certificatePem())))
+        assertThat(CertificateAuthority.hosts(Pem.certificate(at(NOW, "b.svc").certificatePem())))
                 .containsExactly("b.svc");
     }
 }

@@ -6,8 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.allocation.app.AdmissionProof;
 import io.gpufleet.allocation.app.CertificateStore;
-import io.gpufleet.allocation.app.NewestCertificate;
 import io.gpufleet.allocation.app.ServingCertificate;
+import io.gpufleet.kit.tls.NewestCertificate;
+import io.gpufleet.kit.tls.Pem;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -100,11 +101,11 @@ class WebhookServerIT {
     }
 
     private static BigInteger serial(ServingCertificate certificate) throws Exception {
-        return X509.certificate(certificate.certificatePem()).getSerialNumber();
+        return Pem.certificate(certificate.certificatePem()).getSerialNumber();
     }
 
     private static Instant expiry(ServingCertificate certificate) throws Exception {
-        return X509.certificate(certificate.certificatePem()).getNotAfter().toInstant();
+        return Pem.certificate(certificate.certificatePem()).getNotAfter().toInstant();
     }
 
     @Test
@@ -244,8 +245,8 @@ class WebhookServerIT {
     private static SSLContext showing(ServingCertificate issued) throws Exception {
         var shown = new NewestCertificate();
         shown.replace(
-                X509.certificate(issued.replica().certificatePem()),
-                X509.key(issued.replica().keyPem()));
+                Pem.certificate(issued.replica().certificatePem()),
+                Pem.key(issued.replica().keyPem()));
         var context = SSLContext.getInstance("TLS");
         context.init(new KeyManager[] {shown}, new TrustManager[] {TRUSTING}, null);
         return context;

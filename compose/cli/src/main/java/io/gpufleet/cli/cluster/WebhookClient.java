@@ -2,21 +2,18 @@ package io.gpufleet.cli.cluster;
 
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
+import io.gpufleet.kit.tls.TrustedAuthorities;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 
 /** Calls the webhook as an API server does: by the URL and the CA of its configuration, over connections that stay open. */
 public final class WebhookClient implements AutoCloseable {
@@ -61,18 +58,8 @@ public final class WebhookClient implements AutoCloseable {
 
     private static SSLContext trusting(byte[] caBundle) {
         try {
-            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
-            trusted.load(null, null);
-            for (var certificate :
-                    CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(caBundle))) {
-                trusted.setCertificateEntry("ca-" + trusted.size(), certificate);
-            }
-            var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            managers.init(trusted);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, managers.getTrustManagers(), null);
-            return context;
-        } catch (GeneralSecurityException | IOException unusable) {
+            return TrustedAuthorities.tls(new String(caBundle, StandardCharsets.US_ASCII));
+        } catch (GeneralSecurityException unusable) {
             throw new IllegalStateException("the CA of the webhook cannot be read", unusable);
         }
     }

@@ -1,4 +1,4 @@
-/** Private keys in PEM form. */
+/** Certificates and private keys: read, issued, and shown by a server. */
 @NullMarked
 package io.gpufleet.kit.tls;
 

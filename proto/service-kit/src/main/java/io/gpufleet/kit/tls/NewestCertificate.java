@@ -1,9 +1,10 @@
-package io.gpufleet.allocation.app;
+package io.gpufleet.kit.tls;
 
 import java.net.Socket;
 import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedKeyManager;
@@ -16,18 +17,23 @@ import org.jspecify.annotations.Nullable;
 public final class NewestCertificate extends X509ExtendedKeyManager {
     private static final String ALIAS = "newest";
 
-    private record Current(X509Certificate certificate, PrivateKey key) {}
+    private record Current(List<X509Certificate> chain, PrivateKey key) {}
 
     private volatile @Nullable Current current;
 
     /** Shows another certificate from the next handshake on. */
     public void replace(X509Certificate certificate, PrivateKey key) {
-        current = new Current(certificate, key);
+        replace(List.of(certificate), key);
+    }
+
+    /** Shows another certificate, the first, with those of its issuers. */
+    public void replace(List<X509Certificate> chain, PrivateKey key) {
+        current = new Current(List.copyOf(chain), key);
     }
 
     /** The certificate that is shown; empty before the first. */
     public Optional<X509Certificate> certificate() {
-        return Optional.ofNullable(current).map(Current::certificate);
+        return Optional.ofNullable(current).map(shown -> shown.chain().getFirst());
     }
 
     private @Nullable String alias(String... keyTypes) {
@@ -78,7 +84,7 @@ public final class NewestCertificate extends X509ExtendedKeyManager {
     @Override
     public X509Certificate @Nullable [] getCertificateChain(String alias) {
         Current shown = current;
-        return shown == null ? null : new X509Certificate[] {shown.certificate()};
+        return shown == null ? null : shown.chain().toArray(X509Certificate[]::new);
     }
 
     @Override
