@@ -23,7 +23,9 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.AuthorizationException;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -124,7 +126,10 @@ public final class TopicAdmin {
 
     private static TopicsException unreachable(String bootstrap, Throwable cause) {
         return TopicsException.brokerUnavailable("Kafka at '" + bootstrap + "' could not list its topics ("
-                + cause.getMessage() + "): check that the broker runs and that GPUFLEET_KAFKA names it as host:port");
+                + cause.getMessage() + "): check "
+                + (cause instanceof AuthenticationException
+                        ? "user, password and certificates in the file of GPUFLEET_KAFKA_CONFIG"
+                        : "that the broker runs and that GPUFLEET_KAFKA or --kafka names it as host:port"));
     }
 
     private static TopicsException refused(Topics topics) {
@@ -146,6 +151,11 @@ public final class TopicAdmin {
                 creation.getValue().get();
                 lines.add("created topic " + creation.getKey());
             } catch (ExecutionException failed) {
+                if (failed.getCause() instanceof InvalidReplicationFactorException few) {
+                    throw TopicsException.unusable("topic " + creation.getKey() + " cannot be created ("
+                            + few.getMessage() + "): start more brokers, or ask for fewer replicas by --replication or"
+                            + " GPUFLEET_TOPIC_REPLICATION");
+                }
                 if (!(failed.getCause() instanceof TopicExistsException)) {
                     throw failed;
                 }

@@ -39,6 +39,13 @@ class TopicAdminIT {
                             "topic a.health has replication 1 instead of 3",
                             "topic a.health has min.insync.replicas=1 instead of 2");
 
+            // More replicas than brokers
+            assertThatThrownBy(() -> TopicAdmin.apply(broker.bootstrap(), new Topics("d."), (short) 3))
+                    .isInstanceOf(TopicsException.class)
+                    .hasMessageContaining("topic d.")
+                    .hasMessageContaining("fewer replicas by --replication or GPUFLEET_TOPIC_REPLICATION")
+                    .hasMessageNotContaining("GPUFLEET_KAFKA");
+
             // One topic with another setting and one with another partition count
             var config = new Properties();
             config.put("bootstrap.servers", broker.bootstrap());
