@@ -3,6 +3,8 @@ package io.gpufleet.testbed.kafka;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.stream.Collectors;
 
 /**
  * The configuration of a broker on loopback, small and quick to start: of the only one of its cluster, which is its
@@ -30,7 +32,7 @@ record ServerProperties(Path dir, int node, int port, int controllerPort, Additi
     /** Writes the configuration of StorageTool and broker, and that of its log library. */
     Path write() throws IOException {
         Path file = dir.resolve("server.properties");
-        Files.writeString(file, text());
+        Files.writeString(file, escaped(text()));
         Files.writeString(log4j(), """
             rootLogger.level = WARN
             rootLogger.appenderRef.stdout.ref = stdout
@@ -45,6 +47,15 @@ record ServerProperties(Path dir, int node, int port, int controllerPort, Additi
     /** Configuration of the broker's own log library. */
     Path log4j() {
         return dir.resolve("log4j2.properties");
+    }
+
+    /** Java reads a file of properties as ISO 8859-1. */
+    static String escaped(String text) {
+        return text.chars()
+                .mapToObj(character -> character < 128
+                        ? Character.toString(character)
+                        : String.format(Locale.ROOT, "\\u%04x", character))
+                .collect(Collectors.joining());
     }
 
     private String text() {
