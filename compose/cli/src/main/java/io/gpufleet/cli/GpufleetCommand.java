@@ -1,5 +1,7 @@
 package io.gpufleet.cli;
 
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.StateDirectory;
@@ -83,7 +85,19 @@ public final class GpufleetCommand implements Runnable {
                         case UncheckedIOException wrong -> printError(commandLine, wrong, 1);
                         case IllegalStateException wrong -> printError(commandLine, wrong, 1);
                         case IllegalArgumentException wrong -> printError(commandLine, wrong, INVALID_INPUT);
-                        case KafkaException wrong -> printError(commandLine, wrong, 1);
+                        case KafkaException wrong ->
+                            printError(
+                                    commandLine,
+                                    new IllegalStateException("Kafka does not answer as expected (" + wrong.getMessage()
+                                            + "): './gpufleet status' shows whether that of this fleet runs"),
+                                    1);
+                        case KubernetesClientException wrong ->
+                            printError(
+                                    commandLine,
+                                    new IllegalStateException("the Kubernetes API does not answer as expected ("
+                                            + KubernetesCluster.reason(wrong)
+                                            + "): './gpufleet status' shows whether that of this fleet runs"),
+                                    1);
                         case TopicsException wrong -> printError(commandLine, wrong, 1);
                         default -> throw failure;
                     };

@@ -5,15 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessIdentity;
+import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -47,6 +52,19 @@ class GpufleetCommandTest {
     }
 
     @Test
+    void manualNamesEveryCommand() throws IOException {
+        String manual = Files.readString(Repository.root().resolve("gpufleet"));
+
+        GpufleetCommand.commandLine().getSubcommands().forEach((name, command) -> {
+            assertThat(manual).containsPattern("(?m)^ {4}(.*, )?" + name + "\\b");
+            command.getSubcommands()
+                    .keySet()
+                    .forEach(nested ->
+                            assertThat(manual).containsPattern("(?m)^ {4}(.*, )?" + name + " " + nested + "\\b"));
+        });
+    }
+
+    @Test
     void wrongOptionsAreReportedInOneLineWithTheHelpOfTheCommand() {
         assertLine("up --nodes many", "'many' is no whole number", "'./gpufleet up --help'");
         assertLine("fault n 3 99999999999", "'99999999999' is no whole number up to", "'./gpufleet fault --help'");
@@ -69,6 +87,38 @@ class GpufleetCommandTest {
     void stateDirectoryThatIsNotThereIsNamed() {
         assertLine("status --state /nowhere/state", "there is no state directory /nowhere/state");
         assertLine("fault n 0 79 --state /nowhere/state", "there is no state directory /nowhere/state");
+    }
+
+    @Test
+    void apiOrBrokerThatIsAwayIsReportedInOneLine() {
+        var refused = new IOException(new ConnectException("Connection refused"));
+        assertFailure(new KubernetesClientException("Operation: [get] failed.", refused), "Connection refused");
+        assertFailure(
+                new KubernetesClientException("Operation: [get] failed.", new ClosedChannelException()), "Closed");
+        assertFailure(
+                new TimeoutException("Timeout of 10000ms expired"), "Kafka does not answer", "Timeout of 10000ms");
+    }
+
+    private void assertFailure(RuntimeException failure, String... parts) {
+        @CommandLine.Command(name = "failing")
+        final class Failing implements Runnable {
+            @Override
+            public void run() {
+                throw failure;
+            }
+        }
+        errors.getBuffer().setLength(0);
+
+        int status = GpufleetCommand.commandLine(new Failing())
+                .setErr(new PrintWriter(errors, true))
+                .execute();
+
+        assertThat(status).isEqualTo(1);
+        assertThat(errors.toString().strip())
+                .startsWith("gpufleet: ")
+                .contains(parts)
+                .contains("./gpufleet status")
+                .doesNotContain("\n");
     }
 
     @Test

@@ -235,14 +235,16 @@ public final class KubernetesCluster implements AutoCloseable {
         client.close();
     }
 
-    /** The message of the server where it sent one. */
-    private static String reason(KubernetesClientException refused) {
-        return refused.getStatus() != null && refused.getStatus().getMessage() != null
-                ? refused.getStatus().getMessage()
-                : String.valueOf(
-                        refused.getCause() == null
-                                ? refused.getMessage()
-                                : refused.getCause().getMessage());
+    /** The message of the server where it sent one, else that of the innermost cause. */
+    public static String reason(KubernetesClientException refused) {
+        if (refused.getStatus() != null && refused.getStatus().getMessage() != null) {
+            return refused.getStatus().getMessage();
+        }
+        Throwable cause = refused;
+        for (Throwable inner = refused.getCause(); inner != null; inner = inner.getCause()) {
+            cause = inner;
+        }
+        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
     }
 
     private static Map<String, String> labels(ObjectMeta metadata) {

@@ -19,7 +19,16 @@ import java.util.regex.Pattern;
  * @param runFor run time on a fake kubelet; empty: no limit
  */
 public record PodRequest(String namespace, String name, String gpus, String product, String image, String runFor) {
+    private static final Pattern RUN_FOR = Pattern.compile("|\\d{1,9}(ms|s|m|h)");
     private static final Pattern NAME = Pattern.compile("([a-z0-9][-a-z0-9]{0,62})/([a-z0-9][-a-z0-9.]{0,252})");
+
+    /** Rejects a run time that a fake kubelet would ignore. */
+    public PodRequest {
+        if (!RUN_FOR.matcher(runFor).matches()) {
+            throw new ConfigurationException(
+                    "--run-for '" + runFor + "' is not usable: it takes a time such as 500ms, 30s, 5m or 1h");
+        }
+    }
 
     /** Splits {@code NAMESPACE/NAME}; other forms are errors. */
     public static Map.Entry<String, String> parseName(String text) {

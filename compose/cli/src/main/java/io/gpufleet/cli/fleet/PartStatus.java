@@ -1,11 +1,5 @@
 package io.gpufleet.cli.fleet;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.util.stream.Collectors;
-import java.util.stream.StreamSupport;
-
 /** State of a part of the fleet, read anew each time, so that a part that came back is seen. */
 public sealed interface PartStatus {
     /** It answers that it is ready; a broker has no such answer, and is ready while it runs. */
@@ -26,7 +20,7 @@ public sealed interface PartStatus {
             return new Ready();
         }
         String failure = ReadinessProbe.probe(part.ports().getOrDefault("http", 0));
-        return failure.isEmpty() ? new Ready() : new NotReady(reasons(failure));
+        return failure.isEmpty() ? new Ready() : new NotReady(failure);
     }
 
     /** One word or two. */
@@ -36,19 +30,5 @@ public sealed interface PartStatus {
             case NotReady(String _) -> "not ready";
             case Ended() -> "ended";
         };
-    }
-
-    /** Reasons of the answer of a service, or the answer where it has none. */
-    private static String reasons(String answer) {
-        try {
-            JsonNode reasons = new ObjectMapper().readTree(answer).path("reasons");
-            return reasons.isEmpty()
-                    ? answer
-                    : StreamSupport.stream(reasons.spliterator(), false)
-                            .map(JsonNode::asText)
-                            .collect(Collectors.joining("; "));
-        } catch (JsonProcessingException noJson) {
-            return answer;
-        }
     }
 }

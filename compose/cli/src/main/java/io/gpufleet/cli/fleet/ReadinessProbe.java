@@ -1,5 +1,8 @@
 package io.gpufleet.cli.fleet;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
@@ -8,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
 
 /**
  * Waits until a process answers {@code /readyz}; one that exits or does not answer is an error with the end of its log.
@@ -52,13 +57,27 @@ public final class ReadinessProbe {
                 try (var body = connection.getErrorStream()) {
                     return body == null
                             ? "HTTP " + connection.getResponseCode()
-                            : new String(body.readAllBytes(), StandardCharsets.UTF_8);
+                            : reasons(new String(body.readAllBytes(), StandardCharsets.UTF_8));
                 }
             } finally {
                 connection.disconnect();
             }
         } catch (IOException notYet) {
             return String.valueOf(notYet.getMessage());
+        }
+    }
+
+    /** Reasons of the answer of a service, or the answer where it has none. */
+    private static String reasons(String answer) {
+        try {
+            JsonNode reasons = new ObjectMapper().readTree(answer).path("reasons");
+            return reasons.isEmpty()
+                    ? answer
+                    : StreamSupport.stream(reasons.spliterator(), false)
+                            .map(JsonNode::asText)
+                            .collect(Collectors.joining("; "));
+        } catch (JsonProcessingException noJson) {
+            return answer;
         }
     }
 

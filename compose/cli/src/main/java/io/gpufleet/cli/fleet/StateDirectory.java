@@ -12,6 +12,9 @@ public record StateDirectory(Path root) {
     private static final int RESERVED_FOR_SOCKET_NAMES = 75;
 
     private static final int MAX_SOCKET_PATH = 107;
+    private static final long MEBIBYTE = 1 << 20;
+    /** Class data 150 MiB, the log of the broker and others. */
+    private static final long SMALLEST_FLEET_BYTES = 256 * MEBIBYTE;
 
     /** Made absolute, since processes run in other working directories. */
     public StateDirectory {
@@ -25,6 +28,15 @@ public record StateDirectory(Path root) {
                         ? "no fleet runs here; './gpufleet up' starts one"
                         : "no fleet runs here: there is no state directory " + root
                                 + "; './gpufleet up' with the same --state starts one");
+    }
+
+    /** Refuses a file system with less space than the smallest fleet takes. */
+    public void requireSpace(long usableBytes) {
+        if (usableBytes < SMALLEST_FLEET_BYTES) {
+            throw new ConfigurationException("the state directory " + root + " has " + usableBytes / MEBIBYTE
+                    + " MiB left, a fleet takes " + SMALLEST_FLEET_BYTES / MEBIBYTE
+                    + " MiB or more: free some, or name another directory with --state");
+        }
     }
 
     /** The table of processes. */

@@ -74,6 +74,7 @@ public final class LocalFleet {
     public RunningFleet start(FleetOptions options, @Nullable ProcessIdentity supervisor) {
         try {
             Files.createDirectories(directory.root());
+            directory.requireSpace(Files.getFileStore(directory.root()).getUsableSpace());
             try (FileChannel channel = FileChannel.open(
                             directory.lockFile(), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock lock = channel.tryLock()) {

@@ -52,4 +52,10 @@ class PodRequestTest {
                 .hasMessageContaining("several models");
         assertThatThrownBy(() -> GpuProducts.match("H10", products)).hasMessageContaining("no model of this cluster");
     }
+
+    @Test
+    void runTimeThatAKubeletWouldIgnoreIsRefused() {
+        assertThatThrownBy(() -> new PodRequest("a", "b", "1", "", "image", "5x"))
+                .hasMessage("--run-for '5x' is not usable: it takes a time such as 500ms, 30s, 5m or 1h");
+    }
 }

@@ -1,6 +1,7 @@
 package io.gpufleet.cli.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
@@ -63,5 +64,16 @@ class StateDirectoryTest {
                 .isInstanceOf(ConfigurationException.class)
                 .hasMessage("GPU 8 is not there: n has 0 to 7");
         assertThatThrownBy(() -> FaultFile.write(node, 0, 0)).hasMessageContaining("XID 0 is not valid");
+    }
+
+    @Test
+    void fullDiskIsRefusedBeforeAnythingIsStarted() {
+        var directory = new StateDirectory(Path.of("/state"));
+
+        assertThatThrownBy(() -> directory.requireSpace(2 << 20))
+                .hasMessage(
+                        "the state directory /state has 2 MiB left, a fleet takes 256 MiB or more: free some, or name"
+                                + " another directory with --state");
+        assertThatCode(() -> directory.requireSpace(1L << 40)).doesNotThrowAnyException();
     }
 }
