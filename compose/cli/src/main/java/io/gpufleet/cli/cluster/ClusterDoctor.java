@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.EnvFromSource;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -41,7 +42,7 @@ public final class ClusterDoctor {
         findings.addAll(daemons());
         findings.addAll(troubledPods());
         findings.add(webhook());
-        findings.add(mode());
+        mode().ifPresent(findings::add);
         findings.addAll(resourceQuotas());
         return List.copyOf(findings);
     }
@@ -95,17 +96,19 @@ public final class ClusterDoctor {
                         : ready < wanted
                                 ? Finding.warn("node-daemon", text, "its pods are listed below")
                                 : Finding.ok("node-daemon", text));
-        String strategy = setting(set, "GPUFLEET_DEVICE_LIST_STRATEGY").orElse("envvar");
+        String strategy = setting(NODES, set.getSpec().getTemplate(), "GPUFLEET_DEVICE_LIST_STRATEGY")
+                .orElse("envvar");
         runtimes().forEach((runtime, nodes) -> findings.add(DeviceListStrategyCheck.check(runtime, strategy, nodes)));
         return findings;
     }
 
-    private Optional<String> setting(DaemonSet set, String name) {
-        return set.getSpec().getTemplate().getSpec().getContainers().getFirst().getEnvFrom().stream()
+    /** A setting of the first container, from the ConfigMaps that it reads. */
+    private Optional<String> setting(String namespace, PodTemplateSpec pods, String name) {
+        return pods.getSpec().getContainers().getFirst().getEnvFrom().stream()
                 .map(EnvFromSource::getConfigMapRef)
                 .filter(Objects::nonNull)
                 .map(ref -> client.configMaps()
-                        .inNamespace(NODES)
+                        .inNamespace(namespace)
                         .withName(ref.getName())
                         .get())
                 .filter(Objects::nonNull)
@@ -184,29 +187,21 @@ public final class ClusterDoctor {
                         "pods are admitted meanwhile; it is enforced by itself");
     }
 
-    private Finding mode() {
-        StatefulSet set = client.apps()
-                .statefulSets()
-                .inNamespace(SERVICES)
-                .withName("health-service")
-                .get();
-        boolean enforce = set != null
-                && set.getSpec().getTemplate().getSpec().getContainers().getFirst().getEnvFrom().stream()
-                        .map(EnvFromSource::getConfigMapRef)
-                        .filter(Objects::nonNull)
-                        .map(ref -> client.configMaps()
-                                .inNamespace(SERVICES)
-                                .withName(ref.getName())
-                                .get())
-                        .filter(Objects::nonNull)
-                        .anyMatch(map -> map.getData() != null
-                                && "enforce".equals(map.getData().get("GPUFLEET_MODE")));
-        return enforce
-                ? Finding.ok("mode", "enforce")
-                : Finding.warn(
-                        "mode",
-                        "observe: faults are recorded, nothing is withdrawn or tainted",
-                        "health-service/README.md leads from observe to enforce");
+    /** Nothing where there is no health-service, which is a finding of its own. */
+    private Optional<Finding> mode() {
+        return Optional.ofNullable(client.apps()
+                        .statefulSets()
+                        .inNamespace(SERVICES)
+                        .withName("health-service")
+                        .get())
+                .map(set -> setting(SERVICES, set.getSpec().getTemplate(), "GPUFLEET_MODE")
+                                .filter("enforce"::equals)
+                                .isPresent()
+                        ? Finding.ok("mode", "enforce")
+                        : Finding.warn(
+                                "mode",
+                                "observe: faults are recorded, nothing is withdrawn or tainted",
+                                "health-service/README.md leads from observe to enforce"));
     }
 
     /** Kubernetes counts extended resources by requests only; a limit of this name never refuses a pod. */
