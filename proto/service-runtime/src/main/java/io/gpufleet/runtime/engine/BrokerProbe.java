@@ -249,7 +249,7 @@ final class BrokerProbe implements AutoCloseable {
                         .log("partition did not answer");
             }
         }
-        ends = new Ends(found, asked);
+        found(new Ends(found, asked));
         return !found.isEmpty();
     }
 
@@ -260,6 +260,11 @@ final class BrokerProbe implements AutoCloseable {
                 .filter(line -> !missingRights.contains(line))
                 .forEach(line -> LOG.atError().addKeyValue("reason", line).log("a right is missing"));
         missingRights = missing;
+    }
+
+    /** Takes in ends that the broker told. */
+    void found(Ends told) {
+        ends = told;
     }
 
     private void askTopics(Admin admin) {

@@ -31,6 +31,10 @@ import org.slf4j.LoggerFactory;
 final class LeaderTerm<S> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderTerm.class);
     private static final Duration POLL = Duration.ofMillis(100);
+    /** Waits that short see at once that the inputs are read to their ends, of which the broker tells another thread. */
+    private static final Duration FIRST_POLL = Duration.ofMillis(5);
+
+    private static final long FIRST_POLLS_NANOS = Duration.ofSeconds(2).toNanos();
     /**
      * A broker goes on ending a transaction for 1 to 3 ms after it has answered the commit. It does not refuse the next
      * one meanwhile, it lets it wait for 20 ms (add.partitions.to.txn.retry.backoff.ms).
@@ -64,6 +68,10 @@ final class LeaderTerm<S> implements AutoCloseable {
     private boolean acting;
     private boolean closedCleanly;
     private long lastTick;
+    /** Ticks that do not wait for their time: one when all inputs are read to their ends, one when that is committed. */
+    private int earlyTicks = 2;
+
+    private long begunNanos;
     private long lastCommit;
     private long lastCommitEnd;
     private long commitsInTerm;
@@ -153,7 +161,8 @@ final class LeaderTerm<S> implements AutoCloseable {
         if (!restored) {
             return;
         }
-        lastTick = parts.clients().nanos() - TICK_NANOS;
+        begunNanos = parts.clients().nanos();
+        lastTick = begunNanos - TICK_NANOS;
         while (!stop.getAsBoolean()) {
             beginActing();
             process(poll(), now());
@@ -178,7 +187,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         List<Input> found = new ArrayList<>(ahead.get());
         ahead = List::of;
         if (found.isEmpty()) {
-            found.addAll(read(POLL));
+            found.addAll(read(firstPolls() ? FIRST_POLL : POLL));
         }
         long now = parts.clients().nanos();
         long wait = Math.max(found.isEmpty() ? 0 : lingerNanos, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
@@ -188,6 +197,10 @@ final class LeaderTerm<S> implements AutoCloseable {
             now = parts.clients().nanos();
         }
         return found;
+    }
+
+    private boolean firstPolls() {
+        return earlyTicks > 0 && parts.clients().nanos() - begunNanos < FIRST_POLLS_NANOS;
     }
 
     private List<Input> read(Duration wait) {
@@ -222,11 +235,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private void process(List<Input> read, Instant now) {
         Batch batch = new Batch();
         read.forEach(input -> receiver.receive(input, now, batch));
-        long nanos = parts.clients().nanos();
-        boolean tick = nanos - lastTick >= TICK_NANOS;
-        if (tick) {
-            lastTick = nanos;
-            inputs.measure(context.probe().ends(), nanos, now);
+        if (tickIsDue(now)) {
             ticker.tick(now, batch);
             countGaps(now, batch);
         }
@@ -239,7 +248,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             return;
         }
         read.forEach(input -> offsets.read(input.source()));
-        boolean due = nanos - lastCommit >= COMMIT_NANOS;
+        boolean due = parts.clients().nanos() - lastCommit >= COMMIT_NANOS;
         if (!encoded.isEmpty() || due) {
             List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
             if (due) {
@@ -256,6 +265,23 @@ final class LeaderTerm<S> implements AutoCloseable {
             store.commit();
         }
         context.tickFailures(ticker.failures());
+    }
+
+    /** Every 250 ms, and early when the inputs were read to their ends: what waits for that must not wait for its time. */
+    private boolean tickIsDue(Instant now) {
+        long nanos = parts.clients().nanos();
+        boolean due = nanos - lastTick >= TICK_NANOS;
+        if (due || earlyTicks > 0) {
+            inputs.measure(context.probe().ends(), nanos, now);
+        }
+        if (earlyTicks > 0 && inputs.progress().caughtUp(now)) {
+            earlyTicks--;
+            due = true;
+        }
+        if (due) {
+            lastTick = nanos;
+        }
+        return due;
     }
 
     private void undo() {

@@ -29,7 +29,7 @@ final class PartitionProgress implements Progress {
     PartitionProgress(EngineParts<?> parts, List<TopicPartition> partitions) {
         this.parts = parts;
         this.partitions = partitions;
-        this.updatedNanos = System.nanoTime();
+        this.updatedNanos = parts.clients().nanos();
         this.judgedNanos = updatedNanos;
     }
 

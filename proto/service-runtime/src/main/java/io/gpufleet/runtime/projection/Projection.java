@@ -56,7 +56,10 @@ public interface Projection<S> {
         return Instant.MAX;
     }
 
-    /** Further keys for {@link #tick}, for what depends on progress or on more than one state. Called every 250 ms. */
+    /**
+     * Further keys for {@link #tick}, for what depends on progress or on more than one state. Called every 250 ms, and twice
+     * without that wait in a term: once every input is read to its end, and once that is committed.
+     */
     default Collection<String> due(States<S> states, Progress progress, Instant now) {
         return List.of();
     }

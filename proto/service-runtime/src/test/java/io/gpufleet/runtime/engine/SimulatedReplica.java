@@ -18,13 +18,16 @@ import io.gpufleet.runtime.transaction.OpenTransactions;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.ProducerFencedException;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class SimulatedReplica<S> {
     private final EngineParts<S> parts;
     private final EngineContext context;
+    private final SimulatedBroker broker;
     private final StateStore.Committed<S> committed = new StateStore.Committed<>(StateListener.none());
     private boolean believesToLead;
 
@@ -49,8 +53,9 @@ public final class SimulatedReplica<S> {
         }
     }
 
-    private SimulatedReplica(EngineParts<S> parts, LongSupplier leaseNanos) {
+    private SimulatedReplica(EngineParts<S> parts, SimulatedBroker broker, LongSupplier leaseNanos) {
         this.parts = parts;
+        this.broker = broker;
         this.context = new EngineContext(
                 parts,
                 new BrokerProbe(parts),
@@ -114,12 +119,20 @@ public final class SimulatedReplica<S> {
                 ? () -> clients.nanos() - commitDuration.get()
                 : clients::nanos;
         return new SimulatedReplica<>(
-                new EngineParts<>(config, recorded, actor, StateListener.none(), clients), leaseNanos);
+                new EngineParts<>(config, recorded, actor, StateListener.none(), clients), shared.broker(), leaseNanos);
     }
 
     /** Tells the replica that it leads, or that it does so no more. */
     public void elect(boolean leads) {
         believesToLead = leads;
+    }
+
+    /** Its probe is told the ends of its inputs, as they are now. */
+    void probed() {
+        Map<TopicPartition, Long> ends = parts.spec().read().stream()
+                .flatMap(topic -> parts.partitions(topic).stream())
+                .collect(Collectors.toMap(partition -> partition, broker::end));
+        context.probe().found(new BrokerProbe.Ends(ends, parts.clients().nanos()));
     }
 
     /** True while it believes to lead. */

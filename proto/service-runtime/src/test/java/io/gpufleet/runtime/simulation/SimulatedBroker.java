@@ -113,7 +113,8 @@ public final class SimulatedBroker {
         return found;
     }
 
-    long end(TopicPartition partition) {
+    /** Offset behind the last record of a partition. */
+    public long end(TopicPartition partition) {
         return log(partition).size();
     }
 
