@@ -4,10 +4,8 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
-import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.WireFormat;
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,14 +20,34 @@ final class UnknownContent {
     private static final Map<Descriptor, UnknownContent> TYPES = new ConcurrentHashMap<>();
 
     private final Descriptor type;
-    private final Map<Integer, KnownField> fields = new HashMap<>();
+    /** By number; fields of ours have small ones. */
+    private final @Nullable KnownField[] fields;
 
-    /** A field; its numbers are those of its enum, or empty. */
-    private record KnownField(FieldDescriptor descriptor, Set<Integer> numbers) {
+    private enum Content {
+        ENUM,
+        MESSAGE,
+        OTHER
+    }
+
+    /**
+     * A field, with what its descriptor tells only after some look-ups.
+     *
+     * @param numbers those of its enum, or empty
+     */
+    private record KnownField(
+            FieldDescriptor descriptor, Content content, int wireType, boolean packable, Set<Integer> numbers) {
         static KnownField of(FieldDescriptor field) {
+            Content content = switch (field.getJavaType()) {
+                case ENUM -> Content.ENUM;
+                case MESSAGE -> Content.MESSAGE;
+                case INT, LONG, FLOAT, DOUBLE, BOOLEAN, STRING, BYTE_STRING -> Content.OTHER;
+            };
             return new KnownField(
                     field,
-                    field.getJavaType() == JavaType.ENUM
+                    content,
+                    field.getLiteType().getWireType(),
+                    field.isPackable(),
+                    content == Content.ENUM
                             ? field.getEnumType().getValues().stream()
                                     .map(EnumValueDescriptor::getNumber)
                                     .collect(Collectors.toUnmodifiableSet())
@@ -37,9 +55,8 @@ final class UnknownContent {
         }
 
         /** Protobuf keeps a value of another form as an unknown field, too. */
-        boolean hasForm(int wireType) {
-            return wireType == descriptor.getLiteType().getWireType()
-                    || wireType == WireFormat.WIRETYPE_LENGTH_DELIMITED && descriptor.isPackable();
+        boolean hasForm(int form) {
+            return form == wireType || form == WireFormat.WIRETYPE_LENGTH_DELIMITED && packable;
         }
 
         void require(int number) {
@@ -52,7 +69,12 @@ final class UnknownContent {
 
     private UnknownContent(Descriptor type) {
         this.type = type;
-        type.getFields().forEach(field -> fields.put(field.getNumber(), KnownField.of(field)));
+        int most = type.getFields().stream()
+                .mapToInt(FieldDescriptor::getNumber)
+                .max()
+                .orElse(0);
+        this.fields = new KnownField[most + 1];
+        type.getFields().forEach(field -> fields[field.getNumber()] = KnownField.of(field));
     }
 
     /** Throws {@link IllegalArgumentException} that names the first one, at any depth, and for bytes that are no message. */
@@ -71,19 +93,20 @@ final class UnknownContent {
 
     private void refuse(CodedInputStream in) throws IOException {
         for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
-            @Nullable KnownField field = fields.get(WireFormat.getTagFieldNumber(tag));
+            int number = WireFormat.getTagFieldNumber(tag);
+            @Nullable KnownField field = number < fields.length ? fields[number] : null;
             if (field == null || !field.hasForm(WireFormat.getTagWireType(tag))) {
-                throw new IllegalArgumentException("message " + type.getFullName() + " has the unknown field "
-                        + WireFormat.getTagFieldNumber(tag));
+                throw new IllegalArgumentException(
+                        "message " + type.getFullName() + " has the unknown field " + number);
             }
-            switch (field.descriptor().getJavaType()) {
+            switch (field.content()) {
                 case ENUM -> refuse(field, tag, in);
                 case MESSAGE -> {
                     int outer = in.pushLimit(in.readRawVarint32());
                     of(field.descriptor().getMessageType()).refuse(in);
                     in.popLimit(outer);
                 }
-                case INT, LONG, FLOAT, DOUBLE, BOOLEAN, STRING, BYTE_STRING -> in.skipField(tag);
+                case OTHER -> in.skipField(tag);
             }
         }
     }

@@ -11,7 +11,6 @@ import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.WithdrawalRule;
-import java.util.Locale;
 
 /**
  * Maps enums by name to protobuf and back. In an event an unknown protobuf value becomes the default; in our own
@@ -19,6 +18,24 @@ import java.util.Locale;
  */
 final class EnumMapping {
     private static final int MAX_NUMBER = 1_000_000;
+    private static final EnumPairs<io.gpufleet.proto.health.v1.FaultKind, FaultKind> KINDS = EnumPairs.of(
+            io.gpufleet.proto.health.v1.FaultKind.class, "FAULT_KIND_", FaultKind.class, FaultKind.UNKNOWN);
+    private static final EnumPairs<WithdrawalRule, DaemonWithdrawal.Rule> RULES = EnumPairs.of(
+            WithdrawalRule.class, "WITHDRAWAL_RULE_", DaemonWithdrawal.Rule.class, DaemonWithdrawal.Rule.UNSPECIFIED);
+    private static final EnumPairs<io.gpufleet.proto.health.v1.RecoveryAction, RecoveryAction> RECOVERY_ACTIONS =
+            EnumPairs.of(
+                    io.gpufleet.proto.health.v1.RecoveryAction.class,
+                    "RECOVERY_ACTION_",
+                    RecoveryAction.class,
+                    RecoveryAction.UNKNOWN);
+    private static final EnumPairs<io.gpufleet.proto.health.v1.RecommendedAction, RecommendedAction>
+            RECOMMENDED_ACTIONS = EnumPairs.of(
+                    io.gpufleet.proto.health.v1.RecommendedAction.class,
+                    "RECOMMENDED_ACTION_",
+                    RecommendedAction.class,
+                    RecommendedAction.NONE);
+    private static final EnumPairs<io.gpufleet.proto.health.v1.HealthState, HealthState> STATES = EnumPairs.of(
+            io.gpufleet.proto.health.v1.HealthState.class, "HEALTH_STATE_", HealthState.class, HealthState.HEALTHY);
 
     private EnumMapping() {}
 
@@ -27,7 +44,7 @@ final class EnumMapping {
     }
 
     static FaultCode code(io.gpufleet.proto.health.v1.FaultKind wire, int number, RecoveryAction action) {
-        FaultKind kind = byName(FaultKind.class, wire, "FAULT_KIND_", FaultKind.UNKNOWN);
+        FaultKind kind = KINDS.model(wire);
         if (kind == FaultKind.RECOVERY_ACTION) {
             return FaultCode.recovery(action);
         }
@@ -44,25 +61,25 @@ final class EnumMapping {
     }
 
     static DaemonWithdrawal.Rule rule(WithdrawalRule wire) {
-        return byName(DaemonWithdrawal.Rule.class, wire, "WITHDRAWAL_RULE_", DaemonWithdrawal.Rule.UNSPECIFIED);
+        return RULES.model(wire);
     }
 
     static WithdrawalRule toWire(DaemonWithdrawal.Rule rule) {
-        return WithdrawalRule.valueOf("WITHDRAWAL_RULE_" + rule.name());
+        return RULES.wire(rule);
     }
 
     static io.gpufleet.proto.health.v1.FaultKind toWire(FaultKind kind) {
         return kind == FaultKind.UNKNOWN
                 ? io.gpufleet.proto.health.v1.FaultKind.FAULT_KIND_UNSPECIFIED
-                : io.gpufleet.proto.health.v1.FaultKind.valueOf("FAULT_KIND_" + kind.name());
+                : KINDS.wire(kind);
     }
 
     static RecoveryAction action(io.gpufleet.proto.health.v1.RecoveryAction wire) {
-        return byName(RecoveryAction.class, wire, "RECOVERY_ACTION_", RecoveryAction.UNKNOWN);
+        return RECOVERY_ACTIONS.model(wire);
     }
 
     static io.gpufleet.proto.health.v1.RecoveryAction toWire(RecoveryAction action) {
-        return io.gpufleet.proto.health.v1.RecoveryAction.valueOf("RECOVERY_ACTION_" + action.name());
+        return RECOVERY_ACTIONS.wire(action);
     }
 
     /** A state of the changelog, where there is always one. */
@@ -89,27 +106,17 @@ final class EnumMapping {
     }
 
     static io.gpufleet.proto.health.v1.HealthState toWire(HealthState state) {
-        return io.gpufleet.proto.health.v1.HealthState.valueOf("HEALTH_STATE_" + state.name());
+        return STATES.wire(state);
     }
 
     static RecommendedAction recommendedAction(io.gpufleet.proto.health.v1.RecommendedAction wire) {
-        return byName(RecommendedAction.class, wire, "RECOMMENDED_ACTION_", RecommendedAction.NONE);
+        return RECOMMENDED_ACTIONS.model(wire);
     }
 
     static io.gpufleet.proto.health.v1.RecommendedAction toWire(RecommendedAction action) {
         return action == RecommendedAction.NONE
                 ? io.gpufleet.proto.health.v1.RecommendedAction.RECOMMENDED_ACTION_UNSPECIFIED
-                : io.gpufleet.proto.health.v1.RecommendedAction.valueOf("RECOMMENDED_ACTION_" + action.name());
-    }
-
-    private static <E extends Enum<E>> E byName(Class<E> type, ProtocolMessageEnum wire, String prefix, E otherwise) {
-        String name = wire.toString().toUpperCase(Locale.ROOT);
-        for (E value : type.getEnumConstants()) {
-            if (name.equals(prefix + value.name())) {
-                return value;
-            }
-        }
-        return otherwise;
+                : RECOMMENDED_ACTIONS.wire(action);
     }
 
     static io.gpufleet.proto.health.v1.NodeAction toWire(NodeAction action) {

@@ -24,13 +24,17 @@ import java.time.Instant;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /** Maps the state of a node to its changelog record and back, without loss; a record that it cannot read throws. */
 final class StateMapper {
     /** Models and bus ids, which are those of every node of a machine type. */
     private static final Interner<String> TEXTS = new Interner<>(10_000);
 
-    private static final Interner<Device.Presence> PRESENCES = new Interner<>(16);
+    /** Every presence there is, by its bits. */
+    private static final List<Device.Presence> PRESENCES = IntStream.range(0, 16)
+            .mapToObj(bits -> new Device.Presence((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0))
+            .toList();
 
     private StateMapper() {}
 
@@ -226,13 +230,17 @@ final class StateMapper {
         return new Device(
                 wire.getDeviceUuid(),
                 new Device.Identity(TEXTS.intern(wire.getModel()), wire.getSerial(), TEXTS.intern(wire.getPciBusId())),
-                PRESENCES.intern(new Device.Presence(
-                        wire.getListed(),
-                        wire.getLost(),
-                        wire.getLocallyHealthy(),
-                        wire.hasLearned() ? wire.getLearned() : wire.getListed())),
+                presence(wire),
                 FaultsMapper.device(wire),
                 health(wire));
+    }
+
+    private static Device.Presence presence(DeviceHealthState wire) {
+        boolean learned = wire.hasLearned() ? wire.getLearned() : wire.getListed();
+        return PRESENCES.get((wire.getListed() ? 1 : 0)
+                + (wire.getLost() ? 2 : 0)
+                + (wire.getLocallyHealthy() ? 4 : 0)
+                + (learned ? 8 : 0));
     }
 
     private static DeviceHealth health(DeviceHealthState wire) {

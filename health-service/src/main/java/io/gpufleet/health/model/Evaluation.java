@@ -68,10 +68,30 @@ final class Evaluation {
 
     /** Ends the grace of every fault for which it is over. */
     void endGraces(Instant now) {
+        if (!inGrace()) {
+            return;
+        }
         endGraces("", state.episodes().values(), now);
         state.devices()
                 .values()
                 .forEach(device -> endGraces(device.uuid(), device.episodes().values(), now));
+    }
+
+    /** False for almost every node; a plain loop, since this runs for every event. */
+    private boolean inGrace() {
+        for (Device device : state.devices().values()) {
+            for (Episode episode : device.episodes().values()) {
+                if (episode.inGrace()) {
+                    return true;
+                }
+            }
+        }
+        for (Episode episode : state.episodes().values()) {
+            if (episode.inGrace()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void endGraces(String uuid, Collection<Episode> open, Instant now) {

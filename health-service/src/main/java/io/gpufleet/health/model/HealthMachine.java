@@ -21,7 +21,6 @@ import io.gpufleet.health.model.HealthSignal.RemediationReported;
 import io.gpufleet.health.model.HealthSignal.TimePassed;
 import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.device.Device;
-import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.presence.Presence;
@@ -31,10 +30,8 @@ import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.health.model.remediation.RemediationProgress.Phase;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -84,23 +81,7 @@ public final class HealthMachine {
 
     /** When time alone changes this state next; {@link Instant#MAX} for never. */
     public Instant changesAt(NodeState state) {
-        Stream<Instant> recovered = state.devices().values().stream()
-                .filter(device -> !state.awaitsValidation(device, policy.remediation()))
-                .map(Device::health)
-                .filter(DeviceHealth.Recovering.class::isInstance)
-                .map(health -> health.since().plus(policy.recoveryDwell(health.reason())));
-        Stream<Instant> overrideEnd = Optional.ofNullable(state.override()).stream()
-                .map(override -> override.since().plus(ManualOverride.MAX_DURATION));
-        Stream<Instant> graces =
-                state.allEpisodes().filter(Episode::inGrace).map(episode -> evaluator.graceEnd(state, episode));
-        Stream<Instant> presence = Stream.of(state.node().presence().changesAt());
-        Stream<Instant> deadline = Stream.of(state.acting().remediation())
-                .filter(RemediationProgress::open)
-                .map(progress -> progress.remediation().deadline());
-        return Stream.of(recovered, overrideEnd, graces, presence, deadline, state.forgettableAt().stream())
-                .flatMap(times -> times)
-                .min(Comparator.naturalOrder())
-                .orElse(Instant.MAX);
+        return evaluator.changesAt(state);
     }
 
     /** Boot of a daemon's signal, relative to the boot in the state. */

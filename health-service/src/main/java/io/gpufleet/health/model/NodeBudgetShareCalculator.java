@@ -33,10 +33,12 @@ public final class NodeBudgetShareCalculator {
         // A plain loop: this runs twice for every event.
         int devices = 0;
         int out = 0;
+        boolean driverAway = state.driverAway();
         for (Device device : state.devices().values()) {
             if (device.listed()) {
                 devices++;
-                out += state.withdrawn(device) || device.lost() || !state.offered(device) ? 1 : 0;
+                boolean offered = device.locallyHealthy() && !driverAway;
+                out += state.withdrawn(device) || device.lost() || !offered ? 1 : 0;
             }
         }
         if (state.node().uid().isEmpty()) {

@@ -259,9 +259,10 @@ public record NodeState(
      * last. Never while an operator keeps it or one of its devices out of service.
      */
     public Optional<Instant> forgettableAt() {
-        return hardware.anyByHand() || quarantine() != null
+        Instant goneSince = node.goneSince();
+        return goneSince == null || hardware.anyByHand() || quarantine() != null
                 ? Optional.empty()
-                : Optional.ofNullable(node.goneSince()).map(since -> since.plus(FORGET_AFTER));
+                : Optional.of(goneSince.plus(FORGET_AFTER));
     }
 
     NodeState withNode(NodeReference newNode) {

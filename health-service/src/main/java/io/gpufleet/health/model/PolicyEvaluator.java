@@ -16,6 +16,7 @@ import io.gpufleet.health.model.policy.FaultRule;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
+import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.model.fault.FaultKind;
 import java.time.Instant;
 import java.util.Collection;
@@ -38,6 +39,43 @@ final class PolicyEvaluator {
 
     PolicyEvaluator(HealthPolicy policy) {
         this.policy = policy;
+    }
+
+    /** When time alone changes a state next, {@link Instant#MAX} for never; asked of every state that changes or is restored. */
+    Instant changesAt(NodeState state) {
+        Instant next = earlier(
+                state.node().presence().changesAt(), state.forgettableAt().orElse(Instant.MAX));
+        ManualOverride override = state.override();
+        if (override != null) {
+            next = earlier(next, override.since().plus(ManualOverride.MAX_DURATION));
+        }
+        RemediationProgress progress = state.acting().remediation();
+        if (progress.open()) {
+            next = earlier(next, progress.remediation().deadline());
+        }
+        next = earlier(next, firstGraceEnd(state, state.episodes().values()));
+        for (Device device : state.devices().values()) {
+            next = earlier(next, firstGraceEnd(state, device.episodes().values()));
+            if (device.health() instanceof DeviceHealth.Recovering recovering
+                    && !state.awaitsValidation(device, policy.remediation())) {
+                next = earlier(next, recovering.since().plus(policy.recoveryDwell(recovering.reason())));
+            }
+        }
+        return next;
+    }
+
+    private Instant firstGraceEnd(NodeState state, Collection<Episode> open) {
+        Instant next = Instant.MAX;
+        for (Episode episode : open) {
+            if (episode.inGrace()) {
+                next = earlier(next, graceEnd(state, episode));
+            }
+        }
+        return next;
+    }
+
+    private static Instant earlier(Instant one, Instant other) {
+        return one.isBefore(other) ? one : other;
     }
 
     /** Target health of a device by its open faults, and by what its daemon offers. */

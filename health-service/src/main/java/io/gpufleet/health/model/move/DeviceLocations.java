@@ -23,6 +23,10 @@ public final class DeviceLocations {
     /** The node is in this state. */
     public void put(NodeState state) {
         String node = state.node().name();
+        if (nothingFollows(state)) {
+            remove(node);
+            return;
+        }
         Set<String> devices = state.hardware()
                 .all()
                 .filter(Device::follows)
@@ -37,6 +41,19 @@ public final class DeviceLocations {
             devices.forEach(device ->
                     nodesByDevice.computeIfAbsent(device, _ -> new TreeSet<>()).add(node));
         }
+    }
+
+    /** As of most nodes; a plain loop, since this runs for every event. */
+    private static boolean nothingFollows(NodeState state) {
+        if (!state.hardware().former().isEmpty()) {
+            return false;
+        }
+        for (Device device : state.devices().values()) {
+            if (device.follows()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The node is forgotten. */
