@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** From a fault in a simulated GPU to the taint that a watch sees, hop by hop. */
@@ -22,6 +24,10 @@ final class FaultLatency implements AutoCloseable {
 
     private static final int WARM_UP = 20;
     private static final int WITH_RIVAL = 30;
+    private static final int ALONE = 30;
+    /** By then the services have done what follows from the recovery before. */
+    private static final Duration REST = Duration.ofMillis(700);
+
     private static final List<String> EVENT_HOPS = List.of("appended_to_folded", "folded_to_committed");
     private static final List<String> PATCH_HOPS = List.of("committed_to_sent", "sent_to_acked", "acked_to_watched");
     private static final String PATCHES = "gpufleet_node_patches_total";
@@ -30,6 +36,7 @@ final class FaultLatency implements AutoCloseable {
     private final FleetState state;
     private final KubernetesCluster cluster;
     private final TaintWatcher taints;
+    private final Semaphore never = new Semaphore(0);
     private int next;
 
     FaultLatency(FleetState state) {
@@ -62,7 +69,12 @@ final class FaultLatency implements AutoCloseable {
         for (String hop : PATCH_HOPS) {
             addHop(measurements, after, "gpufleet_node_patch_hop_seconds", Map.of("hop", hop));
         }
+        alone(measurements, log);
         rival(measurements, log);
+        log.accept("measuring the same calls without any code of ours");
+        try (var bare = new BareFaultPath(state.bootstrap(), cluster.client())) {
+            bare.measure(measurements);
+        }
     }
 
     private static void addHop(
@@ -70,6 +82,17 @@ final class FaultLatency implements AutoCloseable {
         String name = "fleet.hop."
                 + labels.getOrDefault("hop", "").replace("_to_", "-").toLowerCase(Locale.ROOT);
         measurements.addHistogram(name, metrics, histogram, labels);
+    }
+
+    /** Faults of a fleet that rests, where the others follow the end of the one before at once. */
+    private void alone(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        log.accept("injecting " + ALONE + " faults with a pause before each");
+        var sample = new ArrayList<Double>();
+        for (int i = 0; i < ALONE; i++) {
+            var _ = never.tryAcquire(REST.toMillis(), TimeUnit.MILLISECONDS);
+            sample.addAll(faults(1, new InjectedFaults()));
+        }
+        measurements.addDistribution("fleet.alone.fault-to-taint", sample, "ms");
     }
 
     private void rival(Measurements measurements, Consumer<String> log) throws InterruptedException {
