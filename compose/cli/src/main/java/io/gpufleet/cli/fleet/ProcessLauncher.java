@@ -123,6 +123,9 @@ public final class ProcessLauncher {
                         "-Xmx" + program.heapMegabytes() + "m",
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
+                        // No full collection because of compiled code or loaded classes, as with the jvm.args.
+                        "-XX:ReservedCodeCacheSize=160m",
+                        "-XX:MetaspaceSize=96m",
                         "-XX:+UseCompactObjectHeaders",
                         "--enable-native-access=ALL-UNNAMED",
                         "--sun-misc-unsafe-memory-access=allow");

@@ -20,6 +20,9 @@ record BrokerJvm(ServerProperties properties, String classPath) {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                // No full collection because of compiled code or loaded classes, as in the jvm.args of the services.
+                "-XX:ReservedCodeCacheSize=160m",
+                "-XX:MetaspaceSize=96m",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dlog4j2.configurationFile=" + properties.log4j()));
         command.addAll(flags);
