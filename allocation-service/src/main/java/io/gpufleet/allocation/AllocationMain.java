@@ -66,6 +66,7 @@ import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
+import io.gpufleet.runtime.kubernetes.ServiceTls;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -326,8 +327,11 @@ public final class AllocationMain {
 
     private void serve(Router router) {
         var servers = config.servers();
+        var certificate = new ServiceTls(NAME, clock, shutdown).open(servers.certificate(), client);
         var http = shutdown.add(
-                "http", BoundHttpServer.open(vertx, router, servers.host(), servers.httpPort(), "GPUFLEET_HTTP_PORT"));
+                "http",
+                BoundHttpServer.open(
+                        vertx, certificate.http(), router, servers.host(), servers.httpPort(), "GPUFLEET_HTTP_PORT"));
         LOG.atInfo().addKeyValue("http", http.port()).log("HTTP listening");
     }
 }

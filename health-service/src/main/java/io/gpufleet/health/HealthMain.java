@@ -52,6 +52,7 @@ import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
+import io.gpufleet.kit.web.ServerTls;
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
@@ -60,6 +61,7 @@ import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.RetryAfter;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
+import io.gpufleet.runtime.kubernetes.ServiceTls;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -160,7 +162,8 @@ public final class HealthMain {
         HealthRoutes.Sources sources = sources(bus, clock, seen, reconciler, shadow, shutdown);
         new HealthRoutes(sources, signals, access, clock).mount(router);
         vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
-        listen(vertx, router, config.http(), shutdown);
+        var tls = new ServiceTls(NAME, clock, shutdown).open(config.http().certificate(), client);
+        listen(vertx, router, config.http(), tls, shutdown);
     }
 
     private static HealthRoutes.Sources sources(
@@ -271,9 +274,10 @@ public final class HealthMain {
         return shadow;
     }
 
-    private static void listen(Vertx vertx, Router router, HealthConfig.Http http, Shutdown shutdown) {
+    private static void listen(Vertx vertx, Router router, HealthConfig.Http http, ServerTls tls, Shutdown shutdown) {
         BoundHttpServer server = shutdown.add(
-                "HTTP", BoundHttpServer.open(vertx, router, http.host(), http.port(), "GPUFLEET_HTTP_PORT"));
+                "HTTP",
+                BoundHttpServer.open(vertx, tls.http(), router, http.host(), http.port(), "GPUFLEET_HTTP_PORT"));
         LOG.atInfo().addKeyValue("port", server.port()).log("HTTP server started");
     }
 }

@@ -35,6 +35,7 @@ import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
+import io.gpufleet.kit.web.ServerTls;
 import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
@@ -42,6 +43,7 @@ import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
+import io.gpufleet.runtime.kubernetes.ServiceTls;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
@@ -119,6 +121,7 @@ public final class InventoryMain {
         engine.writerIncarnation().thenAccept(incarnation::complete);
         return serve(
                 vertx,
+                new ServiceTls(NAME, clock, shutdown).open(config.listen().certificate(), client),
                 engine,
                 config.reads() == ReadsMode.KUBERNETES
                         ? new ReviewAuthorizer(client, System::nanoTime)
@@ -157,7 +160,8 @@ public final class InventoryMain {
                         line -> Program.fail(NAME, line)));
     }
 
-    private RunningReplica serve(Vertx vertx, ProjectionEngine<NodeState> engine, Authorizer authorizer) {
+    private RunningReplica serve(
+            Vertx vertx, ServerTls tls, ProjectionEngine<NodeState> engine, Authorizer authorizer) {
         var metrics =
                 new InventoryMetrics(view::summary, differences::nodes, () -> engine.role() == ReplicaRole.ACTIVE);
         ProjectionMetrics.register(metrics.registry(), engine);
@@ -173,7 +177,9 @@ public final class InventoryMain {
         stream.mount(router);
         var listen = config.listen();
         var http = shutdown.add(
-                "http", BoundHttpServer.open(vertx, router, listen.host(), listen.httpPort(), "GPUFLEET_HTTP_PORT"));
+                "http",
+                BoundHttpServer.open(
+                        vertx, tls.http(), router, listen.host(), listen.httpPort(), "GPUFLEET_HTTP_PORT"));
         shutdown.add("streams", stream);
         var grpc = shutdown.add(
                 "grpc",
@@ -183,7 +189,7 @@ public final class InventoryMain {
                         NodeViewMapper::wire,
                         workers,
                         new InventoryGrpcServer.Access(authorizer, ready),
-                        new InventoryGrpcServer.Listen(listen.host(), listen.grpcPort())));
+                        new InventoryGrpcServer.Listen(listen.host(), listen.grpcPort(), tls)));
         LOG.atInfo()
                 .addKeyValue("http", http.port())
                 .addKeyValue("grpc", grpc.port())

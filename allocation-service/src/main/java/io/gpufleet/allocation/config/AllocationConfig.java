@@ -5,6 +5,7 @@ import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Settings of the allocation-service, without those of the bus.
@@ -31,8 +33,8 @@ public record AllocationConfig(
             Pattern.compile("([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
     private static final int MAX_PORT = 65_535;
 
-    /** Address of the HTTP and gRPC servers, and their ports. */
-    public record Servers(String host, int httpPort, int grpcPort) {}
+    /** Address of the HTTP and gRPC servers, their ports, and the certificate of HTTP. */
+    public record Servers(String host, int httpPort, int grpcPort, CertificateSettings certificate) {}
 
     /**
      * Settings of the webhook.
@@ -44,37 +46,45 @@ public record AllocationConfig(
     public record Webhook(String host, int port, String url, String namespace, String clientCa) {}
 
     /** These settings, with their defaults. */
-    public static final List<Setting> SETTINGS = List.of(
-            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
-            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of /livez, /readyz, /metrics and /v1"),
-            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port by which standbys reach the quota leader"),
-            ReadsMode.setting("list holdings or usage of gpufleet.io"),
-            Setting.optional("GPUFLEET_WEBHOOK_HOST", "", "address of the webhook; GPUFLEET_HTTP_HOST where empty"),
-            Setting.optional("GPUFLEET_WEBHOOK_PORT", "8443", "port of the webhook"),
-            Setting.optional(
-                    "GPUFLEET_WEBHOOK_URL",
-                    "",
-                    "https URL by which the API server calls the webhook; empty in a cluster"),
-            Setting.optional(
-                    "GPUFLEET_WEBHOOK_CLIENT_CA",
-                    "",
-                    "PEM file with the CA of the certificate that the API server shows webhooks; nobody else is answered then"),
-            Setting.optional(
-                    "GPUFLEET_NAMESPACE",
-                    "gpufleet-system",
-                    "namespace of the Service and of the Secret with the certificate"),
-            Setting.optional(
-                    "GPUFLEET_GPU_RESOURCES",
-                    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*,gpu.nvidia.com.deviceclass.resource.k8s.io/*,"
-                            + "mig.nvidia.com.deviceclass.resource.k8s.io/*",
-                    "resources and device classes that quotas count before a node announces them; * at the end: every name that begins so"),
-            Setting.optional(
-                    "GPUFLEET_USAGE_LABELS",
-                    "app.kubernetes.io/name,app.kubernetes.io/part-of,kueue.x-k8s.io/queue-name,team",
-                    "labels of pods that usage carries and can be grouped by, at most " + PodLabels.MAX_LABELS
-                            + "; pods keep those that they had when they were bound"),
-            Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
-            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged"));
+    public static final List<Setting> SETTINGS = Stream.concat(
+                    CertificateSettings.settings().stream(),
+                    Stream.of(
+                            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
+                            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of /livez, /readyz, /metrics and /v1"),
+                            Setting.optional(
+                                    "GPUFLEET_GRPC_PORT", "9090", "port by which standbys reach the quota leader"),
+                            ReadsMode.setting("list holdings or usage of gpufleet.io"),
+                            Setting.optional(
+                                    "GPUFLEET_WEBHOOK_HOST",
+                                    "",
+                                    "address of the webhook; GPUFLEET_HTTP_HOST where empty"),
+                            Setting.optional("GPUFLEET_WEBHOOK_PORT", "8443", "port of the webhook"),
+                            Setting.optional(
+                                    "GPUFLEET_WEBHOOK_URL",
+                                    "",
+                                    "https URL by which the API server calls the webhook; empty in a cluster"),
+                            Setting.optional(
+                                    "GPUFLEET_WEBHOOK_CLIENT_CA",
+                                    "",
+                                    "PEM file with the CA of the certificate that the API server shows webhooks; nobody else is answered then"),
+                            Setting.optional(
+                                    "GPUFLEET_NAMESPACE",
+                                    "gpufleet-system",
+                                    "namespace of the Service and of the Secret with the certificate"),
+                            Setting.optional(
+                                    "GPUFLEET_GPU_RESOURCES",
+                                    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*,gpu.nvidia.com.deviceclass.resource.k8s.io/*,"
+                                            + "mig.nvidia.com.deviceclass.resource.k8s.io/*",
+                                    "resources and device classes that quotas count before a node announces them; * at the end: every name that begins so"),
+                            Setting.optional(
+                                    "GPUFLEET_USAGE_LABELS",
+                                    "app.kubernetes.io/name,app.kubernetes.io/part-of,kueue.x-k8s.io/queue-name,team",
+                                    "labels of pods that usage carries and can be grouped by, at most "
+                                            + PodLabels.MAX_LABELS
+                                            + "; pods keep those that they had when they were bound"),
+                            Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
+                            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "lowest level that is logged")))
+            .toList();
 
     /** Reads and validates the settings. */
     public static AllocationConfig from(Environment environment) {
@@ -89,7 +99,8 @@ public record AllocationConfig(
                 new Servers(
                         environment.text("GPUFLEET_HTTP_HOST"),
                         environment.integer("GPUFLEET_HTTP_PORT", 0, MAX_PORT),
-                        environment.integer("GPUFLEET_GRPC_PORT", 0, MAX_PORT)),
+                        environment.integer("GPUFLEET_GRPC_PORT", 0, MAX_PORT),
+                        CertificateSettings.of(environment)),
                 new Webhook(
                         webhookHost.isEmpty() ? environment.text("GPUFLEET_HTTP_HOST") : webhookHost,
                         environment.integer("GPUFLEET_WEBHOOK_PORT", 0, MAX_PORT),

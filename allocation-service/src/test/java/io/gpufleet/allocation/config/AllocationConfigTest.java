@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,7 @@ class AllocationConfigTest {
     void defaults() {
         assertThat(read(Map.of()))
                 .isEqualTo(new AllocationConfig(
-                        new AllocationConfig.Servers("0.0.0.0", 8080, 9090),
+                        new AllocationConfig.Servers("0.0.0.0", 8080, 9090, new CertificateSettings.None()),
                         new AllocationConfig.Webhook("0.0.0.0", 8443, "", "gpufleet-system", ""),
                         ReadsMode.KUBERNETES,
                         Set.of(

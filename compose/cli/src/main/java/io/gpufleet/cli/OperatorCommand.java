@@ -3,9 +3,9 @@ package io.gpufleet.cli;
 import io.gpufleet.cli.health.HealthClient;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -23,12 +23,8 @@ abstract sealed class OperatorCommand implements Callable<Integer> {
     @Option(names = "--reason", paramLabel = "TEXT", required = true, description = "why; one line, for other people")
     private String reason = "";
 
-    @Option(
-            names = "--server",
-            paramLabel = "URL",
-            description = "another health-service, for example after 'kubectl port-forward'; its token is read from"
-                    + " GPUFLEET_TOKEN [the one of the fleet]")
-    private String server = "";
+    @Mixin
+    private HealthServerOption server = new HealthServerOption();
 
     @Override
     public Integer call() throws InterruptedException {
@@ -36,11 +32,7 @@ abstract sealed class OperatorCommand implements Callable<Integer> {
             throw new ConfigurationException(
                     "--reason '" + reason + "' is not usable: it takes one line of 1 to " + MAX_REASON + " characters");
         }
-        Optional<String> token = Optional.ofNullable(System.getenv("GPUFLEET_TOKEN"));
-        HealthClient client = server.isEmpty()
-                ? new HealthClient(WhyCommand.ofFleet(parent.runningFleet()), token.orElse(ADMINISTRATOR))
-                : new HealthClient(server, token.orElse(""));
-        System.out.println(act(client, reason));
+        System.out.println(act(server.client(parent, ADMINISTRATOR), reason));
         return 0;
     }
 

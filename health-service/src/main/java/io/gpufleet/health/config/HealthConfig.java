@@ -5,8 +5,10 @@ import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Configuration of the health-service, beside its connection to the bus.
@@ -30,9 +32,35 @@ public record HealthConfig(
         String pools,
         String shadowPolicy) {
     private static final Duration MIN_INTERVAL = Duration.ofSeconds(1);
+    private static final List<Setting> OWN = List.of(
+            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP server"),
+            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of the HTTP server; 0 takes a free one"),
+            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "read by every service; this one serves no gRPC"),
+            ReadsMode.setting("list nodes.gpufleet.io"),
+            Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
+            Setting.optional(
+                    "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
+            Setting.optional(
+                    "GPUFLEET_POLICY",
+                    "nvidia",
+                    "policy pack: nvidia, conservative, aggressive, or the path of a YAML file, read again every 10s"),
+            Setting.optional(
+                    "GPUFLEET_MODE",
+                    "observe",
+                    "observe: decisions are recorded and shown only; enforce: devices are withdrawn, nodes tainted"),
+            Setting.optional(
+                    "GPUFLEET_POOLS",
+                    "standard",
+                    "budgets: standard (10 % of nodes and devices), unlimited, or the path of a YAML file"),
+            Setting.optional(
+                    "GPUFLEET_SHADOW_POLICY",
+                    "",
+                    "policy pack or path of a second policy, of which is only shown what it would decide otherwise"),
+            Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
+            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"));
 
-    /** Host and port; port 0 takes a free one. */
-    public record Http(String host, int port) {}
+    /** Host, port and certificate; port 0 takes a free one. */
+    public record Http(String host, int port, CertificateSettings certificate) {}
 
     /** Rejects values that cannot work. */
     public HealthConfig {
@@ -49,38 +77,17 @@ public record HealthConfig(
 
     /** The variables that {@link #of} reads, and those that every service takes. */
     public static List<Setting> settings() {
-        return List.of(
-                Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP server"),
-                Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of the HTTP server; 0 takes a free one"),
-                Setting.optional("GPUFLEET_GRPC_PORT", "9090", "read by every service; this one serves no gRPC"),
-                ReadsMode.setting("list nodes.gpufleet.io"),
-                Setting.optional("GPUFLEET_MAX_ACTION_AGE", "10m", "events older than this withdraw nothing"),
-                Setting.optional(
-                        "GPUFLEET_RECONCILE_INTERVAL", "5m", "how often every Node is reconciled without a change"),
-                Setting.optional(
-                        "GPUFLEET_POLICY",
-                        "nvidia",
-                        "policy pack: nvidia, conservative, aggressive, or the path of a YAML file, read again every 10s"),
-                Setting.optional(
-                        "GPUFLEET_MODE",
-                        "observe",
-                        "observe: decisions are recorded and shown only; enforce: devices are withdrawn, nodes tainted"),
-                Setting.optional(
-                        "GPUFLEET_POOLS",
-                        "standard",
-                        "budgets: standard (10 % of nodes and devices), unlimited, or the path of a YAML file"),
-                Setting.optional(
-                        "GPUFLEET_SHADOW_POLICY",
-                        "",
-                        "policy pack or path of a second policy, of which is only shown what it would decide otherwise"),
-                Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
-                Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO, DEBUG or TRACE"));
+        return Stream.concat(CertificateSettings.settings().stream(), OWN.stream())
+                .toList();
     }
 
     /** Reads and checks the environment. */
     public static HealthConfig of(Environment environment) {
         return new HealthConfig(
-                new Http(environment.text("GPUFLEET_HTTP_HOST"), environment.integer("GPUFLEET_HTTP_PORT", 0, 65535)),
+                new Http(
+                        environment.text("GPUFLEET_HTTP_HOST"),
+                        environment.integer("GPUFLEET_HTTP_PORT", 0, 65535),
+                        CertificateSettings.of(environment)),
                 ReadsMode.of(environment, environment.text("GPUFLEET_HTTP_HOST")),
                 environment.duration("GPUFLEET_MAX_ACTION_AGE"),
                 environment.duration("GPUFLEET_RECONCILE_INTERVAL"),

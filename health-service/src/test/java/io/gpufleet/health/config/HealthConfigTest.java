@@ -7,6 +7,7 @@ import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class HealthConfigTest {
     void unsetVariablesHaveDefaults() {
         assertThat(of(Map.of()))
                 .isEqualTo(new HealthConfig(
-                        new HealthConfig.Http("0.0.0.0", 8080),
+                        new HealthConfig.Http("0.0.0.0", 8080, new CertificateSettings.None()),
                         ReadsMode.KUBERNETES,
                         Duration.ofMinutes(10),
                         Duration.ofMinutes(5),
@@ -42,7 +43,7 @@ class HealthConfigTest {
                         "GPUFLEET_POOLS", "/etc/pools.yaml",
                         "GPUFLEET_SHADOW_POLICY", "aggressive")))
                 .isEqualTo(new HealthConfig(
-                        new HealthConfig.Http("127.0.0.1", 0),
+                        new HealthConfig.Http("127.0.0.1", 0, new CertificateSettings.None()),
                         ReadsMode.OFF,
                         Duration.ofMinutes(1),
                         Duration.ofSeconds(30),

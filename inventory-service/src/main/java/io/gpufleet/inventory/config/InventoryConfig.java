@@ -6,12 +6,14 @@ import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
 import io.gpufleet.kit.config.Setting;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Configuration of one replica beside the bus.
@@ -24,25 +26,38 @@ import java.util.stream.Collectors;
  */
 public record InventoryConfig(
         Listen listen, Set<LabelGroup> labels, Set<NodeTaint> taints, LabelMode labelMode, ReadsMode reads) {
-    /** Address of HTTP and gRPC, and their ports. */
-    public record Listen(String host, int httpPort, int grpcPort) {}
+    /** Address of HTTP and gRPC, their ports and their certificate. */
+    public record Listen(String host, int httpPort, int grpcPort, CertificateSettings certificate) {}
 
     private static final String ALL_LABELS =
             Arrays.stream(LabelGroup.values()).map(LabelGroup::configName).collect(Collectors.joining(","));
 
     /** The variables that {@link #from} reads. */
-    public static final List<Setting> SETTINGS = List.of(
-            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
-            Setting.optional("GPUFLEET_HTTP_PORT", "8080", "port of REST, probes and metrics; 0 chooses a free port"),
-            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
-            ReadsMode.setting("list nodes.gpufleet.io"),
-            Setting.optional("GPUFLEET_LABELS", ALL_LABELS, "groups of Node labels to apply; none applies no label"),
-            Setting.optional(
-                    "GPUFLEET_LABELS_MODE", "write", "write, or observe: differences are logged, no Node is written"),
-            Setting.optional(
-                    "GPUFLEET_NODE_TAINT", "none", "taints of Nodes with GPUs, key=value:Effect separated by commas"),
-            Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
-            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG"));
+    public static final List<Setting> SETTINGS = Stream.concat(
+                    CertificateSettings.settings().stream(),
+                    Stream.of(
+                            Setting.optional("GPUFLEET_HTTP_HOST", "0.0.0.0", "address of the HTTP and gRPC servers"),
+                            Setting.optional(
+                                    "GPUFLEET_HTTP_PORT",
+                                    "8080",
+                                    "port of REST, probes and metrics; 0 chooses a free port"),
+                            Setting.optional("GPUFLEET_GRPC_PORT", "9090", "port of gRPC; 0 chooses a free port"),
+                            ReadsMode.setting("list nodes.gpufleet.io"),
+                            Setting.optional(
+                                    "GPUFLEET_LABELS",
+                                    ALL_LABELS,
+                                    "groups of Node labels to apply; none applies no label"),
+                            Setting.optional(
+                                    "GPUFLEET_LABELS_MODE",
+                                    "write",
+                                    "write, or observe: differences are logged, no Node is written"),
+                            Setting.optional(
+                                    "GPUFLEET_NODE_TAINT",
+                                    "none",
+                                    "taints of Nodes with GPUs, key=value:Effect separated by commas"),
+                            Setting.optional("GPUFLEET_LOG_FORMAT", "text", "text or json"),
+                            Setting.optional("GPUFLEET_LOG_LEVEL", "INFO", "ERROR, WARN, INFO or DEBUG")))
+            .toList();
 
     /** Copies the sets. */
     public InventoryConfig {
@@ -65,7 +80,8 @@ public record InventoryConfig(
         return new Listen(
                 environment.text("GPUFLEET_HTTP_HOST"),
                 environment.integer("GPUFLEET_HTTP_PORT", 0, 65_535),
-                environment.integer("GPUFLEET_GRPC_PORT", 0, 65_535));
+                environment.integer("GPUFLEET_GRPC_PORT", 0, 65_535),
+                CertificateSettings.of(environment));
     }
 
     private static Set<LabelGroup> labels(Environment environment) {

@@ -5,6 +5,7 @@ import io.gpufleet.inventory.model.query.IndexedFleet;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.RequestWorkers;
+import io.gpufleet.kit.web.ServerTls;
 import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.proto.inventory.v1.ViewedHolder;
 import io.vertx.core.Future;
@@ -24,8 +25,8 @@ public final class InventoryGrpcServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** Addresses of the server; port 0 chooses a free port. */
-    public record Listen(String host, int port) {}
+    /** Address of the server, and whether it speaks TLS; port 0 chooses a free port. */
+    public record Listen(String host, int port, ServerTls tls) {}
 
     /**
      * Opens the server. Blocks, so it must not be called on an event loop.
@@ -44,8 +45,8 @@ public final class InventoryGrpcServer implements AutoCloseable {
         var masked = server(
                 vertx, new InventoryGrpc(fleet, node -> withoutHolderNames(view.apply(node)), workers), access.ready());
         var authorized = new GrpcAuthorization(access.authorizer(), workers, full, masked);
-        return new InventoryGrpcServer(
-                BoundHttpServer.openGrpc(vertx, authorized, listen.host(), listen.port(), "GPUFLEET_GRPC_PORT"));
+        return new InventoryGrpcServer(BoundHttpServer.open(
+                vertx, listen.tls().grpc(), authorized, listen.host(), listen.port(), "GPUFLEET_GRPC_PORT"));
     }
 
     /** Authorizer of reads, and readiness of this replica. */

@@ -8,6 +8,7 @@ import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.ReadsMode;
+import io.gpufleet.kit.tls.CertificateSettings;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,8 @@ class InventoryConfigTest {
     void defaultsEnableEveryLabel() {
         InventoryConfig config = config(Map.of());
         assertThat(config.labels()).containsExactlyInAnyOrder(LabelGroup.values());
-        assertThat(config.listen()).isEqualTo(new InventoryConfig.Listen("0.0.0.0", 8080, 9090));
+        assertThat(config.listen())
+                .isEqualTo(new InventoryConfig.Listen("0.0.0.0", 8080, 9090, new CertificateSettings.None()));
     }
 
     @Test

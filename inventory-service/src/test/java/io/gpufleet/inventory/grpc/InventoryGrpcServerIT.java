@@ -9,6 +9,7 @@ import io.gpufleet.inventory.model.TestNodes;
 import io.gpufleet.inventory.model.query.IndexedFleet;
 import io.gpufleet.kit.web.Authorizer;
 import io.gpufleet.kit.web.RequestWorkers;
+import io.gpufleet.kit.web.ServerTls;
 import io.gpufleet.proto.inventory.v1.GetNodeRequest;
 import io.gpufleet.proto.inventory.v1.InventoryServiceGrpcClient;
 import io.gpufleet.proto.inventory.v1.ListNodesRequest;
@@ -76,7 +77,7 @@ class InventoryGrpcServerIT {
                         .build(),
                 workers,
                 new InventoryGrpcServer.Access(authorizer, ready::get),
-                new InventoryGrpcServer.Listen("127.0.0.1", 0));
+                new InventoryGrpcServer.Listen("127.0.0.1", 0, new ServerTls.Off()));
         client = GrpcClient.client(vertx, new GrpcClientOptions().setMaxMessageSize(4 << 20));
     }
 

@@ -57,6 +57,7 @@ class WhyReportTest {
     void serverThatIsNoUrlIsOneLine() {
         assertThatThrownBy(() -> new HealthClient("127.0.0.1:8080/v1", ""))
                 .isInstanceOf(ConfigurationException.class)
-                .hasMessage("--server '127.0.0.1:8080/v1' is not usable: it takes a URL such as http://127.0.0.1:8080");
+                .hasMessage(
+                        "--server '127.0.0.1:8080/v1' is not usable: it takes a URL such as https://127.0.0.1:8080");
     }
 }

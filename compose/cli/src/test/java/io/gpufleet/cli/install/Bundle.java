@@ -30,23 +30,25 @@ final class Bundle {
         return texts;
     }
 
-    /** Keys of the Secret, as they are and in their encoding, and the path that only the API server knows. */
+    /** Keys of the Secrets, as they are and in their encoding, and the path that only the API server knows. */
     static List<String> secrets(KubernetesClient client) {
         var secrets = new ArrayList<String>();
-        client.secrets()
-                .inNamespace(Installation.SERVICES)
-                .withName("gpufleet-webhook")
-                .get()
-                .getData()
-                .forEach((name, value) -> {
-                    if (name.endsWith(".key")) {
-                        secrets.add(value);
-                        new String(Base64.getDecoder().decode(value), UTF_8)
-                                .lines()
-                                .filter(line -> !line.startsWith("-----"))
-                                .forEach(secrets::add);
-                    }
-                });
+        for (String secret : List.of("gpufleet-webhook", "gpufleet-ca")) {
+            client.secrets()
+                    .inNamespace(Installation.SERVICES)
+                    .withName(secret)
+                    .get()
+                    .getData()
+                    .forEach((name, value) -> {
+                        if (name.endsWith(".key")) {
+                            secrets.add(value);
+                            new String(Base64.getDecoder().decode(value), UTF_8)
+                                    .lines()
+                                    .filter(line -> !line.startsWith("-----"))
+                                    .forEach(secrets::add);
+                        }
+                    });
+        }
         client
                 .admissionRegistration()
                 .v1()

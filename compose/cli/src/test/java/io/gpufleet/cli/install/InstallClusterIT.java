@@ -57,7 +57,7 @@ class InstallClusterIT {
     static void install() throws Exception {
         cluster = RealCluster.open();
         TestImages.load(directory);
-        broker = BrokerProcess.startOn(directory.resolve("kafka"), nodeAddress());
+        broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
         faults = new SimulatedFaults(FAULTS);
         installation = Installation.write(cluster, directory, broker.remoteBootstrap(), FAULTS);
         installation.apply();
@@ -144,6 +144,12 @@ class InstallClusterIT {
                         .isInstanceOf(KubernetesClientException.class)
                         .hasMessageContaining("gpufleet-it"));
         pods.resource(RealCluster.pod(TEAM, "fits", 2, "true")).create();
+    }
+
+    @Test
+    @Order(5)
+    void servicesSpeakTlsByTheCaThatClientsCanRead() throws Exception {
+        ServiceHttps.verify(cluster.client(), directory.resolve("ca.crt"));
     }
 
     @Test
@@ -386,13 +392,5 @@ class InstallClusterIT {
                 ? Map.of()
                 : found.getWebhooks().stream()
                         .collect(Collectors.toMap(ValidatingWebhook::getName, ValidatingWebhook::getFailurePolicy));
-    }
-
-    private static String nodeAddress() {
-        return cluster.node().getStatus().getAddresses().stream()
-                .filter(address -> address.getType().equals("InternalIP"))
-                .findFirst()
-                .orElseThrow()
-                .getAddress();
     }
 }

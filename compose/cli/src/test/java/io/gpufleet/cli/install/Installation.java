@@ -74,6 +74,15 @@ final class Installation {
         return new Installation(cluster, overlay, state);
     }
 
+    /** The address at which pods reach programs on the node. */
+    static String nodeAddress(RealCluster cluster) {
+        return cluster.node().getStatus().getAddresses().stream()
+                .filter(address -> address.getType().equals("InternalIP"))
+                .findFirst()
+                .orElseThrow()
+                .getAddress();
+    }
+
     /** A directory of the node for the daemon: a run that was killed leaves faults in the state that it kept. */
     private static Path emptyState() throws IOException {
         return Files.createTempDirectory(Files.createDirectories(Path.of("/run/gpufleet")), "it-state");
@@ -130,7 +139,8 @@ final class Installation {
     /** Versions that the running programs say of themselves, each once. */
     Set<String> versions() {
         var versions = new TreeSet<String>();
-        for (var port : Map.of(SERVICES, 8080, NODES, 9400).entrySet()) {
+        // The API server's proxy takes the scheme before the name, and does not verify certificates.
+        for (var port : Map.of(SERVICES, "https:%s:8080", NODES, "%s:9400").entrySet()) {
             for (var pod :
                     cluster.client().pods().inNamespace(port.getKey()).list().getItems()) {
                 // The pod of the Job that makes the topics has no metrics.
@@ -140,8 +150,11 @@ final class Installation {
                     String metrics = Kubectl.run(
                             "get",
                             "--raw",
-                            "/api/v1/namespaces/%s/pods/%s:%d/proxy/metrics"
-                                    .formatted(port.getKey(), pod.getMetadata().getName(), port.getValue()));
+                            "/api/v1/namespaces/%s/pods/%s/proxy/metrics"
+                                    .formatted(
+                                            port.getKey(),
+                                            port.getValue()
+                                                    .formatted(pod.getMetadata().getName())));
                     VERSION.matcher(metrics).results().forEach(found -> versions.add(found.group(1)));
                 }
             }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The API server's answer for each verb and resource: what a service may do, and nothing else. */
+/** The API server's answer for each verb and resource: what a service and the Job of the purge may do, and nothing else. */
 class RightsClusterIT {
     private static final List<String> SERVICES = List.of("inventory-service", "health-service", "allocation-service");
     private static final List<String> VERBS = List.of("get", "list", "watch", "create", "update", "patch", "delete");
@@ -27,7 +27,9 @@ class RightsClusterIT {
             "/events",
             "/secrets",
             "/secrets gpufleet-webhook",
+            "/secrets gpufleet-ca",
             "/configmaps",
+            "/configmaps gpufleet-ca",
             "/namespaces",
             "/resourcequotas",
             "apps/statefulsets",
@@ -45,6 +47,8 @@ class RightsClusterIT {
             "admissionregistration.k8s.io/validatingwebhookconfigurations",
             "admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota");
 
+    private static final String PURGE = "gpufleet-purge";
+
     private static RealCluster cluster;
 
     @BeforeAll
@@ -52,11 +56,13 @@ class RightsClusterIT {
         cluster = RealCluster.open();
         Kubectl.run("create", "namespace", Installation.SERVICES);
         SERVICES.forEach(service -> Kubectl.run("-n", Installation.SERVICES, "apply", "-f", file(service)));
+        Kubectl.run("-n", PURGE, "apply", "-f", purge());
     }
 
     @AfterAll
     static void remove() {
         SERVICES.forEach(service -> Kubectl.run("-n", Installation.SERVICES, "delete", "-f", file(service)));
+        Kubectl.run("-n", PURGE, "delete", "-f", purge());
         Kubectl.run("delete", "namespace", Installation.SERVICES, "--wait=true", "--timeout=60s");
         cluster.close();
     }
@@ -67,11 +73,19 @@ class RightsClusterIT {
         inventory-service  | create                                 | /events
         inventory-service  | create                                 | authentication.k8s.io/tokenreviews
         inventory-service  | create                                 | authorization.k8s.io/subjectaccessreviews
+        inventory-service  | create                                 | /secrets
+        inventory-service  | get create                             | /secrets gpufleet-ca
+        inventory-service  | create                                 | /configmaps
+        inventory-service  | get create update                      | /configmaps gpufleet-ca
         health-service     | get list watch patch                   | /nodes
         health-service     | patch                                  | /nodes/status
         health-service     | get create update patch                | /events
         health-service     | create                                 | authentication.k8s.io/tokenreviews
         health-service     | create                                 | authorization.k8s.io/subjectaccessreviews
+        health-service     | create                                 | /secrets
+        health-service     | get create                             | /secrets gpufleet-ca
+        health-service     | create                                 | /configmaps
+        health-service     | get create update                      | /configmaps gpufleet-ca
         allocation-service | get list watch                         | /nodes
         allocation-service | get list watch                         | /pods
         allocation-service | get list watch patch                   | /namespaces
@@ -81,19 +95,27 @@ class RightsClusterIT {
         allocation-service | get update patch                       | gpufleet.io/gpuquotas/status
         allocation-service | create                                 | /secrets
         allocation-service | get create update patch                | /secrets gpufleet-webhook
+        allocation-service | get create                             | /secrets gpufleet-ca
+        allocation-service | create                                 | /configmaps
+        allocation-service | get create update                      | /configmaps gpufleet-ca
         allocation-service | create                                 | coordination.k8s.io/leases
         allocation-service | get create update                      | coordination.k8s.io/leases gpufleet-quota-leader
         allocation-service | create                                 | authentication.k8s.io/tokenreviews
         allocation-service | create                                 | authorization.k8s.io/subjectaccessreviews
         allocation-service | list                                   | discovery.k8s.io/endpointslices
         allocation-service | get list watch update patch            | admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota
+        purge              | get list patch                         | /nodes
+        purge              | patch                                  | /nodes/status
+        purge              | get list patch                         | /namespaces
+        purge              | get list watch patch                   | apps/statefulsets
+        purge              | get delete                             | admissionregistration.k8s.io/validatingwebhookconfigurations gpufleet-quota
         """)
     void serviceMay(String service, String verbs, String resource) {
         assertThat(allowed(service, resource)).isEqualTo(new TreeSet<>(List.of(verbs.split(" "))));
     }
 
     @ParameterizedTest
-    @CsvSource({"inventory-service, 7", "health-service, 11", "allocation-service, 37"})
+    @CsvSource({"inventory-service, 15", "health-service, 19", "allocation-service, 43", "purge, 13"})
     void serviceMayDoNothingElse(String service, int rights) {
         assertThat(RESOURCES.stream()
                         .mapToInt(resource -> allowed(service, resource).size())
@@ -112,7 +134,8 @@ class RightsClusterIT {
         String[] path = words[0].split("/");
         var review = new SubjectAccessReviewBuilder()
                 .withNewSpec()
-                .withUser("system:serviceaccount:" + Installation.SERVICES + ":" + service)
+                .withUser("system:serviceaccount:" + (service.equals("purge") ? PURGE : Installation.SERVICES) + ":"
+                        + service)
                 .withNewResourceAttributes()
                 .withNamespace(Installation.SERVICES)
                 .withGroup(path[0])
@@ -130,6 +153,10 @@ class RightsClusterIT {
                 .create(review)
                 .getStatus()
                 .getAllowed());
+    }
+
+    private static String purge() {
+        return Repository.module("k8s/purge/rbac.yaml").toString();
     }
 
     private static String file(String service) {

@@ -21,23 +21,13 @@ public final class BoundHttpServer implements AutoCloseable {
     }
 
     /**
-     * Serves a router by HTTP/1.1. Port 0 selects a free port. Blocks, so it must not be called on an event loop.
-     *
-     * <p>Without TLS no HTTP/2: JDK clients offer it with their first request, and Vert.x 5.0.7 then sends the first 16 KiB of
-     * the response and nothing more.
+     * Serves a router by HTTP/1.1 without TLS. Port 0 selects a free port. Blocks, so it must not be called on an event loop.
      *
      * @param setting name of the setting with the port, for the error message
      */
     public static BoundHttpServer open(
             Vertx vertx, Handler<HttpServerRequest> requests, String host, int port, String setting) {
-        var options = new HttpServerOptions().setHttp2ClearTextEnabled(false);
-        return open(vertx, options, requests, host, port, setting);
-    }
-
-    /** Serves gRPC without TLS, whose clients begin with HTTP/2. */
-    public static BoundHttpServer openGrpc(
-            Vertx vertx, Handler<HttpServerRequest> calls, String host, int port, String setting) {
-        return open(vertx, new HttpServerOptions(), calls, host, port, setting);
+        return open(vertx, new ServerTls.Off().http(), requests, host, port, setting);
     }
 
     /** Serves with options, for example certificates. */

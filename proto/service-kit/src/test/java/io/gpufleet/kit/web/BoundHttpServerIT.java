@@ -4,20 +4,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.tls.CertificateAuthority;
+import io.gpufleet.kit.tls.NewestCertificate;
+import io.gpufleet.kit.tls.Pem;
+import io.gpufleet.kit.tls.TrustedAuthorities;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 @NullMarked
 class BoundHttpServerIT {
+    private static final CertificateAuthority.Validity VALIDITY =
+            new CertificateAuthority.Validity(Instant.now(), Duration.ofDays(1));
+
     private final Vertx vertx = Vertx.vertx();
     private final HttpClient client = HttpClient.newHttpClient();
 
@@ -66,6 +78,50 @@ class BoundHttpServerIT {
                     .isInstanceOf(ConfigurationException.class)
                     .hasMessageStartingWith("GPUFLEET_HTTP_PORT=" + server.port())
                     .hasMessageContaining("the port is in use");
+        }
+    }
+
+    @Test
+    void certificateIsTrustedByItsCaReplacedWithoutRestartAndClearTextIsRefused() throws Exception {
+        var authority = CertificateAuthority.create("test CA", VALIDITY);
+        var certificate = new NewestCertificate();
+        Router router = Router.router(vertx);
+        router.get("/livez").handler(context -> context.response().end("ok"));
+        var tls = new ServerTls.On(certificate);
+        try (var server = BoundHttpServer.open(vertx, tls.http(), router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT")) {
+            show(certificate, authority);
+            assertThat(secureGet(server, authority).body()).isEqualTo("ok");
+            assertThat(secureGet(server, authority).version()).isEqualTo(HttpClient.Version.HTTP_1_1);
+            assertThatThrownBy(() -> get(server, "/livez")).isInstanceOf(IOException.class);
+
+            var other = CertificateAuthority.create("another CA", VALIDITY);
+            assertThatThrownBy(() -> secureGet(server, other)).isInstanceOf(SSLHandshakeException.class);
+            show(certificate, other);
+            assertThat(secureGet(server, other).body()).isEqualTo("ok");
+        }
+    }
+
+    private static void show(NewestCertificate certificate, CertificateAuthority authority) throws Exception {
+        var keys = CertificateAuthority.newKeys();
+        certificate.replace(
+                authority.issue(
+                        "a",
+                        Set.of("127.0.0.1"),
+                        Set.of(CertificateAuthority.Purpose.SERVER),
+                        keys.getPublic(),
+                        VALIDITY),
+                keys.getPrivate());
+    }
+
+    private static HttpResponse<String> secureGet(BoundHttpServer server, CertificateAuthority trusted)
+            throws Exception {
+        try (var secure = HttpClient.newBuilder()
+                .sslContext(TrustedAuthorities.tls(Pem.text(trusted.certificate())))
+                .build()) {
+            return secure.send(
+                    HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + server.port() + "/livez"))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
         }
     }
 
