@@ -3,7 +3,6 @@ package io.gpufleet.cli.cluster;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.EnvFromSource;
-import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -119,15 +118,15 @@ public final class ClusterDoctor {
 
     /** Nodes with a daemon by container runtime. */
     private Map<String, Integer> runtimes() {
-        Map<String, Node> byName = new HashMap<>();
-        client.nodes()
-                .list()
-                .getItems()
-                .forEach(node -> byName.put(node.getMetadata().getName(), node));
+        Map<String, String> byName = new HashMap<>();
+        NodePages.forEach(
+                client.nodes()::list,
+                node -> byName.put(
+                        node.getMetadata().getName(),
+                        node.getStatus().getNodeInfo().getContainerRuntimeVersion()));
         return pods(NODES)
                 .flatMap(pod -> Stream.ofNullable(byName.get(
                         Optional.ofNullable(pod.getSpec().getNodeName()).orElse(""))))
-                .map(node -> node.getStatus().getNodeInfo().getContainerRuntimeVersion())
                 .collect(Collectors.toMap(runtime -> runtime, _ -> 1, Integer::sum, TreeMap::new));
     }
 

@@ -2,6 +2,7 @@ package io.gpufleet.cli.cluster;
 
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -42,13 +43,24 @@ public final class ClusterPurge {
     /** Removes what is on Nodes and namespaces; whoever set it has ended. */
     public void removeAppliedFields() {
         var cleaner = new NodeCleaner(client);
-        client.nodes().list().getItems().forEach(node -> {
+        NodePages.forEach(client.nodes()::list, node -> clean(cleaner, node));
+        client.namespaces().withLabel(NAMESPACE_LABEL).list().getItems().forEach(this::removeLabel);
+    }
+
+    /** A Node that is deleted meanwhile has nothing to remove any more. */
+    private void clean(NodeCleaner cleaner, Node node) {
+        String name = node.getMetadata().getName();
+        try {
             List<String> removed = cleaner.clean(node);
             if (!removed.isEmpty()) {
-                report.accept("node " + node.getMetadata().getName() + ": removed " + String.join(", ", removed));
+                report.accept("node " + name + ": removed " + String.join(", ", removed));
             }
-        });
-        client.namespaces().withLabel(NAMESPACE_LABEL).list().getItems().forEach(this::removeLabel);
+        } catch (KubernetesClientException failed) {
+            if (client.nodes().withName(name).get() != null) {
+                throw failed;
+            }
+            report.accept("node " + name + ": was deleted meanwhile");
+        }
     }
 
     private void removeWebhook() {
