@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.SecureRandom;
@@ -17,6 +18,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -37,10 +39,13 @@ public record CertificateAuthority(X509Certificate certificate, PrivateKey key) 
 
     private static final byte[] SIGNATURE_ALGORITHM = Der.sequence(Der.identifier("1.2.840.10045.4.3.2"));
     private static final String COMMON_NAME = "2.5.4.3";
+    private static final String SUBJECT_KEY_IDENTIFIER = "2.5.29.14";
     private static final String KEY_USAGE = "2.5.29.15";
     private static final String SUBJECT_ALTERNATIVE_NAME = "2.5.29.17";
     private static final String BASIC_CONSTRAINTS = "2.5.29.19";
+    private static final String AUTHORITY_KEY_IDENTIFIER = "2.5.29.35";
     private static final String EXTENDED_KEY_USAGE = "2.5.29.37";
+    private static final int KEY_IDENTIFIER_BYTES = 20;
     private static final int DIGITAL_SIGNATURE = 0x80;
     private static final int CERTIFICATE_AND_CRL_SIGN = 0x06;
     private static final int DNS_NAME = 2;
@@ -76,7 +81,8 @@ public record CertificateAuthority(X509Certificate certificate, PrivateKey key) 
         byte[] subject = name(name);
         byte[] extensions = Der.sequence(
                 extension(BASIC_CONSTRAINTS, true, Der.sequence(Der.bool(true), Der.integer(BigInteger.ZERO))),
-                extension(KEY_USAGE, true, Der.flags(CERTIFICATE_AND_CRL_SIGN)));
+                extension(KEY_USAGE, true, Der.flags(CERTIFICATE_AND_CRL_SIGN)),
+                extension(SUBJECT_KEY_IDENTIFIER, false, Der.octets(keyIdentifier(keys.getPublic()))));
         return new CertificateAuthority(
                 sign(body(subject, validity, subject, keys.getPublic(), extensions), keys.getPrivate()),
                 keys.getPrivate());
@@ -96,7 +102,11 @@ public record CertificateAuthority(X509Certificate certificate, PrivateKey key) 
                 extension(BASIC_CONSTRAINTS, true, Der.sequence()),
                 extension(KEY_USAGE, true, Der.flags(DIGITAL_SIGNATURE)),
                 extension(EXTENDED_KEY_USAGE, false, Der.sequence(identifiers)),
-                extension(SUBJECT_ALTERNATIVE_NAME, false, Der.sequence(names)));
+                extension(SUBJECT_ALTERNATIVE_NAME, false, Der.sequence(names)),
+                extension(
+                        AUTHORITY_KEY_IDENTIFIER,
+                        false,
+                        Der.sequence(Der.implicit(0, keyIdentifier(certificate.getPublicKey())))));
         byte[] issuer = certificate.getSubjectX500Principal().getEncoded();
         return sign(body(issuer, validity, name(name), holder, extensions), key);
     }
@@ -113,6 +123,12 @@ public record CertificateAuthority(X509Certificate certificate, PrivateKey key) 
                 subject,
                 holder.getEncoded(),
                 Der.explicit(3, extensions));
+    }
+
+    /** Clients that are strict, such as Python's, want it in both. */
+    private static byte[] keyIdentifier(PublicKey key) throws GeneralSecurityException {
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getEncoded());
+        return Arrays.copyOf(digest, KEY_IDENTIFIER_BYTES);
     }
 
     private static byte[] name(String commonName) {

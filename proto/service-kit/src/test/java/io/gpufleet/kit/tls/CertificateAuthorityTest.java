@@ -13,6 +13,7 @@ import java.security.cert.TrustAnchor;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Date;
 import java.util.List;
 import java.util.Set;
@@ -86,6 +87,18 @@ class CertificateAuthorityTest {
         assertThat(authority.certificate().getKeyUsage()).startsWith(false, false, false, false, false, true, true);
         assertThat(certificate.getSubjectX500Principal().getName()).isEqualTo("CN=a server");
         assertThat(certificate.getCriticalExtensionOIDs()).containsExactlyInAnyOrder("2.5.29.15", "2.5.29.19");
+    }
+
+    @Test
+    void certificateNamesTheKeyOfItsAuthority() throws Exception {
+        var authority = authority(NOW);
+
+        byte[] subject = authority.certificate().getExtensionValue("2.5.29.14");
+        byte[] issuer = issued(authority, NOW).getExtensionValue("2.5.29.35");
+
+        assertThat(subject).hasSize(24);
+        assertThat(Arrays.copyOfRange(issuer, issuer.length - 20, issuer.length))
+                .isEqualTo(Arrays.copyOfRange(subject, subject.length - 20, subject.length));
     }
 
     @ParameterizedTest
