@@ -1,10 +1,13 @@
 package io.gpufleet.cli.local;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.Repository;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -15,7 +18,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ScramCredentialInfo;
 import org.apache.kafka.clients.admin.ScramMechanism;
@@ -74,9 +76,7 @@ public record BrokerRights(List<Right> rights) {
 
     /** Makes a user for each principal, with these rights. */
     void grant(BrokerProcess broker) throws Exception {
-        var plain = new Properties();
-        plain.put("bootstrap.servers", broker.bootstrap());
-        try (Admin admin = Admin.create(plain)) {
+        try (Admin admin = administrator(broker)) {
             var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
             admin.alterUserScramCredentials(rights.stream()
                             .map(Right::principal)
@@ -89,6 +89,27 @@ public record BrokerRights(List<Right> rights) {
             admin.createAcls(rights.stream().map(Right::binding).toList()).all().get();
         }
         awaitKnown(broker, rights.getLast().principal());
+    }
+
+    /** Takes one right away; the broker refuses from the answer on. */
+    void revoke(BrokerProcess broker, Right right) throws Exception {
+        try (Admin admin = administrator(broker)) {
+            admin.deleteAcls(List.of(right.binding().toFilter())).all().get();
+        }
+    }
+
+    /** Gives it back. */
+    void grantAgain(BrokerProcess broker, Right right) throws Exception {
+        try (Admin admin = administrator(broker)) {
+            admin.createAcls(List.of(right.binding())).all().get();
+        }
+    }
+
+    /** By the listener without rights. */
+    private static Admin administrator(BrokerProcess broker) {
+        var plain = new Properties();
+        plain.put("bootstrap.servers", broker.bootstrap());
+        return Admin.create(plain);
     }
 
     /** A broker that has just created many topics takes seconds until it knows its users. */
@@ -110,7 +131,7 @@ public record BrokerRights(List<Right> rights) {
 
     /** Rights to one name that no program has made use of so far. */
     Set<String> unused(BrokerProcess broker) throws IOException {
-        Set<String> used = decisions(broker, "Allowed");
+        Set<String> used = decisions(broker, 0, "Allowed");
         Set<String> unused = new TreeSet<>();
         rights.stream()
                 .filter(right -> !right.resource().endsWith("prefix"))
@@ -122,17 +143,25 @@ public record BrokerRights(List<Right> rights) {
 
     /** What the programs asked for and were refused. */
     Set<String> denied(BrokerProcess broker) throws IOException {
-        return decisions(broker, "Denied");
+        return decisions(broker, 0, "Denied");
     }
 
-    private static Set<String> decisions(BrokerProcess broker, String outcome) throws IOException {
+    /** True when something was refused of what a right is about, since the output of the broker was so long. */
+    boolean denied(BrokerProcess broker, long since, Right right) throws IOException {
+        return decisions(broker, since, "Denied").stream()
+                .anyMatch(decision ->
+                        decision.startsWith(right.principal() + " ") && decision.endsWith(" " + right.name()));
+    }
+
+    private static Set<String> decisions(BrokerProcess broker, long since, String outcome) throws IOException {
         Set<String> found = new TreeSet<>();
-        try (Stream<String> lines = Files.lines(broker.output())) {
-            lines.map(DECISION::matcher).forEach(line -> {
-                if (line.find() && line.group(2).equals(outcome)) {
-                    found.add(line.group(1) + " " + line.group(3) + " " + line.group(5));
-                }
-            });
+        try (var output = Files.newInputStream(broker.output())) {
+            output.skipNBytes(since);
+            new BufferedReader(new InputStreamReader(output, UTF_8))
+                    .lines()
+                    .map(DECISION::matcher)
+                    .filter(line -> line.find() && line.group(2).equals(outcome))
+                    .forEach(line -> found.add(line.group(1) + " " + line.group(3) + " " + line.group(5)));
         }
         return found;
     }
