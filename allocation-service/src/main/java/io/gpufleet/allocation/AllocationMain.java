@@ -90,6 +90,9 @@ public final class AllocationMain {
     private static final int CONCURRENT_CALLS = 8;
     private static final int BACKGROUND_CALLS = 4;
     private static final int WAITING_READS = 256;
+    /** Questions about usage that are answered at once, whatever the number of cores: each takes up to 50 MiB. */
+    private static final int USAGE_READERS = 2;
+
     /** Of the heap, for intervals of usage. */
     private static final int USAGE_PART = 4;
 
@@ -309,6 +312,8 @@ public final class AllocationMain {
         var readers = shutdown.add(
                 "readers",
                 RequestWorkers.open(vertx, "readers", Runtime.getRuntime().availableProcessors(), WAITING_READS));
+        var usageReaders = shutdown.add(
+                "usage readers", RequestWorkers.open(vertx, "usage-readers", USAGE_READERS, WAITING_READS));
         var authorizer = config.reads() == ReadsMode.KUBERNETES
                 ? new ReviewAuthorizer(client, System::nanoTime)
                 : Authorizer.everybody();
@@ -320,7 +325,7 @@ public final class AllocationMain {
         return new AllocationRoutes(
                 new AllocationRoutes.Quotas(decider::views, resourceQuotas::byQuota),
                 ledger,
-                new AllocationRoutes.Usage(usage, config.usageLabels()),
+                new AllocationRoutes.Usage(usage, config.usageLabels(), usageReaders),
                 new AllocationRoutes.Access(authorizer, readers),
                 clock);
     }

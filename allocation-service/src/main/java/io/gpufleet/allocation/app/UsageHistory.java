@@ -7,7 +7,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -43,18 +42,18 @@ public final class UsageHistory implements UsageSumReader {
         Instant seam = start(firstWholeDay(since));
         Instant until = query.to().isBefore(seam) ? query.to() : seam;
         refuseUnknown(query, since, until);
-        List<UsageSum> rows = new ArrayList<>();
+        Map<Map<String, String>, UsageSum> sums = new HashMap<>();
         for (LocalDate day = day(query.from()); day.isBefore(day(until)); day = day.plusDays(1)) {
             for (DailySum sum : sums(day)) {
                 if (query.groupBy().contains(Dimension.QUALITY) || !sum.unbilled()) {
-                    sum.allParts().forEach(part -> rows.add(row(sum, part, query)));
+                    sum.allParts().forEach(part -> add(sums, row(sum, part, query), query));
                 }
             }
         }
         if (query.to().isAfter(seam)) {
-            rows.addAll(log.sums(query.within(seam, query.to())));
+            log.sums(query.within(seam, query.to())).forEach(row -> add(sums, row, query));
         }
-        return added(rows);
+        return sums.values().stream().sorted(UsageSum.BY_GROUP).toList();
     }
 
     /**
@@ -104,14 +103,13 @@ public final class UsageHistory implements UsageSumReader {
         };
     }
 
-    private static List<UsageSum> added(List<UsageSum> rows) {
-        Map<Map<String, String>, UsageSum> sums = new HashMap<>();
-        rows.forEach(row -> sums.merge(
+    private static void add(Map<Map<String, String>, UsageSum> sums, UsageSum row, Query query) {
+        sums.merge(
                 row.group(),
                 row,
                 (one, two) -> new UsageSum(
-                        one.group(), one.gpuSeconds().add(two.gpuSeconds()), one.intervals() + two.intervals())));
-        return sums.values().stream().sorted(UsageSum.BY_GROUP).toList();
+                        one.group(), one.gpuSeconds().add(two.gpuSeconds()), one.intervals() + two.intervals()));
+        query.admit(sums.size());
     }
 
     static Instant start(LocalDate day) {

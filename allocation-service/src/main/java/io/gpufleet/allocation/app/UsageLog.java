@@ -148,6 +148,7 @@ public final class UsageLog implements UsageSumReader {
     private static void add(Map<Map<String, String>, Sum> sums, Query query, UsagePiece piece, int intervals) {
         Sum sum = sums.computeIfAbsent(
                 query.group(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
+        query.admit(sums.size());
         sum.seconds.add(piece.secondsWithin(query.from(), query.to()), piece.weight());
         sum.intervals += intervals;
     }

@@ -65,6 +65,9 @@ public interface UsageSumReader {
      * @param labels keys of labels that they are grouped by, too
      */
     record Query(Instant from, Instant to, List<Dimension> groupBy, List<String> labels) {
+        /** Sums that an answer may have: each takes about a KiB while it is made, and a reader must not exhaust the heap. */
+        static final int MAX_SUMS = 50_000;
+
         private static final String LABEL = "label:";
 
         /** Copies. */
@@ -99,6 +102,14 @@ public interface UsageSumReader {
             return group;
         }
 
+        /** Refuses more sums than an answer may have. */
+        void admit(int sums) {
+            if (sums > MAX_SUMS) {
+                throw new IllegalArgumentException("more than " + MAX_SUMS + " sums by " + String.join(",", names())
+                        + ": choose a shorter window or fewer groups");
+            }
+        }
+
         /** The same groups in another window. */
         Query within(Instant newFrom, Instant newTo) {
             return new Query(newFrom, newTo, groupBy, labels);
@@ -124,7 +135,7 @@ public interface UsageSumReader {
 
     /**
      * Sums of the time within a window, of intervals that are still open too. Fails with {@link IllegalArgumentException}
-     * for a window that begins before what is kept, with {@link IOException} until the log is read.
+     * for a window that begins before what is kept and for too many sums, with {@link IOException} until the log is read.
      */
     List<UsageSum> sums(Query query) throws IOException;
 }

@@ -40,8 +40,9 @@ public final class AllocationRoutes {
      * Source of the sums of usage.
      *
      * @param labels keys of the labels that it can be grouped by
+     * @param workers threads that add up, few: each question takes memory, and the others need not wait for it
      */
-    public record Usage(UsageSumReader sums, Set<String> labels) {}
+    public record Usage(UsageSumReader sums, Set<String> labels, RequestWorkers workers) {}
 
     private final Quotas quotas;
     private final HoldingsRoute holdings;
@@ -55,7 +56,7 @@ public final class AllocationRoutes {
         this.authorizer = access.authorizer();
         this.workers = access.workers();
         this.holdings = new HoldingsRoute(ledger, workers);
-        this.usage = new UsageRoute(usage.sums(), usage.labels(), workers, clock);
+        this.usage = new UsageRoute(usage.sums(), usage.labels(), usage.workers(), clock);
     }
 
     /** Mounts the routes. */

@@ -117,6 +117,24 @@ class UsageLogTest {
     }
 
     @Test
+    void moreSumsThanAnAnswerMayHaveAreRefused() throws IOException {
+        // Given
+        var large = new UsageLog(ledger, Clock.fixed(NOW, ZoneOffset.UTC), Long.MAX_VALUE);
+        large.loaded();
+        for (int number = 0; number < UsageSumReader.Query.MAX_SUMS; number++) {
+            large.add(piece("i" + number, holding("team-" + number, "g0", ""), 0, 10, 1));
+        }
+        var query = new UsageSumReader.Query(at(0), at(100), List.of(Dimension.NAMESPACE));
+        assertThat(large.sums(query)).hasSize(UsageSumReader.Query.MAX_SUMS);
+        // When
+        large.add(piece("one more", holding("another", "g0", ""), 0, 10, 1));
+        // Then
+        assertThatThrownBy(() -> large.sums(query))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("more than 50000 sums by namespace: choose a shorter window or fewer groups");
+    }
+
+    @Test
     void openIntervalCountsSoFarUntilItsClosingIsRead() throws IOException {
         log.loaded();
         var snapshot = new LedgerFact.HoldingsSnapshot(

@@ -109,7 +109,7 @@ class AllocationRoutesIT {
         new AllocationRoutes(
                         new AllocationRoutes.Quotas(() -> quotas, () -> RESOURCE_LIMITS),
                         ledger,
-                        new AllocationRoutes.Usage(SUMS, Set.of("team")),
+                        new AllocationRoutes.Usage(SUMS, Set.of("team"), workers),
                         new AllocationRoutes.Access(new FakeAuthorizer(), workers),
                         Clock.fixed(NOW, ZoneOffset.UTC))
                 .mount(router);
