@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Informable;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.gpufleet.allocation.app.quota.ClusterListener;
 import io.gpufleet.allocation.app.quota.ClusterSyncPrecondition;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
@@ -43,12 +44,12 @@ public final class ClusterWatch implements AutoCloseable {
         var watch = new ClusterWatch(listener);
         watch.start(
                 ClusterSyncPrecondition.NODES,
-                client.nodes(),
+                named(client, client.nodes(), Node.class),
                 node -> listener.nodeUpdated(nodeInfo(node, resources.get())),
                 node -> listener.nodeDeleted(node.getMetadata().getName()));
         watch.start(
                 ClusterSyncPrecondition.NAMESPACES,
-                client.namespaces(),
+                named(client, client.namespaces(), Namespace.class),
                 namespace -> listener.namespaceUpdated(namespace.getMetadata().getName(), labels(namespace)),
                 (Namespace namespace) ->
                         listener.namespaceDeleted(namespace.getMetadata().getName()));
@@ -81,15 +82,28 @@ public final class ClusterWatch implements AutoCloseable {
         }
         start(
                 ClusterSyncPrecondition.CLAIMS,
-                client.genericKubernetesResources(ResourceClaimApi.CONTEXT).inAnyNamespace(),
+                named(
+                        client,
+                        client.genericKubernetesResources(ResourceClaimApi.CONTEXT)
+                                .inAnyNamespace(),
+                        GenericKubernetesResource.class),
                 claim -> listener.claimUpdated(ResourceClaimApi.read(claim)),
                 (GenericKubernetesResource claim) ->
                         listener.claimDeleted(claim.getMetadata().getUid()));
     }
 
-    private <T extends HasMetadata> void start(
-            ClusterSyncPrecondition kind, Informable<T> watchable, Consumer<T> updated, Consumer<T> deleted) {
-        start(kind, watchable.withLimit(PAGE).runnableInformer(0), updated, deleted);
+    /** Informer that remembers name, UID and version of each object: a Node with its images takes some 40 KB of memory. */
+    private static <T extends HasMetadata> SharedIndexInformer<T> named(
+            KubernetesClient client, Informable<T> watchable, Class<T> type) {
+        return watchable
+                .withLimit(PAGE)
+                .runnableInformer(0)
+                .removeNamespaceIndex()
+                .itemStore(new ReducedStateItemStore<>(
+                        ReducedStateItemStore.NAME_KEY_STATE,
+                        type,
+                        client.getKubernetesSerialization(),
+                        "metadata.uid"));
     }
 
     private <T extends HasMetadata> void start(

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.PodStatusBuilder;
@@ -89,7 +90,7 @@ final class ReducedPods implements ItemStore<Pod> {
 
     @Override
     public String getKey(Pod pod) {
-        return Cache.metaNamespaceKeyFunc(pod);
+        return pod instanceof StoredPod stored ? stored.key : Cache.metaNamespaceKeyFunc(pod);
     }
 
     @Override
@@ -107,9 +108,10 @@ final class ReducedPods implements ItemStore<Pod> {
         return pods.keySet().stream();
     }
 
+    /** Pods that are read when they are looked at. */
     @Override
     public Stream<Pod> values() {
-        return pods.values().stream().map(json -> serialization.unmarshal(new String(json, UTF_8), Pod.class));
+        return pods.entrySet().stream().map(stored -> new StoredPod(stored.getKey(), stored.getValue()));
     }
 
     @Override
@@ -129,5 +131,44 @@ final class ReducedPods implements ItemStore<Pod> {
     @Override
     public boolean isFullState() {
         return false;
+    }
+
+    /**
+     * A pod of which no more than its key is in memory until it is looked at: after each list the informer asks for all pods
+     * at once, compares their keys with the list, and looks at those that are gone.
+     */
+    private final class StoredPod extends Pod {
+        private final String key;
+        private final byte[] json;
+        private @Nullable Pod read;
+
+        private StoredPod(String key, byte[] json) {
+            this.key = key;
+            this.json = json;
+        }
+
+        private Pod read() {
+            Pod known = read;
+            if (known == null) {
+                known = serialization.unmarshal(new String(json, UTF_8), Pod.class);
+                read = known;
+            }
+            return known;
+        }
+
+        @Override
+        public ObjectMeta getMetadata() {
+            return read().getMetadata();
+        }
+
+        @Override
+        public @Nullable PodSpec getSpec() {
+            return read().getSpec();
+        }
+
+        @Override
+        public @Nullable PodStatus getStatus() {
+            return read().getStatus();
+        }
     }
 }

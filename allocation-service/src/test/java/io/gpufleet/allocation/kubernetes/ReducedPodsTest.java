@@ -86,6 +86,19 @@ class ReducedPodsTest {
     }
 
     @Test
+    void podThatAListLacksIsStillKnownAsItWasObserved() {
+        Pod pod = pod("nvidia.com/gpu");
+        pods.put("ml/train", pod);
+        // When the informer finds it among all pods and removes it
+        Pod gone = pods.values().toList().getFirst();
+        assertThat(pods.getKey(gone)).isEqualTo("ml/train");
+        pods.remove("ml/train");
+        // Then
+        assertThat(PodMapper.mayRequestGpus(gone)).isTrue();
+        assertThat(PodMapper.observed(gone, true)).isEqualTo(PodMapper.observed(pod, true));
+    }
+
+    @Test
     void podWithoutGpusIsRememberedByNameAndVersion() {
         pods.put("ml/train", pod("cpu"));
         // Then
