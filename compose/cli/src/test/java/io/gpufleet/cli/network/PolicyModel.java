@@ -41,11 +41,10 @@ final class PolicyModel {
     }
 
     boolean allows(End from, End to, Port port) {
-        boolean leaves =
-                switch (from) {
-                    case Pod sender -> leaves(sender, to, port);
-                    case Address _ -> true;
-                };
+        boolean leaves = switch (from) {
+            case Pod sender -> leaves(sender, to, port);
+            case Address _ -> true;
+        };
         return leaves
                 && switch (to) {
                     case Pod receiver -> enters(from, receiver, port);
