@@ -2,7 +2,6 @@ package io.gpufleet.health.kubernetes;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
-import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -37,6 +36,9 @@ import org.slf4j.LoggerFactory;
 public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(KubernetesNodeClient.class);
     private static final String FIELD_MANAGER = PatchBase.FIELD_MANAGER;
+    /** Nodes of one answer of the list: 500 with their images are 10 MB. */
+    private static final long PAGE = 500;
+
     /** So many that the virtual machine compiles what a patch needs. */
     private static final int WARM_UP_CALLS = 20;
 
@@ -53,6 +55,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private final KubernetesClient client;
     private final NodeEventRecorder events;
     private final Clock clock;
+    private final NodeStore store = new NodeStore();
     private final SharedIndexInformer<Node> informer;
     private final WatchStatus watch;
     private final Supplier<Duration> retryAfter;
@@ -69,7 +72,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
         this.events = events;
         this.clock = clock;
         this.watch = new WatchStatus(client.getMasterUrl().toString());
-        this.informer = client.nodes().runnableInformer(0);
+        this.informer = client.nodes().withLimit(PAGE).runnableInformer(0).itemStore(store);
     }
 
     /** Starts the informer; it retries while the API server does not answer or rejects it. */
@@ -126,7 +129,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
 
     @Override
     public Optional<ObservedNode> cached(String node) {
-        return Optional.ofNullable(informer.getStore().getByKey(node)).map(NodeMapper::toModel);
+        return store.observed(node);
     }
 
     @Override
@@ -154,10 +157,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     /** Patches a Node as for a fault, with its condition, as a dry run; without any Node, one that does not exist. */
     @Override
     public void warmUp() {
-        ObservedNode node = informer.getStore().list().stream()
-                .findFirst()
-                .map(NodeMapper::toModel)
-                .orElseGet(KubernetesNodeClient::missing);
+        ObservedNode node = store.any().orElseGet(KubernetesNodeClient::missing);
         var plan = new NodePatchPlan.Patch(
                 Stream.concat(
                                 node.taints().stream().filter(taint -> !taint.isUnhealthyTaint()),
@@ -223,11 +223,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     /** For server-side apply: changes only our condition of the list, and needs no read before. */
     private Map<String, @Nullable Object> conditionPatch(ObservedNode observed, Condition condition) {
         String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        String since = Optional.ofNullable(informer.getStore().getByKey(observed.name()))
-                .flatMap(NodeMapper::condition)
-                .filter(old -> condition.status().equals(old.getStatus()))
-                .map(NodeCondition::getLastTransitionTime)
-                .orElse(now);
+        String since = store.conditionSince(observed.name(), condition.status()).orElse(now);
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("type", NodeMapper.CONDITION);
         fields.put("status", condition.status());

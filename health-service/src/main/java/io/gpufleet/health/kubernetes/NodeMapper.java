@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +46,12 @@ final class NodeMapper {
     private NodeMapper() {}
 
     static ObservedNode toModel(Node node) {
-        Map<String, String> labels = orEmpty(node.getMetadata().getLabels());
+        return toModel(node, UnaryOperator.identity());
+    }
+
+    /** With labels that an operator replaced by equal ones. */
+    static ObservedNode toModel(Node node, UnaryOperator<Map<String, String>> shared) {
+        Map<String, String> labels = shared.apply(orEmpty(node.getMetadata().getLabels()));
         Map<String, String> annotations = orEmpty(node.getMetadata().getAnnotations());
         return new ObservedNode(
                 node.getMetadata().getName(),

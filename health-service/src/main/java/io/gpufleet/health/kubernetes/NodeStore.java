@@ -1,0 +1,105 @@
+package io.gpufleet.health.kubernetes;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.NodeCondition;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.fabric8.kubernetes.client.informers.cache.ItemStore;
+import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Nodes as the informer remembers them: what {@link NodeMapper} reads. A whole Node has its images, addresses and managed fields,
+ * ten times as much. The handlers still receive each Node as it came.
+ */
+final class NodeStore implements ItemStore<Node> {
+    private final Map<String, StoredNode> nodes = new ConcurrentHashMap<>();
+    private final SharedTexts texts = new SharedTexts();
+
+    /**
+     * What is kept of a Node.
+     *
+     * @param conditionSince {@code lastTransitionTime} of our condition; null without one
+     */
+    private record StoredNode(ObservedNode node, @Nullable String conditionSince) {}
+
+    /** The Node as it was last seen; empty when it is not there. */
+    Optional<ObservedNode> observed(String name) {
+        return Optional.ofNullable(nodes.get(name)).map(StoredNode::node);
+    }
+
+    /** Any Node. */
+    Optional<ObservedNode> any() {
+        return nodes.values().stream().map(StoredNode::node).findFirst();
+    }
+
+    /** Since when our condition has this status; empty where it has another one. */
+    Optional<String> conditionSince(String name, String status) {
+        return Optional.ofNullable(nodes.get(name))
+                .filter(stored -> stored.node().condition() != null
+                        && status.equals(stored.node().condition().status()))
+                .map(StoredNode::conditionSince);
+    }
+
+    @Override
+    public String getKey(Node node) {
+        return Cache.metaNamespaceKeyFunc(node);
+    }
+
+    @Override
+    public @Nullable Node put(String key, Node node) {
+        String since = NodeMapper.condition(node)
+                .map(NodeCondition::getLastTransitionTime)
+                .orElse(null);
+        return skeleton(nodes.put(key, new StoredNode(NodeMapper.toModel(node, texts::shared), since)));
+    }
+
+    @Override
+    public @Nullable Node remove(String key) {
+        return skeleton(nodes.remove(key));
+    }
+
+    @Override
+    public Stream<String> keySet() {
+        return nodes.keySet().stream();
+    }
+
+    @Override
+    public Stream<Node> values() {
+        return nodes.values().stream().map(NodeStore::skeletonOf);
+    }
+
+    @Override
+    public int size() {
+        return nodes.size();
+    }
+
+    @Override
+    public @Nullable Node get(String key) {
+        return skeleton(nodes.get(key));
+    }
+
+    private static @Nullable Node skeleton(@Nullable StoredNode stored) {
+        return stored == null ? null : skeletonOf(stored);
+    }
+
+    /** What the informer itself needs: name, UID and version. */
+    private static Node skeletonOf(StoredNode stored) {
+        return new NodeBuilder()
+                .withNewMetadata()
+                .withName(stored.node().name())
+                .withUid(stored.node().uid())
+                .withResourceVersion(stored.node().base().resourceVersion())
+                .endMetadata()
+                .build();
+    }
+
+    @Override
+    public boolean isFullState() {
+        return false;
+    }
+}
