@@ -9,6 +9,7 @@ import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.ManualOverride;
 import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.admission.FleetAdmission;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.budget.FleetUsage;
 import io.gpufleet.health.model.budget.Mode;
@@ -211,6 +212,8 @@ public final class HealthProjection implements Projection<NodeState> {
                     silence.heard(event.key(), now);
                 }
                 yield SignalMapper.toModel(event, now)
+                        .flatMap(signal ->
+                                FleetAdmission.admitted(policy.get().policy(), event.key(), signal, states::forEach))
                         .map(signal -> on(states, signal, event, now))
                         .orElse(Effects.none());
             }

@@ -42,6 +42,22 @@ class PoolsFileTest {
     }
 
     @Test
+    void nodeThatTwoPoolsSelectBelongsToTheFirst() {
+        DisruptionBudgets protection = PoolsFile.parse(Mode.OBSERVE, "mine.yaml", """
+                pools:
+                  - {name: canary, selector: {canary: "yes"}, mode: observe}
+                  - {name: training, selector: {gpufleet.io/pool: training}, mode: enforce}
+                """);
+
+        assertThat(protection
+                        .pool(Map.of("gpufleet.io/pool", "training", "canary", "yes"))
+                        .name())
+                .isEqualTo("canary");
+        assertThat(protection.pool(Map.of("gpufleet.io/pool", "training")).name())
+                .isEqualTo("training");
+    }
+
+    @Test
     void standardHoldsBackWhatIsBeyondATenth() {
         assertThat(PoolsFile.of(Mode.ENFORCE, "standard", "").pool(Map.of()).limits())
                 .isEqualTo(Limits.TENTH);

@@ -26,6 +26,8 @@ public final class Drainer implements AutoCloseable {
         admission.clear();
         step.clear();
         runner.begin();
+        committed.forEach(
+                state -> admission.committed(state.node().name(), state.acting().drain()));
         committed.forEach(this::committed);
     }
 
