@@ -180,7 +180,8 @@ class SecuredFleetIT {
     /** With the name, and that it may not be used; the engine of a service says for what. */
     private static boolean refuses(String line, Right right) {
         boolean named = line.contains(right.name());
-        boolean ofEngine = line.contains("Kafka refuses") && line.contains(right.operation().name());
+        boolean ofEngine = line.contains("Kafka refuses")
+                && line.contains(right.operation().name());
         return named && (ofEngine || line.contains("Not authorized"));
     }
 }
