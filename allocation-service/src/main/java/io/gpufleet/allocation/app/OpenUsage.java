@@ -1,6 +1,5 @@
 package io.gpufleet.allocation.app;
 
-import io.gpufleet.allocation.model.devicetime.DeviceInterval;
 import io.gpufleet.allocation.model.ledger.ClosedUsageInterval;
 import io.gpufleet.allocation.model.ledger.IntervalQuality;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
@@ -19,7 +18,7 @@ import java.util.function.Predicate;
  */
 record OpenUsage(String node, NodeLedger ledger, Instant now) {
     /**
-     * Pieces of the intervals that are not read. A closing with an adjustment was read or is about to be, and one that ended
+     * Pieces of the intervals of holders that are not read. A closing with an adjustment was read or is about to be, and one that ended
      * by {@code dropped} may have been read and dropped.
      *
      * @param read tells an id that is read
@@ -36,10 +35,14 @@ record OpenUsage(String node, NodeLedger ledger, Instant now) {
                 pieces.add(held(open));
             }
         }
-        for (DeviceInterval interval : ledger.openDeviceTime(now)) {
-            pieces.add(UsagePiece.of(node, interval));
-        }
         return pieces;
+    }
+
+    /** Pieces of the time of GPUs that nobody holds. */
+    List<UsagePiece> unheld() {
+        return ledger.openDeviceTime(now).stream()
+                .map(interval -> UsagePiece.of(node, interval))
+                .toList();
     }
 
     private UsagePiece held(OpenUsageInterval open) {

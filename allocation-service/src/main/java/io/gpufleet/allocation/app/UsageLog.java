@@ -10,7 +10,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,6 +20,7 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * Intervals and adjustments of the last days in memory, so that a question reads no log; bounded by age and bytes. Beyond
@@ -38,6 +38,13 @@ public final class UsageLog implements UsageSumReader {
         private long intervals;
     }
 
+    /** A window of time, and until when what is open counts: the same for what is held and for the idle time less by it. */
+    private record Window(Instant from, Instant to, Instant now) {
+        boolean overlaps(UsagePiece piece) {
+            return piece.overlaps(from, to);
+        }
+    }
+
     private final Ledger ledger;
     private final Clock clock;
     private final long maxBytes;
@@ -47,7 +54,7 @@ public final class UsageLog implements UsageSumReader {
     private final Set<String> ids = new HashSet<>();
     private Instant droppedUntil = Instant.MIN;
     private long bytes;
-    private boolean loaded;
+    private volatile boolean loaded;
     /** False while the log is read anew: what was dropped is added up again. */
     private boolean droppedLoaded;
 
@@ -115,8 +122,8 @@ public final class UsageLog implements UsageSumReader {
         return clock.instant().minus(RETENTION);
     }
 
-    /** Why usage cannot be answered yet; empty when it can. */
-    public synchronized List<String> readinessFailures() {
+    /** Why usage cannot be answered yet; empty when it can. Waits for no question. */
+    public List<String> readinessFailures() {
         return loaded ? List.of() : List.of("usage not read from the log yet");
     }
 
@@ -130,12 +137,22 @@ public final class UsageLog implements UsageSumReader {
     public List<UsageSum> sums(Query query) throws IOException {
         boolean all = query.groupBy().contains(Dimension.QUALITY);
         Map<Map<String, String>, Sum> sums = new HashMap<>();
-        for (UsagePiece piece : found(query)) {
-            if (all || !piece.unbilled()) {
-                add(sums, query, piece, 1);
-            }
+        Map<String, NodeLedger> nodes = ledger.all();
+        synchronized (this) {
+            requireRead(loaded);
+            requireKept(query);
+            Consumer<UsagePiece> visitor = piece -> {
+                if (all || !piece.unbilled()) {
+                    add(sums, query, piece, 1);
+                }
+                if (all) {
+                    piece.idleLess().ifPresent(idle -> add(sums, query, idle, 0));
+                }
+            };
+            var window = new Window(query.from(), query.to(), clock.instant());
+            visitHeld(nodes, window, visitor);
             if (all) {
-                piece.idleLess().ifPresent(idle -> add(sums, query, idle, 0));
+                visitUnheld(nodes, window, visitor);
             }
         }
         return sums.entrySet().stream()
@@ -157,15 +174,15 @@ public final class UsageLog implements UsageSumReader {
     List<DailySum> day(LocalDate day) throws IOException {
         Map<String, NodeLedger> nodes = ledger.all();
         var usage = new DailySumBuilder(day, Integer.MAX_VALUE);
-        List<UsagePiece> found;
         synchronized (this) {
             requireRead(droppedLoaded);
-            found = overlapping(nodes, UsageHistory.start(day), UsageHistory.start(day.plusDays(1)));
+            var window = new Window(UsageHistory.start(day), UsageHistory.start(day.plusDays(1)), clock.instant());
+            visitHeld(nodes, window, usage::add);
+            visitUnheld(nodes, window, usage::add);
             if (dropped.containsKey(day)) {
                 usage.add(dropped.get(day));
             }
         }
-        found.forEach(usage::add);
         return usage.sums();
     }
 
@@ -175,27 +192,37 @@ public final class UsageLog implements UsageSumReader {
         }
     }
 
-    private List<UsagePiece> found(Query query) throws IOException {
-        Map<String, NodeLedger> nodes = ledger.all();
-        synchronized (this) {
-            requireRead(loaded);
-            Instant since = keptSince();
-            if (query.from().isBefore(since)) {
-                throw new IllegalArgumentException(
-                        "from=" + query.from() + " is before " + since + ", since when intervals are kept");
-            }
-            return overlapping(nodes, query.from(), query.to());
+    private void requireKept(Query query) {
+        Instant since = keptSince();
+        if (query.from().isBefore(since)) {
+            throw new IllegalArgumentException(
+                    "from=" + query.from() + " is before " + since + ", since when intervals are kept");
         }
     }
 
-    private List<UsagePiece> overlapping(Map<String, NodeLedger> nodes, Instant from, Instant to) {
-        List<UsagePiece> found = new ArrayList<>();
-        pieces.stream().filter(piece -> piece.overlaps(from, to)).forEach(found::add);
-        Instant now = clock.instant();
-        nodes.forEach((node, state) -> new OpenUsage(node, state, now)
+    /**
+     * Shows the visitor each piece with a part within a window, but for the open time that nobody holds. Those of the ledgers
+     * are made one node after the other: all those of a large fleet at once would outlive the young generation, question by
+     * question.
+     */
+    private void visitHeld(Map<String, NodeLedger> nodes, Window window, Consumer<UsagePiece> visitor) {
+        for (UsagePiece piece : pieces.descendingSet()) {
+            if (!piece.to().isAfter(window.from())) {
+                // All others ended before the window, too.
+                break;
+            }
+            if (window.overlaps(piece)) {
+                visitor.accept(piece);
+            }
+        }
+        nodes.forEach((node, state) -> new OpenUsage(node, state, window.now())
                 .unread(ids::contains, droppedUntil).stream()
-                        .filter(piece -> piece.overlaps(from, to))
-                        .forEach(found::add));
-        return found;
+                        .filter(window::overlaps)
+                        .forEach(visitor));
+    }
+
+    private void visitUnheld(Map<String, NodeLedger> nodes, Window window, Consumer<UsagePiece> visitor) {
+        nodes.forEach((node, state) -> new OpenUsage(node, state, window.now())
+                .unheld().stream().filter(window::overlaps).forEach(visitor));
     }
 }
