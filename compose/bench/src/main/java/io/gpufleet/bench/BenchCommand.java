@@ -66,8 +66,11 @@ final class BenchCommand implements Callable<Integer> {
     @Option(names = "--events", paramLabel = "N", description = "fold: number of events of the mix [${DEFAULT-VALUE}]")
     private int events = 300_000;
 
-    @Option(names = "--memory", paramLabel = "MIB", description = "fold: memory limit of a service [${DEFAULT-VALUE}]")
-    private int memory = ServiceUnderLoad.LARGE_MEBIBYTES;
+    @Option(
+            names = "--memory",
+            paramLabel = "MIB",
+            description = "fold, allocation: memory limit of a service [3500, allocation 1024]")
+    private int memory;
 
     @Option(names = "--kubeconfig", paramLabel = "FILE", description = "measure on this cluster [a fake API server]")
     private String kubeconfig = "";
@@ -103,9 +106,9 @@ final class BenchCommand implements Callable<Integer> {
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
                 new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes, backlog),
-                new AllocationBenchmark(tree, pods),
+                new AllocationBenchmark(tree, pods, memory == 0 ? AllocationBenchmark.MEBIBYTES : memory),
                 new ClosingsBenchmark(tree, closings),
-                new ProjectionBenchmark(tree, all, events, memory),
+                new ProjectionBenchmark(tree, all, events, memory == 0 ? ServiceUnderLoad.LARGE_MEBIBYTES : memory),
                 new ReadsBenchmark(tree, all),
                 new DaemonBenchmark(tree, daemon.executable(), plugin, jvm, starts, rounds));
         Benchmark benchmark = benchmarks.stream()
@@ -142,7 +145,7 @@ final class BenchCommand implements Callable<Integer> {
                         "--pods", pods,
                         "--closings", closings,
                         "--events", events,
-                        "--memory", memory,
+                        "--memory", memory == 0 ? ServiceUnderLoad.LARGE_MEBIBYTES : memory,
                         "--starts", starts,
                         "--rounds", rounds,
                         "--nodes", nodes == 0 ? ALL_NODES : nodes))

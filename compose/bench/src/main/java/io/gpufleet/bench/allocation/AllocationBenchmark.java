@@ -24,20 +24,22 @@ public final class AllocationBenchmark implements Benchmark {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final Duration PHASE = Duration.ofSeconds(10);
     private static final int WARM_UP = 3_000;
-    /** Memory limit of the container, as in the manifests. */
-    private static final int MEBIBYTES = 1_024;
+    /** Memory limit of the container, as in the manifests, in MiB. */
+    public static final int MEBIBYTES = 1_024;
 
     private static final List<String> STAGES =
             List.of("received_to_read", "read_to_taken", "taken_to_compared", "compared_to_decided");
 
     private final Path tree;
     private final int pods;
+    private final int mebibytes;
     private final Semaphore never = new Semaphore(0);
 
     /** Keeps its files in the state directory of a checkout. */
-    public AllocationBenchmark(Path tree, int pods) {
+    public AllocationBenchmark(Path tree, int pods, int mebibytes) {
         this.tree = tree;
         this.pods = pods;
+        this.mebibytes = mebibytes;
     }
 
     @Override
@@ -70,7 +72,7 @@ public final class AllocationBenchmark implements Benchmark {
         log.accept("creating " + pods + " pods in " + QuotaClusterObjects.NAMESPACES + " namespaces");
         cluster.create(pods);
         cluster.quotas(1);
-        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, MEBIBYTES)) {
+        try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, mebibytes)) {
             first.awaitReady();
             var load = new AdmissionLoad();
             for (int quotas : List.of(1, 100, 1_000)) {
@@ -94,11 +96,11 @@ public final class AllocationBenchmark implements Benchmark {
             }
             measurements.add("allocation.rss", first.residentMebibytes(), "MiB");
             log.accept("starting a standby, killing the leader");
-            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false, MEBIBYTES)) {
+            try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false, mebibytes)) {
                 standby.awaitReady();
                 measurements.add("allocation.fail-over", failOver(first, client), "s");
                 log.accept("starting another standby, ending the leader in good order");
-                try (var last = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, MEBIBYTES)) {
+                try (var last = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, mebibytes)) {
                     last.awaitReady();
                     measurements.add("allocation.hand-over", handOver(standby, last, client), "s");
                 }

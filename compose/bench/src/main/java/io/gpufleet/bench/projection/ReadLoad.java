@@ -13,7 +13,9 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Clients that ask one service the same questions in turn, and a probe beside them. */
 final class ReadLoad {
@@ -23,6 +25,7 @@ final class ReadLoad {
     private final List<String> paths;
     private final Map<String, List<Double>> latencies = new TreeMap<>();
     private final Semaphore never = new Semaphore(0);
+    private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
 
     ReadLoad(int port, List<String> paths) {
         this.port = port;
@@ -35,7 +38,7 @@ final class ReadLoad {
         return latencies;
     }
 
-    /** Milliseconds of each probe for a while, beside so many clients. */
+    /** Milliseconds of each probe for a while, beside so many clients; a question that is refused ends the measurement. */
     List<Double> probe(Duration time, int clients) throws InterruptedException {
         long end = System.nanoTime() + time.toNanos();
         List<Thread> threads = IntStream.range(0, clients)
@@ -51,15 +54,21 @@ final class ReadLoad {
         for (Thread thread : threads) {
             thread.join();
         }
+        RuntimeException refused = failure.get();
+        if (refused != null) {
+            throw refused;
+        }
         return probes;
     }
 
     private void query(int client, long end) {
         try (HttpClient http = HttpClient.newHttpClient()) {
-            for (int i = client; System.nanoTime() < end; i++) {
+            for (int i = client; System.nanoTime() < end && failure.get() == null; i++) {
                 String path = paths.get(i % paths.size());
                 latencies.getOrDefault(path, new ArrayList<>()).add(get(http, path));
             }
+        } catch (IllegalStateException refused) {
+            failure.compareAndSet(null, refused);
         }
     }
 
@@ -71,7 +80,7 @@ final class ReadLoad {
         long begun = System.nanoTime();
         try {
             int status =
-                    http.send(request, HttpResponse.BodyHandlers.ofByteArray()).statusCode();
+                    http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
             if (status != 200) {
                 throw new IllegalStateException(path + " answered " + status);
             }

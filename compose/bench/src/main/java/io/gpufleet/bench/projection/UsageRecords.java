@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class UsageRecords {
     private static final String WRITER = "allocation-service-0";
     private static final int NAMESPACES = 200;
+    private static final int PODS_OF_A_JOB = 16;
     private static final long MONTH_SECONDS = Duration.ofDays(30).toSeconds();
     private static final long HOUR_SECONDS = 3_600;
 
@@ -79,7 +80,7 @@ final class UsageRecords {
                 .setShareOf(1)
                 .setShortModel("H100")
                 .setResource("nvidia.com/gpu")
-                .setNamespace("team-" + number % NAMESPACES)
+                .setNamespace("team-" + number / PODS_OF_A_JOB % NAMESPACES)
                 .setPod("train-" + number)
                 .setPodUid("uid-" + number)
                 .setContainer("main")
@@ -90,7 +91,7 @@ final class UsageRecords {
                 .setReason("released")
                 .setNode(node)
                 .setProduct("NVIDIA-H100-80GB-HBM3")
-                .setOwner("Job/train-" + number / 16)
+                .setOwner("Job/train-" + number / PODS_OF_A_JOB)
                 .build();
     }
 }
