@@ -23,12 +23,16 @@ public final class ResourceHandler {
     /** Publishing takes the threads of reports a while, which then delay calls: of a flood one in a thousand, not one in ninety. */
     private static final int MAX_COLLECTED = 1_000;
 
+    /** Their ids take memory: 64 bytes each of a request that was not made before. */
+    private static final int MAX_DEVICES = 8_000;
+
     private static final int MAX_TURNS = 25;
 
     private final AllocationRecorder recorder;
     private final String resource;
     private final List<NodeLoopInput.DevicesAllocated.Allocation> unpublished = new ArrayList<>();
     private int collectedBefore;
+    private int collectedDevices;
     private int turns;
     private volatile ResourceSnapshot snapshot;
 
@@ -73,18 +77,23 @@ public final class ResourceHandler {
 
     /** Answers Allocate; what it allocated is published by {@link #publishCollected}. */
     public AllocationResult allocate(List<List<String>> containers) {
-        return recorder.allocate(resource, snapshot.allocations(), containers, unpublished);
+        AllocationResult result = recorder.allocate(resource, snapshot.allocations(), containers, unpublished);
+        if (result instanceof AllocationResult.Accepted) {
+            containers.forEach(ids -> collectedDevices += ids.size());
+        }
+        return result;
     }
 
     /**
-     * Ends a turn of collecting. Once there was no allocation in it, after a quarter of a second, or when a thousand are
-     * collected, they are published as one input of the node's loop; returns whether none is left.
+     * Ends a turn of collecting. Once there was no allocation in it, after a quarter of a second, or when a thousand or those
+     * of eight thousand devices are collected, they are published as one input of the node's loop; returns whether none is
+     * left.
      */
     public boolean publishCollected() {
         turns++;
         boolean flood = unpublished.size() > collectedBefore;
         collectedBefore = unpublished.size();
-        if (flood && turns < MAX_TURNS && collectedBefore < MAX_COLLECTED) {
+        if (flood && turns < MAX_TURNS && collectedBefore < MAX_COLLECTED && collectedDevices < MAX_DEVICES) {
             return false;
         }
         if (collectedBefore > 0) {
@@ -92,6 +101,7 @@ public final class ResourceHandler {
             unpublished.clear();
         }
         collectedBefore = 0;
+        collectedDevices = 0;
         turns = 0;
         return true;
     }

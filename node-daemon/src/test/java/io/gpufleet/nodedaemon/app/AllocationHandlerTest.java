@@ -9,6 +9,7 @@ import io.gpufleet.nodedaemon.model.allocation.AllocationResult.DeviceNode;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.OfferedDevice;
 import io.gpufleet.nodedaemon.model.allocation.ResourcePlan;
 import io.gpufleet.nodedaemon.model.device.TestGpus;
 import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
@@ -18,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class AllocationHandlerTest {
@@ -96,6 +98,25 @@ class AllocationHandlerTest {
                 .extracting(input ->
                         ((NodeLoopInput.DevicesAllocated) input).allocations().size())
                 .containsExactly(25, 1_000);
+    }
+
+    @Test
+    void floodOfLargeAllocationsIsNotKeptForAQuarterOfASecond() {
+        // Given as many devices as a few GPUs with replicas have
+        List<OfferedDevice> many = IntStream.range(0, 1_000)
+                .mapToObj(i -> TestGpus.offer(i, true, ""))
+                .toList();
+        handler.lists(Map.of(ResourcePlan.GPU, new DeviceList(1, many)), 1);
+        var resource = handler.resource(ResourcePlan.GPU);
+        // When each of ten calls asks for all of them
+        List<String> all = many.stream().map(OfferedDevice::id).toList();
+        for (int i = 0; i < 10; i++) {
+            assertThat(resource.allocate(List.of(all))).isInstanceOf(Accepted.class);
+        }
+        // Then they are published at the end of the turn, and count no further
+        assertThat(resource.publishCollected()).isTrue();
+        resource.allocate(List.of(List.of(uuid(0))));
+        assertThat(resource.publishCollected()).isFalse();
     }
 
     @Test
