@@ -15,7 +15,10 @@ import java.util.concurrent.TimeUnit;
  * core and a thread.
  */
 final class BrokerProbe {
-    private static final Duration PAUSE = Duration.ofMillis(500);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
+    /** While no broker listens for long: a look takes half a millisecond of the processor. */
+    private static final Duration MAX_PAUSE = Duration.ofSeconds(2);
+
     private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
 
     private BrokerProbe() {}
@@ -26,8 +29,10 @@ final class BrokerProbe {
      */
     static boolean awaitListening(String bootstrap, CountDownLatch ended) throws InterruptedException {
         boolean worthAClient = isWorthAClient(bootstrap);
-        while (!worthAClient && !ended.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS)) {
+        Duration pause = FIRST_PAUSE;
+        while (!worthAClient && !ended.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
             worthAClient = isWorthAClient(bootstrap);
+            pause = pause.multipliedBy(2).compareTo(MAX_PAUSE) < 0 ? pause.multipliedBy(2) : MAX_PAUSE;
         }
         return worthAClient;
     }
