@@ -39,7 +39,7 @@ final class DevicePluginServer {
                 KubeletMethods.GET_DEVICE_PLUGIN_OPTIONS,
                 (_, call) -> call.respond(options().toByteArray()));
         grpc.serve(KubeletMethods.LIST_AND_WATCH, (_, call) -> streams.accept(call));
-        grpc.serve(KubeletMethods.ALLOCATE, this::allocate);
+        grpc.serve(KubeletMethods.ALLOCATE, DevicePluginServer::containers, this::allocate);
         grpc.serve(KubeletMethods.PRE_START_CONTAINER, this::preStart);
         grpc.serve(
                 KubeletMethods.GET_PREFERRED_ALLOCATION,
@@ -63,10 +63,13 @@ final class DevicePluginServer {
                 .build();
     }
 
-    private void allocate(AllocateRequest request, GrpcServerCall call) {
-        List<List<String>> containers = request.getContainerRequestsList().stream()
+    private static List<List<String>> containers(AllocateRequest request) {
+        return request.getContainerRequestsList().stream()
                 .map(container -> List.copyOf(container.getDevicesIdsList()))
                 .toList();
+    }
+
+    private void allocate(List<List<String>> containers, GrpcServerCall call) {
         switch (resourceHandler.allocate(containers)) {
             case AllocationResult.Accepted accepted -> {
                 call.respond(allocations.response(accepted));

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,18 +34,15 @@ public final class UnixGrpcServer {
     private final Map<CharSequence, Binding<?>> bindings = new HashMap<>();
     private final ReceiveBudget budget = new ReceiveBudget(UnixSocketGrpc.MAX_MESSAGE_SIZE);
 
-    /** A method with its handler. */
-    record Binding<Q>(GrpcMethod<Q, ?> method, BiConsumer<Q, GrpcServerCall> handler) {
+    /** A method with the reader of its requests and its handler. */
+    record Binding<R>(String path, RequestReader<R> reader, BiConsumer<R, GrpcServerCall> handler) {
         void handle(byte[] message, GrpcServerCall call) {
             try {
-                handler.accept(method.requests().parseFrom(message), call);
+                handler.accept(reader.read(message), call);
             } catch (InvalidProtocolBufferException unreadable) {
                 call.refuse(GrpcStatus.INTERNAL, "the request is no valid message: " + unreadable.getMessage());
             } catch (RuntimeException failed) {
-                LOG.atError()
-                        .addKeyValue("method", method.path())
-                        .setCause(failed)
-                        .log("call failed");
+                LOG.atError().addKeyValue("method", path).setCause(failed).log("call failed");
                 call.refuse(GrpcStatus.INTERNAL, String.valueOf(failed.getMessage()));
             }
         }
@@ -63,7 +61,19 @@ public final class UnixGrpcServer {
 
     /** Serves a method; the handler is called on the event loop, and answers or keeps the call. */
     public <Q> void serve(GrpcMethod<Q, ?> method, BiConsumer<Q, GrpcServerCall> handler) {
-        bindings.put(AsciiString.cached(method.path()), new Binding<>(method, handler));
+        bind(method, method.requests()::parseFrom, handler);
+    }
+
+    /**
+     * Serves a method whose requests are repeated: what equal ones mean is worked out once, and handed to the handler. It must
+     * depend on the request alone.
+     */
+    public <Q, R> void serve(GrpcMethod<Q, ?> method, Function<Q, R> meaning, BiConsumer<R, GrpcServerCall> handler) {
+        bind(method, new RememberedRequests<>(method.requests(), meaning), handler);
+    }
+
+    private <R> void bind(GrpcMethod<?, ?> method, RequestReader<R> reader, BiConsumer<R, GrpcServerCall> handler) {
+        bindings.put(AsciiString.cached(method.path()), new Binding<>(method.path(), reader, handler));
     }
 
     /** Listens on a socket that must not exist. */

@@ -98,18 +98,25 @@ public final class AllocationTable {
     }
 
     private Optional<Refused> unavailable(List<String> ids) {
-        return ids.stream()
-                .map(byId::get)
-                .filter(entry -> !entry.problem().isEmpty())
-                .findFirst()
-                .map(entry -> new Refused(
+        for (String id : ids) {
+            Entry entry = byId.get(id);
+            if (entry != null && !entry.problem().isEmpty()) {
+                return Optional.of(new Refused(
                         RefusalCode.FAILED_PRECONDITION,
                         "device '" + entry.offer().id() + "' cannot be allocated: " + entry.problem()));
+            }
+        }
+        return Optional.empty();
     }
 
     private ContainerAllocation containerAllocation(List<String> ids) {
         var devices = new BitSet(byId.size());
-        ids.stream().map(byId::get).mapToInt(Entry::order).forEach(devices::set);
+        for (String id : ids) {
+            Entry entry = byId.get(id);
+            if (entry != null) {
+                devices.set(entry.order());
+            }
+        }
         ContainerAllocation known = merged.get(devices);
         if (known != null) {
             return known;
