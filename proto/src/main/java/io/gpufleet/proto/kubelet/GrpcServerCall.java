@@ -19,7 +19,9 @@ public final class GrpcServerCall {
 
     /** Answers with the only message of a unary call; one that was answered already is left as it is. */
     public void respond(byte[] message) {
-        if (!ended) {
+        if (!ended && !headersSent && connection.respond(this, message)) {
+            ended = true;
+        } else if (!ended) {
             send(message);
             end();
         }

@@ -38,6 +38,7 @@ final class GrpcServerConnection extends Http2FrameAdapter {
     private final Http2ConnectionHandler http2 = GrpcFrames.codec(true, this);
     private final PropertyKey request = http2.connection().newKey();
     private final ReceiveBudget budget;
+    private final WholeResponses responses = new WholeResponses(http2);
     private final Set<GrpcServerCall> watched = new LinkedHashSet<>();
     private final ChannelHandlerContext context;
     /** Whether frames are being read; what is written meanwhile is flushed after the last one. */
@@ -76,6 +77,7 @@ final class GrpcServerConnection extends Http2FrameAdapter {
 
     @Override
     public void onSettingsRead(ChannelHandlerContext ignored, Http2Settings settings) throws Http2Exception {
+        responses.settingsRead();
         GrpcFrames.enlargeWindow(http2.connection());
     }
 
@@ -172,10 +174,21 @@ final class GrpcServerConnection extends Http2FrameAdapter {
         call.closed();
     }
 
+    /** Answers a call that has sent nothing; false, and sends nothing, where the message needs the other way. */
+    boolean respond(GrpcServerCall call, byte[] message) {
+        Http2Stream stream = http2.connection().stream(call.stream());
+        if (stream != null && stream.state().localSideOpen() && responses.write(context, stream, message)) {
+            flush();
+            return true;
+        }
+        return false;
+    }
+
     void send(GrpcServerCall call, boolean first, byte[] message, Runnable whenWritten) {
         if (isWritable(call)) {
             if (first) {
                 http2.encoder().writeHeaders(context, call.stream(), RESPONSE, 0, false, context.newPromise());
+                responses.headersEncoded();
             }
             http2.encoder()
                     .writeData(context, call.stream(), GrpcFrames.message(message), 0, false, context.newPromise())
