@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What requests mean, by their bytes: a kubelet sends the same ones again and again. Used by one thread. */
+/** Meaning of requests by their bytes: a kubelet sends the same ones again and again. Used by one thread. */
 final class RememberedRequests<Q, R> implements RequestReader<R> {
     /** All that a kubelet asks for while its node has the same pods; of foreign ones no more than 64 KiB are kept. */
     private static final int MAX_REQUESTS = 32;

@@ -51,7 +51,7 @@ public record CertificateAuthority(X509Certificate certificate, PrivateKey key) 
     private static final int DNS_NAME = 2;
     private static final int IP_ADDRESS = 7;
 
-    /** What the holder of a certificate is in a handshake. */
+    /** Role of the holder of a certificate in a handshake. */
     public enum Purpose {
         /** A server. */
         SERVER("1.3.6.1.5.5.7.3.1"),

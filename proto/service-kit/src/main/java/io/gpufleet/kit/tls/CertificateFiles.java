@@ -85,7 +85,7 @@ public final class CertificateFiles {
                 .log("certificate read");
     }
 
-    /** What the key signs must verify by the certificate; a renewal that is half written shows by this too. */
+    /** Verifies by the certificate what the key signs; a renewal that is half written shows by this too. */
     private static void requireMatch(X509Certificate certificate, PrivateKey key) throws GeneralSecurityException {
         String algorithm = switch (key.getAlgorithm()) {
             case "EC" -> "SHA256withECDSA";

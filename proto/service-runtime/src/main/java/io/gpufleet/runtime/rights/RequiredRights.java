@@ -104,7 +104,7 @@ public record RequiredRights(String service, String group, Map<String, Set<AclOp
         return lines;
     }
 
-    /** What the broker refused, in one line that names the right; empty when it is something else that failed. */
+    /** The right that the broker refused, in one line; empty when it is something else that failed. */
     public Optional<String> refused(Throwable failed) {
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
             switch (cause) {
