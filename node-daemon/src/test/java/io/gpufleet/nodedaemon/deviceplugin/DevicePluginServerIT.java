@@ -352,8 +352,7 @@ class DevicePluginServerIT {
                 "%zz",
                 "[",
                 "a:b:c",
-                "h:99999",
-                " "
+                "h:99999"
             })
     void unusualAuthoritiesAreAccepted(String authority) throws Exception {
         assertAnswered(request -> request.authority(HostAndPort.create(authority, -1)));
