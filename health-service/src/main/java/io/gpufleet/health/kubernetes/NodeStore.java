@@ -21,7 +21,7 @@ final class NodeStore implements ItemStore<Node> {
     private final SharedTexts texts = new SharedTexts();
 
     /**
-     * What is kept of a Node.
+     * Part of a Node that is kept.
      *
      * @param conditionSince {@code lastTransitionTime} of our condition; null without one
      */
@@ -87,7 +87,7 @@ final class NodeStore implements ItemStore<Node> {
         return stored == null ? null : skeletonOf(stored);
     }
 
-    /** What the informer itself needs: name, UID and version. */
+    /** Parts that the informer itself needs: name, UID and version. */
     private static Node skeletonOf(StoredNode stored) {
         return new NodeBuilder()
                 .withNewMetadata()

@@ -115,7 +115,7 @@ public final class TracedApiServer implements AutoCloseable {
             locked(() -> hung = replica);
         }
 
-        /** What was withheld reaches the server now. */
+        /** Lets reach the server now what was withheld. */
         public void release() {
             locked(() -> {
                 held = "";
