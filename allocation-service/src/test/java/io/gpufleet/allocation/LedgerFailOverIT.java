@@ -9,8 +9,7 @@ import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
-import io.gpufleet.testbed.testkit.TracedApiServer;
-import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
+import io.gpufleet.testbed.testkit.TracedReplicas;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -18,7 +17,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.NullMarked;
@@ -42,10 +40,9 @@ class LedgerFailOverIT {
     @TempDir
     private Path dir;
 
-    private final Trace trace = new Trace();
-    private final List<TracedApiServer> ways = new ArrayList<>();
     private final Instant start = Instant.now().minusSeconds(3_600).truncatedTo(ChronoUnit.SECONDS);
     private TestBed bed;
+    private TracedReplicas replicas;
     private DaemonEventProducer daemon;
     private ProgramProcess first;
     private ProgramProcess second;
@@ -54,45 +51,26 @@ class LedgerFailOverIT {
     @BeforeEach
     void startTwoReplicas() throws IOException {
         bed = TestBed.startWithProxy(dir);
+        replicas = new TracedReplicas(bed, dir);
         daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "n1").announce(TestGpus.a100(1));
-        first = start(FIRST, bed.broker().proxiedBootstrap());
+        first = replicas.startBehindProxy(FIRST, program());
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = start(SECOND, bed.broker().bootstrap());
+        second = replicas.start(SECOND, program());
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
     }
 
     @AfterEach
     void stopAll() {
-        trace.release();
-        bed.broker().proxy().heal();
         daemon.close();
-        second.close();
-        first.close();
-        ways.forEach(TracedApiServer::close);
+        replicas.close();
         bed.close();
     }
 
-    private ProgramProcess start(String instance, String bootstrap) throws IOException {
-        TracedApiServer way =
-                TracedApiServer.open(trace, instance, bed.apiServer().url());
-        ways.add(way);
-        Path kubeconfig = way.kubeconfig(bed.kubeconfig(), dir.resolve(instance + ".kubeconfig"));
+    private ProgramProcess.Builder program() {
         return ProgramProcess.of("allocation-service", AllocationMain.class.getName(), dir)
-                .environment(bed.settings())
-                .environment(Map.of(
-                        "GPUFLEET_KAFKA",
-                        bootstrap,
-                        "GPUFLEET_INSTANCE",
-                        instance,
-                        "GPUFLEET_SESSION_TIMEOUT",
-                        "2s",
-                        "GPUFLEET_WEBHOOK_HOST",
-                        "127.0.0.1",
-                        "KUBECONFIG",
-                        kubeconfig.toString()))
+                .environment(Map.of("GPUFLEET_WEBHOOK_HOST", "127.0.0.1"))
                 .freePort("GPUFLEET_WEBHOOK_PORT")
-                .freePort("GPUFLEET_GRPC_PORT")
-                .start();
+                .freePort("GPUFLEET_GRPC_PORT");
     }
 
     @Test
@@ -125,7 +103,7 @@ class LedgerFailOverIT {
         await().atMost(TIMEOUT).until(() -> open(first) == 1);
 
         // When the broker is cut off from the leader, and the API server hangs
-        trace.hang(FIRST);
+        replicas.trace().hang(FIRST);
         bed.broker().proxy().cut();
         release();
         hold();
@@ -136,7 +114,7 @@ class LedgerFailOverIT {
         await().atMost(TIMEOUT).until(() -> second.hasMetric(ACTIVE) && seconds(second) == 200);
 
         // When both are there again
-        trace.release();
+        replicas.trace().release();
         bed.broker().proxy().heal();
         await().atMost(TIMEOUT).until(() -> first.isReady() && first.hasMetric(STANDBY));
 

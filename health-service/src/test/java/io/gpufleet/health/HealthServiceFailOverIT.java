@@ -9,9 +9,9 @@ import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
-import io.gpufleet.testbed.testkit.TracedApiServer;
 import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
 import io.gpufleet.testbed.testkit.TracedApiServer.Write;
+import io.gpufleet.testbed.testkit.TracedReplicas;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,15 +39,17 @@ class HealthServiceFailOverIT {
     private Path dir;
 
     private final List<DaemonEventProducer> daemons = new ArrayList<>();
-    private final Trace trace = new Trace();
-    private final List<TracedApiServer> ways = new ArrayList<>();
     private TestBed bed;
+    private TracedReplicas replicas;
+    private Trace trace;
     private ProgramProcess first;
     private ProgramProcess second;
 
     @BeforeEach
     void startTwoReplicas() throws IOException {
         bed = TestBed.startWithProxy(dir);
+        replicas = new TracedReplicas(bed, dir);
+        trace = replicas.trace();
         for (int i = 0; i < NODES; i++) {
             bed.client()
                     .nodes()
@@ -60,41 +62,22 @@ class HealthServiceFailOverIT {
             daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
                     .announce(TestGpus.h100(2)));
         }
-        first = start(FIRST, bed.broker().proxiedBootstrap());
+        first = replicas.startBehindProxy(FIRST, program());
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = start(SECOND, bed.broker().bootstrap());
+        second = replicas.start(SECOND, program());
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
     }
 
     @AfterEach
     void stopAll() {
-        trace.release();
-        bed.broker().proxy().heal();
         daemons.forEach(DaemonEventProducer::close);
-        second.close();
-        first.close();
-        ways.forEach(TracedApiServer::close);
+        replicas.close();
         bed.close();
     }
 
-    private ProgramProcess start(String instance, String bootstrap) throws IOException {
-        TracedApiServer way =
-                TracedApiServer.open(trace, instance, bed.apiServer().url());
-        ways.add(way);
-        Path kubeconfig = way.kubeconfig(bed.kubeconfig(), dir.resolve(instance + ".kubeconfig"));
+    private ProgramProcess.Builder program() {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
-                .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
-                .environment(Map.of(
-                        "GPUFLEET_KAFKA",
-                        bootstrap,
-                        "GPUFLEET_INSTANCE",
-                        instance,
-                        "GPUFLEET_SESSION_TIMEOUT",
-                        "2s",
-                        "KUBECONFIG",
-                        kubeconfig.toString()))
-                .start();
+                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"));
     }
 
     @Test
@@ -116,20 +99,20 @@ class HealthServiceFailOverIT {
     }
 
     @Test
-    void leaderThatStoodStillWritesNothingWhenItGoesOn() throws Exception {
+    void leaderThatStoodStillWritesNothingWhenItGoesOn() {
         // Given
         daemons.get(0).observeXid(0, 79);
         awaitTaint(0, true);
 
         // When
-        signal("STOP", first);
+        first.suspend();
         for (int node = 1; node < NODES; node++) {
             daemons.get(node).observeXid(0, 79);
         }
         awaitAll(true);
         daemons.get(0).clearXid(0, 79);
         awaitTaint(0, false);
-        signal("CONT", first);
+        first.resume();
         await().atMost(TIMEOUT).until(() -> first.hasMetric(STANDBY) && first.isReady());
 
         // Then
@@ -215,13 +198,6 @@ class HealthServiceFailOverIT {
                         .map(Write::replica)
                         .distinct())
                 .containsExactly(SECOND);
-    }
-
-    private static void signal(String name, ProgramProcess process) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                        .start()
-                        .waitFor())
-                .isZero();
     }
 
     private void awaitAll(boolean expected) {

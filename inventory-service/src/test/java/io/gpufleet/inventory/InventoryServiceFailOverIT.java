@@ -3,13 +3,13 @@ package io.gpufleet.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
-import io.gpufleet.testbed.testkit.TracedApiServer;
+import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
+import io.gpufleet.testbed.testkit.TracedReplicas;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,72 +37,40 @@ class InventoryServiceFailOverIT {
     private Path dir;
 
     private final List<DaemonEventProducer> daemons = new ArrayList<>();
-    private final Trace trace = new Trace();
-    private final List<TracedApiServer> ways = new ArrayList<>();
     private TestBed bed;
+    private TracedReplicas replicas;
+    private Trace trace;
     private ProgramProcess first;
     private ProgramProcess second;
 
     @BeforeEach
     void startTwoReplicas() throws IOException {
         bed = TestBed.startWithProxy(dir);
+        replicas = new TracedReplicas(bed, dir);
+        trace = replicas.trace();
         for (int i = 0; i < NODES; i++) {
-            createNode("node-" + i);
+            // In the boot that its daemon announces.
+            TestKubernetes.createNode(bed.client(), "node-" + i, "boot-node-" + i, Map.of());
             daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
                     .announce(TestGpus.a100(2)));
         }
-        first = start(FIRST, bed.broker().proxiedBootstrap());
+        first = replicas.startBehindProxy(FIRST, program());
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = start(SECOND, bed.broker().bootstrap());
+        second = replicas.start(SECOND, program());
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
         awaitAll("a100");
     }
 
     @AfterEach
     void stopAll() {
-        trace.release();
-        bed.broker().proxy().heal();
         daemons.forEach(DaemonEventProducer::close);
-        second.close();
-        first.close();
-        ways.forEach(TracedApiServer::close);
+        replicas.close();
         bed.close();
     }
 
-    /** In the boot that its daemon announces. */
-    private void createNode(String name) {
-        var node = new NodeBuilder()
-                .withNewMetadata()
-                .withName(name)
-                .endMetadata()
-                .withNewStatus()
-                .withNewNodeInfo()
-                .withBootID("boot-" + name)
-                .endNodeInfo()
-                .endStatus()
-                .build();
-        bed.client().resource(node).create();
-        bed.client().resource(node).patchStatus();
-    }
-
-    private ProgramProcess start(String instance, String bootstrap) throws IOException {
-        TracedApiServer way =
-                TracedApiServer.open(trace, instance, bed.apiServer().url());
-        ways.add(way);
-        Path kubeconfig = way.kubeconfig(bed.kubeconfig(), dir.resolve(instance + ".kubeconfig"));
+    private ProgramProcess.Builder program() {
         return ProgramProcess.of("inventory-service", InventoryMain.class.getName(), dir)
-                .environment(bed.settings())
-                .environment(Map.of(
-                        "GPUFLEET_KAFKA",
-                        bootstrap,
-                        "GPUFLEET_INSTANCE",
-                        instance,
-                        "GPUFLEET_SESSION_TIMEOUT",
-                        "2s",
-                        "KUBECONFIG",
-                        kubeconfig.toString()))
-                .freePort("GPUFLEET_GRPC_PORT")
-                .start();
+                .freePort("GPUFLEET_GRPC_PORT");
     }
 
     @Test

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.lifecycle.Shutdown;
@@ -13,6 +12,7 @@ import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -96,22 +96,7 @@ final class TestCluster implements AutoCloseable {
 
     /** A Node in the boot {@code boot-<name>}. */
     void createNode(String name, Map<String, String> labels) {
-        client.resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(name)
-                        .withLabels(labels)
-                        .endMetadata()
-                        .build())
-                .create();
-        client.nodes()
-                .withName(name)
-                .editStatus(node -> new NodeBuilder(node)
-                        .withNewStatus()
-                        .withNewNodeInfo()
-                        .withBootID("boot-" + name)
-                        .endNodeInfo()
-                        .endStatus()
-                        .build());
+        TestKubernetes.createNode(client, name, "boot-" + name, labels);
     }
 
     Map<String, String> labels(String node) {

@@ -3,13 +3,13 @@ package io.gpufleet.cli.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.DeviceAllocation;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
 import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.vertx.core.Vertx;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,18 +46,7 @@ class BrokerOutageIT {
         bed = TestBed.start(directory);
         String bootId =
                 Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
-        var node = new NodeBuilder()
-                .withNewMetadata()
-                .withName("node-1")
-                .endMetadata()
-                .withNewStatus()
-                .withNewNodeInfo()
-                .withBootID(bootId)
-                .endNodeInfo()
-                .endStatus()
-                .build();
-        bed.client().resource(node).create();
-        bed.client().resource(node).patchStatus();
+        TestKubernetes.createNode(bed.client(), "node-1", bootId, Map.of());
         kubelet = FakeKubelet.start(vertx, directory.resolve("kubelet"));
         faults = new SimulatedFaults(directory.resolve("faults"));
         health = ProgramProcess.of("health-service", "io.gpufleet.health.HealthMain", directory)

@@ -4,7 +4,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -158,19 +157,7 @@ final class SecuredFleet implements AutoCloseable {
     }
 
     private void createNode(String name, String bootId) {
-        var node = new NodeBuilder()
-                .withNewMetadata()
-                .withName(name)
-                .addToLabels(CONFIG_LABEL, "default")
-                .endMetadata()
-                .withNewStatus()
-                .withNewNodeInfo()
-                .withBootID(bootId)
-                .endNodeInfo()
-                .endStatus()
-                .build();
-        client.resource(node).create();
-        client.resource(node).patchStatus();
+        TestKubernetes.createNode(client, name, bootId, Map.of(CONFIG_LABEL, "default"));
     }
 
     private void createFinished(String name) {
