@@ -3,6 +3,7 @@ package io.gpufleet.bench.allocation;
 import com.google.protobuf.Message;
 import com.google.protobuf.Timestamp;
 import io.gpufleet.bench.projection.FleetEvents;
+import io.gpufleet.bench.projection.RecordSender;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
@@ -28,12 +29,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Events of the daemons and of the API server about the pods: ends of pods up to two rounds early or late and in any order, a
@@ -50,13 +46,12 @@ final class ClosingEvents implements AutoCloseable {
     private final Random random;
     private final long epoch = System.currentTimeMillis();
     private final Instant begin;
-    private final KafkaProducer<String, byte[]> producer;
+    private final RecordSender sender;
     private final Map<String, Long> sequences = new HashMap<>();
     private final Map<Integer, Deque<ProducerRecord<String, byte[]>>> outboxes = new HashMap<>();
     /** Pods whose end is told in a round. */
     private final Map<Integer, List<Integer>> ends = new HashMap<>();
 
-    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
     private long sent;
 
     ClosingEvents(String bootstrap, PodRuns runs, Random random) {
@@ -64,14 +59,7 @@ final class ClosingEvents implements AutoCloseable {
         this.random = random;
         this.begin =
                 Instant.ofEpochSecond(Instant.now().getEpochSecond() - (runs.rounds() + 10L) * PodRuns.ROUND_SECONDS);
-        this.producer = new KafkaProducer<>(
-                Map.of(
-                        "bootstrap.servers", bootstrap,
-                        "linger.ms", "20",
-                        "batch.size", "262144",
-                        "max.in.flight.requests.per.connection", "1"),
-                new StringSerializer(),
-                new ByteArraySerializer());
+        this.sender = new RecordSender(bootstrap, "none");
         for (int run = 0; run < runs.count(); run++) {
             if (runs.isEndTold(run)) {
                 int round = runs.roundOf(run) + random.nextInt(2 * EARLY_OR_LATE + 1) - EARLY_OR_LATE;
@@ -92,11 +80,7 @@ final class ClosingEvents implements AutoCloseable {
             }
             ends.remove(round);
         }
-        producer.flush();
-        Exception refused = failure.get();
-        if (refused != null) {
-            throw new IllegalStateException("Kafka did not take an event of the benchmark: " + refused, refused);
-        }
+        sender.flush();
         return sent;
     }
 
@@ -208,15 +192,11 @@ final class ClosingEvents implements AutoCloseable {
 
     private void append(ProducerRecord<String, byte[]> event) {
         sent++;
-        producer.send(event, (_, refused) -> {
-            if (refused != null) {
-                failure.compareAndSet(null, refused);
-            }
-        });
+        sender.send(event);
     }
 
     @Override
     public void close() {
-        producer.close();
+        sender.close();
     }
 }

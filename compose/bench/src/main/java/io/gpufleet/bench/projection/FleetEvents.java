@@ -29,15 +29,7 @@ import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
 
 /** Events of a real fleet, every node with a key and devices of its own. */
 public final class FleetEvents implements AutoCloseable {
@@ -67,30 +59,15 @@ public final class FleetEvents implements AutoCloseable {
     private final long epoch = System.currentTimeMillis();
     private final Instant time = Instant.now();
     /** Announcements are compressed by their writer, as the topic wants them. */
-    private final Producer<String, byte[]> compressed;
+    private final RecordSender compressed;
 
-    private final Producer<String, byte[]> plain;
-
-    /** The first that Kafka refused. */
-    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+    private final RecordSender plain;
 
     /** Writes to the broker as the daemons of so many nodes. */
     public FleetEvents(String bootstrap, int nodes) {
         this.nodes = nodes;
-        this.compressed = producer(bootstrap, "gzip");
-        this.plain = producer(bootstrap, "none");
-    }
-
-    private static Producer<String, byte[]> producer(String bootstrap, String compression) {
-        var config = new Properties();
-        config.put("bootstrap.servers", bootstrap);
-        config.put("compression.type", compression);
-        config.put("linger.ms", "20");
-        config.put("batch.size", "262144");
-        // A broker takes any first sequence number on a partition made a moment ago, so that a second batch in flight
-        // can overtake the first, which then expires as out of order.
-        config.put("max.in.flight.requests.per.connection", "1");
-        return new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
+        this.compressed = new RecordSender(bootstrap, "gzip");
+        this.plain = new RecordSender(bootstrap, "none");
     }
 
     /** Every node is announced with its eight GPUs. */
@@ -176,10 +153,6 @@ public final class FleetEvents implements AutoCloseable {
     public void flush() {
         compressed.flush();
         plain.flush();
-        Exception refused = failure.get();
-        if (refused != null) {
-            throw new IllegalStateException("Kafka did not take an event of the benchmark: " + refused, refused);
-        }
     }
 
     private void send(EventType type, Topic topic, int index, String template) {
@@ -195,13 +168,7 @@ public final class FleetEvents implements AutoCloseable {
                 "");
         String digits = HexFormat.of().toHexDigits(index, 8);
         byte[] json = template.replace(PLACEHOLDER, digits).getBytes(UTF_8);
-        (topic == Topic.INVENTORY ? compressed : plain).send(codec.encode(envelope, json), this::sent);
-    }
-
-    private void sent(@Nullable RecordMetadata appended, @Nullable Exception refused) {
-        if (refused != null) {
-            failure.compareAndSet(null, refused);
-        }
+        (topic == Topic.INVENTORY ? compressed : plain).send(codec.encode(envelope, json));
     }
 
     @Override

@@ -14,12 +14,6 @@ import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.kafka.common.serialization.StringSerializer;
-import org.jspecify.annotations.Nullable;
 
 /** Closed intervals of a month on {@code gpu.usage}, as an allocation-service left them: an hour each, of 200 namespaces. */
 final class UsageRecords {
@@ -41,11 +35,7 @@ final class UsageRecords {
 
     /** Writes all of them. */
     void send(String bootstrap) {
-        var failure = new AtomicReference<@Nullable Exception>();
-        try (var producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", bootstrap, "linger.ms", "20", "batch.size", "262144"),
-                new StringSerializer(),
-                new ByteArraySerializer())) {
+        try (var sender = new RecordSender(bootstrap, "none")) {
             for (int number = 0; number < intervals; number++) {
                 String node = FleetEvents.node(number % nodes);
                 var envelope = new Envelope(
@@ -56,16 +46,9 @@ final class UsageRecords {
                         node,
                         new EventTime(now, now, 0),
                         "");
-                producer.send(codec.encode(envelope, interval(number, node)), (_, refused) -> {
-                    if (refused != null) {
-                        failure.compareAndSet(null, refused);
-                    }
-                });
+                sender.send(codec.encode(envelope, interval(number, node)));
             }
-        }
-        Exception refused = failure.get();
-        if (refused != null) {
-            throw new IllegalStateException("Kafka did not take an event of the benchmark: " + refused, refused);
+            sender.flush();
         }
     }
 
