@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes and decodes events as CloudEvents 1.0 in Kafka's binary mode: attributes are headers, the value is the
@@ -258,7 +259,8 @@ public final class Codec {
         }
     }
 
-    private static String requireKey(String key) {
+    /** The key of a record, of 1 to 512 characters; throws {@link IllegalArgumentException} for any other. */
+    public static String requireKey(@Nullable String key) {
         if (key == null || key.isEmpty() || key.length() > MAX_KEY_BYTES) {
             throw new IllegalArgumentException("key is missing, empty or longer than " + MAX_KEY_BYTES);
         }

@@ -144,31 +144,29 @@ final class BrokerProbe implements AutoCloseable {
         Map<TopicPartition, OffsetSpec> asked = topics.stream()
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest()));
-        try {
-            admin.listOffsets(asked).all().get();
-        } catch (ExecutionException failed) {
-            throw unavailable(parts, failed);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new TopicsUnavailableException("interrupted");
-        }
+        var _ = answer(parts, admin.listOffsets(asked).all()::get);
     }
 
     /** Id of the Kafka that answers, which every user may ask for. */
     static String clusterId(EngineParts<?> parts, Admin admin) {
+        return answer(parts, admin.describeCluster().clusterId()::get);
+    }
+
+    /** A question to the broker, which blocks until it is answered. */
+    private interface Question<A> {
+        A ask() throws ExecutionException, InterruptedException;
+    }
+
+    private static <A> A answer(EngineParts<?> parts, Question<A> question) {
         try {
-            return admin.describeCluster().clusterId().get();
+            return question.ask();
         } catch (ExecutionException failed) {
-            throw unavailable(parts, failed);
+            throw new TopicsUnavailableException(
+                    parts.rights().refused(failed).orElseGet(() -> String.valueOf(failed.getCause())));
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new TopicsUnavailableException("interrupted");
         }
-    }
-
-    private static TopicsUnavailableException unavailable(EngineParts<?> parts, ExecutionException failed) {
-        return new TopicsUnavailableException(
-                parts.rights().refused(failed).orElseGet(() -> String.valueOf(failed.getCause())));
     }
 
     private static Set<Topic> needed(ProjectionSpec spec) {
@@ -180,8 +178,8 @@ final class BrokerProbe implements AutoCloseable {
 
     private static Map<String, TopicDescription> describe(EngineParts<?> parts, Admin admin, Set<Topic> needed) {
         List<String> names = needed.stream().map(parts.codec().topics()::name).toList();
-        Map<String, TopicDescription> found = new HashMap<>();
-        try {
+        return answer(parts, () -> {
+            Map<String, TopicDescription> found = new HashMap<>();
             for (var answer : admin.describeTopics(names).topicNameValues().entrySet()) {
                 try {
                     found.put(answer.getKey(), answer.getValue().get());
@@ -192,12 +190,7 @@ final class BrokerProbe implements AutoCloseable {
                 }
             }
             return found;
-        } catch (ExecutionException failed) {
-            throw unavailable(parts, failed);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new TopicsUnavailableException("interrupted");
-        }
+        });
     }
 
     /** An admin client of this engine; the caller closes it. */

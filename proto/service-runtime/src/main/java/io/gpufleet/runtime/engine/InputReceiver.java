@@ -10,6 +10,7 @@ import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.sequence.DedupeResult;
 import io.gpufleet.runtime.sequence.StaleWriters;
+import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DeadLetterOrigin;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.Topic;
@@ -22,8 +23,6 @@ import org.slf4j.LoggerFactory;
 /** Takes one input record: applied, skipped as unknown, dropped as met before, or sent to the dead letters. */
 final class InputReceiver<S> {
     private static final Logger LOG = LoggerFactory.getLogger(InputReceiver.class);
-    /** As the codec has it for events. */
-    private static final int MAX_KEY_LENGTH = 512;
 
     private final EngineParts<S> parts;
     private final StateStore<S> store;
@@ -92,10 +91,7 @@ final class InputReceiver<S> {
             replay(rec, topic, origin.get(), now, batch);
             return;
         }
-        String key = RecordKeyConverter.withTextKey(rec).key();
-        if (key == null || key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
-            throw new IllegalArgumentException("key is missing, empty or longer than " + MAX_KEY_LENGTH);
-        }
+        String key = Codec.requireKey(RecordKeyConverter.withTextKey(rec).key());
         requireForeign(key);
         unidentified(new Inbound.Heartbeat(topic, key, Instant.ofEpochMilli(rec.timestamp())), now, batch);
     }

@@ -11,10 +11,16 @@ import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.Projection;
+import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.projection.States;
+import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
+import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,6 +44,17 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
     final List<String> acted = new CopyOnWriteArrayList<>();
     final List<String> ticked = new CopyOnWriteArrayList<>();
     final List<String> lifecycle = new CopyOnWriteArrayList<>();
+
+    /** Parts of an engine of such a service, whose broker does not exist. */
+    static EngineParts<NodeHealthState> partsWithoutBroker() {
+        var projection = new CountingProjection();
+        var config = new EngineConfig(
+                new ProjectionSettings("counting", "health-service-0", "", ProjectionSettings.SESSION),
+                new Codec("c1", new Topics("gpu.")),
+                KafkaClients.plain("127.0.0.1:1"),
+                Clock.systemUTC());
+        return new EngineParts<>(config, projection, projection, StateListener.none());
+    }
 
     @Override
     public ProjectionSpec spec() {

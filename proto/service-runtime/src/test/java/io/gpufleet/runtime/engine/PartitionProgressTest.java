@@ -2,13 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.gpufleet.runtime.projection.ProjectionSettings;
-import io.gpufleet.runtime.projection.StateListener;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.Topics;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -21,16 +15,7 @@ import org.junit.jupiter.api.Test;
 class PartitionProgressTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
-    private final CountingProjection projection = new CountingProjection();
-    private final EngineParts<?> parts = new EngineParts<>(
-            new EngineConfig(
-                    new ProjectionSettings("counting", "health-service-0", "", ProjectionSettings.SESSION),
-                    new Codec("c1", new Topics("gpu.")),
-                    KafkaClients.plain("127.0.0.1:1"),
-                    Clock.systemUTC()),
-            projection,
-            projection,
-            StateListener.none());
+    private final EngineParts<?> parts = CountingProjection.partsWithoutBroker();
     private final TopicPartition partition = new TopicPartition("gpu.health", Topic.HEALTH.partitionOf("n1"));
     private final PartitionProgress progress = new PartitionProgress(parts, List.of(partition));
     private final long start = System.nanoTime();
