@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
@@ -343,8 +344,8 @@ class HealthServiceIT {
         // Given: a verdict that was not applied, since the API server was unavailable
         BrokerProcess own = BrokerProcess.start(dir.resolve("own-broker"));
         TopicAdmin.apply(own.bootstrap(), new Topics("gpu."));
-        FakeApiServer before = FakeApiServer.start("127.0.0.1", 0);
-        int port = java.net.URI.create(before.url()).getPort();
+        int port = FreePort.next(); // no connection of another program takes it while no API server listens
+        FakeApiServer before = FakeApiServer.start("127.0.0.1", port);
         Path config = before.kubeconfig(dir.resolve("own-kubeconfig"));
         before.close();
         var first = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));

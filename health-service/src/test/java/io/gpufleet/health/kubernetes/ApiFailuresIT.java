@@ -176,7 +176,8 @@ class ApiFailuresIT {
                         {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410,
                          "reason": "Expired", "message": "too old resource version"}""");
             } else {
-                int list = lists.incrementAndGet();
+                // every later list is the same: the next watch is gone as well, and the client lists on and on
+                int list = lists.incrementAndGet() == 1 ? 1 : 2;
                 send(exchange, 200, """
                         {"kind": "NodeList", "apiVersion": "v1", "metadata": {"resourceVersion": "%d"},
                          "items": [{"metadata": {"name": "n-%d", "uid": "u", "resourceVersion": "1"}}]}""".formatted(list, list));
