@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.testbed.kafka.FreePort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -40,10 +41,7 @@ class BrokerProbeTest {
 
     @Test
     void serverThatStartsLaterIsFound() throws Exception {
-        int port;
-        try (ServerSocket broker = listen(0)) {
-            port = broker.getLocalPort();
-        }
+        int port = FreePort.next();
         CompletableFuture<Boolean> found = probe("127.0.0.1:" + port);
         assertThat(found).isNotDone();
 
