@@ -209,7 +209,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                 runOnce();
             } catch (InterruptedException stop) {
                 return;
-            } catch (RuntimeException broken) {
+            } catch (RuntimeException | Error broken) {
                 LOG.atError().setCause(broken).log("event could not be handled, publisher continues");
             }
         }
@@ -254,10 +254,10 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         if (connection != null || connecting || retryNanos - moment.nanos() > 0) {
             return;
         }
-        connecting = true;
         attempts++;
         connectingSinceNanos = moment.nanos();
         Thread.ofPlatform().name("kafka-connect").daemon(true).start(this::connect);
+        connecting = true;
     }
 
     /** Runs on a thread of its own, since it blocks while the broker is unreachable. */
@@ -271,7 +271,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                 connecting = false;
                 connection = opened;
             });
-        } catch (RuntimeException failed) {
+        } catch (RuntimeException | Error failed) {
             resolution.failed(failed);
             inbox.add(() -> {
                 connecting = false;
@@ -284,7 +284,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private void awaitTopics(ProducerConnection opened) {
         try {
             opened.awaitTopics(topics);
-        } catch (RuntimeException failed) {
+        } catch (RuntimeException | Error failed) {
             opened.abort(() -> {});
             throw failed;
         }
@@ -379,11 +379,11 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         logUnavailable(why);
         connection = null;
         generation++;
-        connecting = true;
         connectingSinceNanos = now.get().nanos();
         inFlight.clear();
         outbox.rewind();
         open.abort(() -> inbox.add(() -> connecting = false));
+        connecting = true;
     }
 
     @Override

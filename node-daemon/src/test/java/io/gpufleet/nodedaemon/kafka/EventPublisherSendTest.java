@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.Callback;
@@ -39,6 +40,8 @@ class EventPublisherSendTest {
 
     private final List<TestProducer> producers = new CopyOnWriteArrayList<>();
     private final Queue<Predicate<String>> failures = new ConcurrentLinkedQueue<>();
+    private final Queue<Error> defects = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger seconds = new AtomicInteger();
     private final FaultyDisk disk = new FaultyDisk();
 
     /** Acknowledges what it sends; what it refuses fails as a send without metadata does, before it is sent. */
@@ -83,7 +86,11 @@ class EventPublisherSendTest {
     private EventPublisher publisher(Runnable beforeAll) {
         var settings =
                 new KafkaSettings(KafkaClients.plain("127.0.0.1:1"), "c1", "gpu.", "n1", "boot-1", directory, 1 << 20);
-        return new EventPublisher(settings, 5, () -> TestGpus.second(0), _ -> {}, disk, _ -> {
+        return new EventPublisher(settings, 5, () -> TestGpus.second(seconds.get()), _ -> {}, disk, _ -> {
+                    Error defect = defects.poll();
+                    if (defect != null) {
+                        throw defect;
+                    }
                     Predicate<String> fails = failures.poll();
                     var producer = new TestProducer(fails == null ? _ -> false : fails);
                     producers.add(producer);
@@ -146,6 +153,34 @@ class EventPublisherSendTest {
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    @Test
+    void errorWhileConnectingIsFollowedByAnotherTry() {
+        // Given a class that cannot be loaded at the first connection
+        defects.add(new NoClassDefFoundError("org/apache/kafka/Missing"));
+
+        try (EventPublisher publisher = publisher()) {
+            publish(publisher, 1);
+            await().until(() -> {
+                seconds.incrementAndGet();
+                return publisher.status().sent() == 1;
+            });
+
+            assertThat(publisher.status().attempts()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void errorWhileAnEventIsHandledLeavesThePublisherRunning() {
+        try (EventPublisher publisher = publisher(() -> {
+            throw new NoClassDefFoundError("org/apache/kafka/Missing");
+        })) {
+            publish(publisher, 1);
+            await().until(() -> publisher.status().sent() == 1);
+        }
+
+        assertThat(producers).hasSize(1);
     }
 
     @Test
