@@ -94,6 +94,8 @@ public final class VerdictConsumer implements AutoCloseable {
                     return;
                 } catch (KafkaException failed) {
                     logUnavailable(failed);
+                } catch (RuntimeException | Error defect) {
+                    LOG.atError().setCause(defect).log("verdicts could not be applied, they are read again");
                 } finally {
                     consumer = null;
                 }
@@ -142,9 +144,10 @@ public final class VerdictConsumer implements AutoCloseable {
 
     private void apply(NodeVerdict verdict) {
         if (!verdict.equals(latest)) {
-            latest = verdict;
             changed.accept(VerdictMessageMapper.overlay(verdict));
             file.save(verdict);
+            // Last, so that one whose application failed is applied when it is read again.
+            latest = verdict;
         }
     }
 

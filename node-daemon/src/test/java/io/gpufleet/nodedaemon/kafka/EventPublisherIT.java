@@ -33,7 +33,9 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -43,6 +45,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class EventPublisherIT {
     private static final Duration QUARTER_HOUR = Duration.ofMinutes(15);
@@ -321,6 +325,39 @@ class EventPublisherIT {
             await().until(() -> overlays.peek() != null);
             assertThat(overlays.take().untrusted()).isEmpty();
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("defects")
+    void verdictWhoseApplicationFailsIsAppliedLaterAndThoseAfterItToo(Supplier<Throwable> defect) throws Exception {
+        // Given a defect that meets the first verdict
+        BlockingQueue<Overlay> overlays = new LinkedBlockingQueue<>();
+        var failed = new AtomicBoolean();
+        sendVerdict(node, 1, "GPU-a");
+        try (var verdicts = new VerdictConsumer(settings(), overlay -> {
+            if (failed.compareAndSet(false, true)) {
+                switch (defect.get()) {
+                    case Error error -> throw error;
+                    case Throwable exception -> throw new IllegalStateException(exception);
+                }
+            }
+            overlays.add(overlay);
+        })) {
+            verdicts.start();
+
+            // Then it is applied at the next try
+            await().until(() -> overlays.peek() != null);
+            assertThat(overlays.take().untrusted()).containsOnlyKeys("GPU-a");
+
+            // And so is one that comes later
+            sendVerdict(node, 2, "GPU-b");
+            await().until(() -> overlays.peek() != null);
+            assertThat(overlays.take().untrusted()).containsOnlyKeys("GPU-b");
+        }
+    }
+
+    static List<Supplier<Throwable>> defects() {
+        return List.of(() -> new IllegalStateException("a defect"), () -> new NoClassDefFoundError("a/Missing"));
     }
 
     @Test
