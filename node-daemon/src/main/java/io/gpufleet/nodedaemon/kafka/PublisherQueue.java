@@ -6,6 +6,7 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -16,12 +17,14 @@ import org.slf4j.LoggerFactory;
  * dropped first, then the oldest facts, as in the outbox. Thread-safe; never blocks.
  */
 final class PublisherQueue {
-    /** About 14 minutes of telemetry of 8 GPUs, or 4,000 allocations; the daemon's heap begins with 32 MiB. */
+    /** About 14 minutes of telemetry of 8 GPUs, or 1,500 allocations of them; the daemon's heap begins with 32 MiB. */
     static final int MAX_BYTES = 2 * 1024 * 1024;
 
     private static final Logger LOG = LoggerFactory.getLogger(PublisherQueue.class);
     private static final int FACT_BYTES = 512;
     private static final int SAMPLE_BYTES = 3 * 1024;
+    /** Of a text on the heap beside its characters. */
+    private static final int TEXT_BYTES = 48;
 
     private final Runnable wakeUp;
     private final ArrayDeque<PendingFact> facts = new ArrayDeque<>();
@@ -47,12 +50,22 @@ final class PublisherQueue {
                             (all.gpus().size() + all.offers().size()) * FACT_BYTES;
                         case NodeFact.FaultsOpen open ->
                             (open.faults().size() + open.offers().size()) * FACT_BYTES;
-                        case NodeFact.Held held -> held.holdings().holders().size() * FACT_BYTES;
+                        case NodeFact.Held held ->
+                            held.holdings().holders().stream()
+                                    .mapToInt(holder -> FACT_BYTES + bytes(holder.deviceIds()))
+                                    .sum();
                         case NodeFact.FaultObserved fault -> fault.holders().size() * FACT_BYTES;
-                        case NodeFact.Allocated allocation ->
-                            allocation.deviceIds().size() * Long.BYTES;
+                        case NodeFact.Allocated allocation -> bytes(allocation.deviceIds());
                         case NodeFact.Departed _, NodeFact.FaultCleared _, NodeFact.Offered _ -> 0;
                     };
+        }
+
+        private static int bytes(List<String> ids) {
+            int sum = 0;
+            for (String id : ids) {
+                sum += TEXT_BYTES + id.length();
+            }
+            return sum;
         }
     }
 
