@@ -203,11 +203,11 @@ class RivalWritersClusterIT {
                     .hasSize(expected);
         }
         assertThat(ofNodes.stream().filter(Write::succeeded)).hasSize(2 * faults.size());
-        // How many are refused depends on how late the watch is: a foreign taint that comes or goes moves ours.
+        // However late the watch is: ours is the first, so that a foreign taint that comes or goes does not move it.
         assertThat(refused).allMatch(line -> line.startsWith("422 ") && !line.contains("/status "));
         assertThat(refused)
                 .as("refused of %s writes about %s faults", writes.size(), faults.size())
-                .hasSizeLessThan(writes.size() / 10);
+                .hasSizeLessThan(writes.size() / 100);
         assertThat(trace.reads()).hasSizeLessThanOrEqualTo(refused.size());
         assertThat(nodes())
                 .allSatisfy(found -> assertThat(ofTheRival(found))

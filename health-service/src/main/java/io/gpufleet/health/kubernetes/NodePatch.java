@@ -122,21 +122,19 @@ final class NodePatch {
             test(TAINTS, null);
             operation("add", TAINTS, List.of(json(taint)));
         } else {
+            // The controllers of Kubernetes add behind and keep the order: at the front it is found again whatever they
+            // do.
             // Another taint of this key and effect is refused by the API server, so that it need not be looked for.
-            operation("add", TAINTS + "/-", json(taint));
+            operation("add", TAINTS + "/0", json(taint));
         }
     }
 
     private void changeTaint(Taint before, @Nullable Taint desired) {
         String path = TAINTS + "/" + observed.taints().indexOf(before);
+        test(path, json(before));
         if (desired != null) {
-            test(path, json(before));
             operation("replace", path, json(desired));
-        } else if (observed.taints().size() == 1) {
-            test(TAINTS, List.of(json(before)));
-            operations.add(Map.of("op", "remove", "path", TAINTS));
         } else {
-            test(path, json(before));
             operations.add(Map.of("op", "remove", "path", path));
         }
     }

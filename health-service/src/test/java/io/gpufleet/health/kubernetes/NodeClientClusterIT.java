@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Contracts on the API server of GPUFLEET_TEST_KUBECONFIG, with the rights of the service's manifest only. */
-class NodeClientClusterIT implements NodeClientContract, NodePatchContract {
+class NodeClientClusterIT implements NodeClientContract, NodePatchContract, NodeTaintContract {
     private static ManifestRights rights;
 
     @BeforeAll

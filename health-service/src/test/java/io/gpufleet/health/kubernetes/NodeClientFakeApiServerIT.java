@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Contracts on the fake API server. */
-class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract {
+class NodeClientFakeApiServerIT implements NodeClientContract, NodePatchContract, NodeTaintContract {
     @TempDir
     private static Path dir;
 

@@ -23,44 +23,10 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Contract of {@link KubernetesNodeClient} on any API server: what a patch changes, and when it is refused. */
 interface NodePatchContract extends TestedNode {
-    /** Reads and patches; retries when a control plane changed the new Node in between. */
-    private static ObservedNode patch(KubernetesNodeClient nodes, Function<ObservedNode, NodePatchPlan.Patch> plan) {
-        for (int attempt = 0; attempt < 20; attempt++) {
-            ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
-            NodeResponse response = nodes.patchNode(observed, plan.apply(observed));
-            if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
-                return TestedNode.succeeded(response);
-            }
-        }
-        throw new AssertionError("the node changed at each of 20 attempts");
-    }
-
-    private static List<Taint> foreignTaints(ObservedNode observed) {
-        return observed.taints().stream()
-                .filter(taint -> !taint.equals(Taint.unhealthy("Xid79")))
-                .toList();
-    }
-
-    private static NodePatchPlan.Patch patchWithoutTaint(ObservedNode observed) {
-        return new NodePatchPlan.Patch(
-                foreignTaints(observed),
-                observed.facts().unschedulable(),
-                "",
-                "",
-                NOTHING_APPLIED,
-                true,
-                false,
-                List.of());
-    }
-
     private static NodePatchPlan.Patch cordoned(ObservedNode observed, boolean unschedulable, long revision) {
         var applied = new AppliedAnnotation(revision, "", "unhealthy", "reboot", "", unschedulable);
         return new NodePatchPlan.Patch(
@@ -76,7 +42,7 @@ interface NodePatchContract extends TestedNode {
         KubernetesNodeClient nodes = nodes();
         assertThat(TestedNode.succeeded(nodes.read(NODE)).applied()).isEqualTo(AppliedAnnotation.NONE);
 
-        patch(nodes, TestedNode::patchWithTaint);
+        TestedNode.patch(nodes, TestedNode::patchWithTaint);
 
         ObservedNode patched = TestedNode.succeeded(nodes.read(NODE));
         assertThat(patched.applied()).isEqualTo(APPLIED);
@@ -88,9 +54,9 @@ interface NodePatchContract extends TestedNode {
     @Test
     default void foreignFieldsStay() {
         KubernetesNodeClient nodes = nodes();
-        patch(nodes, TestedNode::patchWithTaint);
+        TestedNode.patch(nodes, TestedNode::patchWithTaint);
 
-        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
+        ObservedNode clean = TestedNode.patch(nodes, TestedNode::patchWithoutTaint);
 
         assertThat(clean.taints())
                 .doesNotContain(Taint.unhealthy("Xid79"))
@@ -160,43 +126,16 @@ interface NodePatchContract extends TestedNode {
         KubernetesNodeClient nodes = nodes();
 
         // When
-        ObservedNode patched = patch(nodes, TestedNode::patchWithTaint);
-        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
+        ObservedNode patched = TestedNode.patch(nodes, TestedNode::patchWithTaint);
+        ObservedNode clean = TestedNode.patch(nodes, TestedNode::patchWithoutTaint);
+        ObservedNode again = TestedNode.patch(nodes, TestedNode::patchWithTaint);
 
         // Then
         assertThat(patched.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
         assertThat(patched.label()).isEqualTo("unhealthy");
         assertThat(clean.unhealthyTaint()).isEmpty();
         assertThat(clean.label()).isEmpty();
-    }
-
-    @Test
-    default void rivalThatWritesAllTheTimeCausesNoConflict() throws InterruptedException {
-        // Given
-        KubernetesNodeClient nodes = nodes();
-        var done = new AtomicBoolean();
-        Thread rival = Thread.ofVirtual().start(() -> {
-            for (int i = 0; !done.get(); i++) {
-                merge("{\"metadata\":{\"annotations\":{\"example.com/mine\":\"" + i + "\"}}}");
-            }
-        });
-
-        // When
-        int refused = 0;
-        for (int i = 0; i < 50; i++) {
-            ObservedNode observed = TestedNode.succeeded(nodes.read(NODE));
-            var applied = new AppliedAnnotation(i + 1, "Xid79", "unhealthy", "reboot", "");
-            List<Taint> taints = observed.unhealthyTaint().isPresent()
-                    ? observed.taints()
-                    : TestedNode.patchWithTaint(observed).taints();
-            var plan = new NodePatchPlan.Patch(taints, false, "unhealthy", "reboot", applied, true, false, List.of());
-            refused += nodes.patchNode(observed, plan) instanceof NodeResponse.Succeeded ? 0 : 1;
-        }
-        done.set(true);
-        rival.join();
-
-        // Then
-        assertThat(refused).isZero();
+        assertThat(again.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
     }
 
     @Test
@@ -234,10 +173,10 @@ interface NodePatchContract extends TestedNode {
         KubernetesNodeClient nodes = nodes();
         merge("{\"spec\":{\"unschedulable\":true}}");
 
-        patch(nodes, TestedNode::patchWithTaint);
+        TestedNode.patch(nodes, TestedNode::patchWithTaint);
         assertThat(read().getSpec().getUnschedulable()).isTrue();
 
-        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
+        ObservedNode clean = TestedNode.patch(nodes, TestedNode::patchWithoutTaint);
         assertThat(clean.unhealthyTaint()).isEmpty();
         assertThat(clean.facts().unschedulable()).isTrue();
         assertThat(read().getSpec().getUnschedulable()).isTrue();
@@ -249,7 +188,7 @@ interface NodePatchContract extends TestedNode {
         KubernetesNodeClient nodes = nodes();
 
         // When
-        ObservedNode cordoned = patch(nodes, observed -> cordoned(observed, true, 5));
+        ObservedNode cordoned = TestedNode.patch(nodes, observed -> cordoned(observed, true, 5));
 
         // Then
         assertThat(read().getSpec().getUnschedulable()).isTrue();
@@ -259,7 +198,7 @@ interface NodePatchContract extends TestedNode {
         assertThat(cordoned.unhealthyTaint()).isEmpty();
 
         // When
-        ObservedNode clean = patch(nodes, observed -> cordoned(observed, false, 6));
+        ObservedNode clean = TestedNode.patch(nodes, observed -> cordoned(observed, false, 6));
 
         // Then
         assertThat(clean.facts().unschedulable()).isFalse();
@@ -290,38 +229,10 @@ interface NodePatchContract extends TestedNode {
     @Test
     default void nodeThatWasUncordonedSinceItWasReadIsNotPatched() {
         KubernetesNodeClient nodes = nodes();
-        ObservedNode cordoned = patch(nodes, observed -> cordoned(observed, true, 5));
+        ObservedNode cordoned = TestedNode.patch(nodes, observed -> cordoned(observed, true, 5));
         merge("{\"spec\":{\"unschedulable\":null}}");
 
         assertThat(nodes.patchNode(cordoned, cordoned(cordoned, false, 6))).isInstanceOf(NodeResponse.Mismatch.class);
-    }
-
-    @Test
-    default void hundredForeignTaintsStay() {
-        // Given
-        KubernetesNodeClient nodes = nodes();
-        String taints = IntStream.range(0, 100)
-                .mapToObj(i -> "{\"key\":\"example.com/t%d\",\"effect\":\"NoSchedule\"}".formatted(i))
-                .collect(Collectors.joining(",", "[", "]"));
-        merge("{\"spec\":{\"taints\":" + taints + "}}");
-
-        // When
-        ObservedNode tainted = patch(nodes, TestedNode::patchWithTaint);
-        ObservedNode clean = patch(nodes, NodePatchContract::patchWithoutTaint);
-
-        // Then
-        assertThat(tainted.unhealthyTaint()).contains(Taint.unhealthy("Xid79"));
-        assertThat(clean.unhealthyTaint()).isEmpty();
-        for (ObservedNode node : List.of(tainted, clean)) {
-            assertThat(node.taints())
-                    .extracting(Taint::key)
-                    .filteredOn(key -> key.startsWith("example.com/t"))
-                    .hasSize(100);
-        }
-    }
-
-    private void merge(String patch) {
-        client().nodes().withName(NODE).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -17,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,5 +110,41 @@ interface TestedNode {
                 .toList();
         return new NodePatchPlan.Patch(
                 taints, observed.facts().unschedulable(), "unhealthy", "reboot", APPLIED, true, true, List.of());
+    }
+
+    /** Reads and patches; retries when a control plane changed the new Node in between. */
+    static ObservedNode patch(KubernetesNodeClient nodes, Function<ObservedNode, NodePatchPlan.Patch> plan) {
+        for (int attempt = 0; attempt < 20; attempt++) {
+            ObservedNode observed = succeeded(nodes.read(NODE));
+            NodeResponse response = nodes.patchNode(observed, plan.apply(observed));
+            if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
+                return succeeded(response);
+            }
+        }
+        throw new AssertionError("the node changed at each of 20 attempts");
+    }
+
+    private static List<Taint> foreignTaints(ObservedNode observed) {
+        return observed.taints().stream()
+                .filter(taint -> !taint.equals(Taint.unhealthy("Xid79")))
+                .toList();
+    }
+
+    /** A patch that removes it. */
+    static NodePatchPlan.Patch patchWithoutTaint(ObservedNode observed) {
+        return new NodePatchPlan.Patch(
+                foreignTaints(observed),
+                observed.facts().unschedulable(),
+                "",
+                "",
+                NOTHING_APPLIED,
+                true,
+                false,
+                List.of());
+    }
+
+    /** Another client changes the Node. */
+    default void merge(String patch) {
+        client().nodes().withName(NODE).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 }

@@ -62,7 +62,7 @@ final class ObjectPreparation {
     private static void defaults(ResourceType type, ObjectNode object, String now) {
         switch (type.resource().toString()) {
             case "pods" -> PodDefaults.apply(object);
-            case "nodes" -> normalizeQuantities(object);
+            case "nodes" -> normalizeNode(object);
             case "secrets" -> normalizeSecret(object);
             case "namespaces" -> {
                 Json.withObject(object, "spec").putArray("finalizers").add("kubernetes");
@@ -77,8 +77,8 @@ final class ObjectPreparation {
         }
     }
 
-    /** Normalizes quantities of a Node to texts; missing allocatable is the capacity. */
-    private static void normalizeQuantities(ObjectNode node) {
+    /** Quantities are texts, missing allocatable is the capacity, and a list of no taints is no field. */
+    private static void normalizeNode(ObjectNode node) {
         ObjectNode status = Json.withObject(node, "status");
         if (status.get("capacity") instanceof ObjectNode capacity) {
             PodDefaults.numbersToStrings(capacity);
@@ -89,7 +89,10 @@ final class ObjectPreparation {
         if (status.get("allocatable") instanceof ObjectNode allocatable) {
             PodDefaults.numbersToStrings(allocatable);
         }
-        Json.withObject(node, "spec");
+        ObjectNode spec = Json.withObject(node, "spec");
+        if (spec.path("taints").isEmpty()) {
+            spec.remove("taints");
+        }
     }
 
     private static void normalizeSecret(ObjectNode secret) {
@@ -130,7 +133,7 @@ final class ObjectPreparation {
             restore(next, live, "status");
         }
         if (type.isCore("nodes")) {
-            normalizeQuantities(next);
+            normalizeNode(next);
         } else if (type.isCore("secrets")) {
             normalizeSecret(next);
         }
