@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PodMapper {
     private static final Set<String> TERMINAL_PHASES = Set.of("Succeeded", "Failed");
+    /** Label of the pods of a Deployment; other controllers of ReplicaSets have labels of their own. */
+    private static final String TEMPLATE_HASH = "pod-template-hash";
 
     private PodMapper() {}
 
@@ -174,9 +176,24 @@ final class PodMapper {
                 ? ""
                 : owners.stream()
                         .filter(owner -> Boolean.TRUE.equals(owner.getController()))
-                        .map(owner -> owner.getKind() + "/" + owner.getName())
+                        .map(owner -> deployment(
+                                        owner, orEmpty(pod.getMetadata().getLabels()))
+                                .orElseGet(() -> owner.getKind() + "/" + owner.getName()))
                         .findFirst()
                         .orElse("");
+    }
+
+    /** A Deployment names its ReplicaSets by its own name and the hash, by which it labels their pods: no read is needed. */
+    private static Optional<String> deployment(OwnerReference owner, Map<String, String> labels) {
+        String suffix = "-" + labels.getOrDefault(TEMPLATE_HASH, "");
+        String name = text(owner.getName());
+        return "ReplicaSet".equals(owner.getKind())
+                        && text(owner.getApiVersion()).startsWith("apps/")
+                        && suffix.length() > 1
+                        && name.endsWith(suffix)
+                        && name.length() > suffix.length()
+                ? Optional.of("Deployment/" + name.substring(0, name.length() - suffix.length()))
+                : Optional.empty();
     }
 
     private static String text(@Nullable String text) {
