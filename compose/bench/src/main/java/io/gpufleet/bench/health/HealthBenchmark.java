@@ -157,6 +157,9 @@ public final class HealthBenchmark implements Benchmark {
             load.rates().atOnce(WARM_UP);
             rates(first, load, measurements, log);
             measurements.add("health.rss", first.residentMebibytes(), "MiB");
+            double heap = first.liveHeapMebibytes();
+            measurements.add("health.heap", heap, "MiB");
+            measurements.add("health.heap-of-1000-nodes", heap * 1_000 / nodes, "MiB");
             log.accept("starting a standby, killing the leader");
             try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1))) {
                 standby.awaitReady();

@@ -6,6 +6,8 @@ import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.ReadinessProbe;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +16,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
 public final class ServiceUnderLoad implements AutoCloseable {
@@ -24,6 +28,10 @@ public final class ServiceUnderLoad implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
     private static final Duration SCRAPE_INTERVAL = Duration.ofMillis(500);
+
+    private static final Path JCMD = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+    /** Last line of a histogram of classes: instances, bytes. */
+    private static final Pattern TOTAL = Pattern.compile("Total +\\d+ +(\\d+)");
 
     private static final String EVENTS = "gpufleet_projection_events_total";
     private static final String RESTORE = "gpufleet_projection_restore_milliseconds";
@@ -121,6 +129,25 @@ public final class ServiceUnderLoad implements AutoCloseable {
     /** Resident memory now. */
     public double residentMebibytes() {
         return Processes.residentBytes(handle.pid()).orElse(0) / 1048576.0;
+    }
+
+    /** Heap that is in use after a collection, by the histogram of its classes. */
+    public double liveHeapMebibytes() throws InterruptedException {
+        try {
+            Process histogram = new ProcessBuilder(JCMD.toString(), Long.toString(handle.pid()), "GC.class_histogram")
+                    .redirectErrorStream(true)
+                    .start();
+            List<String> lines = histogram.inputReader().readAllLines();
+            histogram.waitFor();
+            return lines.stream()
+                    .map(TOTAL::matcher)
+                    .filter(Matcher::matches)
+                    .mapToDouble(total -> Double.parseDouble(total.group(1)) / 1048576)
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException(JCMD + " shows no heap: " + lines));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(JCMD + " does not run", failed);
+        }
     }
 
     /** The running process. */
