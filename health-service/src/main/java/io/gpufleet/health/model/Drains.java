@@ -20,18 +20,20 @@ final class Drains {
     DecisionContext handle(DrainReported report, DecisionContext otherwise) {
         NodeState state = evaluation.state();
         DrainProgress before = state.acting().drain();
-        boolean begins = report.phase() == DrainProgress.Phase.ACTIVE && !before.active();
+        boolean acts = report.phase() == DrainProgress.Phase.ACTIVE;
+        boolean begins = acts && !before.active();
+        // Pods leave until the report that ends it; what only waits prolongs the interval of no job.
+        boolean evicts = acts || before.active();
         var next = new DrainProgress(
                 report.phase(),
                 begins ? evaluation.at() : before.since(),
-                evaluation.at(),
+                evicts ? evaluation.at() : before.at(),
                 report.jobs(),
                 report.message());
         if (!report.uid().equals(state.node().uid()) || next.saysAs(before)) {
             return otherwise;
         }
         evaluation.emit(new NodeStateChange.DrainChanged(next));
-        boolean acts = report.phase() == DrainProgress.Phase.ACTIVE;
         evaluation.recordUnchanged(
                 DecisionContext.of(report.message(), RULE),
                 "",

@@ -75,13 +75,17 @@ class FleetAdmissionTest {
     }
 
     private void drains(String node, String... jobs) {
+        reports(node, DrainPhase.DRAIN_PHASE_ACTIVE, jobs);
+    }
+
+    private void reports(String node, DrainPhase phase, String... jobs) {
         nodes.service(
                 node,
                 EventType.KUBERNETES_OBSERVED,
                 KubernetesFact.newBuilder()
                         .setDrain(DrainReported.newBuilder()
                                 .setNodeUid("uid-" + node)
-                                .setPhase(DrainPhase.DRAIN_PHASE_ACTIVE)
+                                .setPhase(phase)
                                 .addAllJobs(List.of(jobs))
                                 .setMessage("begins"))
                         .build());
@@ -125,6 +129,22 @@ class FleetAdmissionTest {
         assertThat(drain("node-1").jobs()).containsExactly(JOB);
         assertThat(drain("node-2").jobs()).containsExactly("ml/Job/other");
         assertThat(drain("node-2").active()).isTrue();
+    }
+
+    @Test
+    void jobThatLostPodsOnANodeIsProtectedAlsoWhenThatNodeHasToWaitNext() {
+        drains("node-1", JOB);
+        reports("node-1", DrainPhase.DRAIN_PHASE_DRAINED, JOB);
+        drains("node-2", "b");
+        drains("node-3", "c");
+
+        drains("node-1", "d");
+        assertThat(drain("node-1").phase()).isEqualTo(DrainProgress.Phase.WAITING);
+        reports("node-2", DrainPhase.DRAIN_PHASE_DRAINED, "b");
+        drains("node-2", JOB);
+
+        assertThat(drain("node-2").active()).isFalse();
+        assertThat(drain("node-2").message()).isEqualTo("waits: job " + JOB + " lost pods on node node-1");
     }
 
     @Test

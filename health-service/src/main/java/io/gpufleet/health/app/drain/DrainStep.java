@@ -135,7 +135,7 @@ public final class DrainStep {
     /** Asks to begin, or to go on with more jobs; true when that was recorded. */
     private boolean begin(NodeState state, Collection<String> more, DrainSettings current, Instant now) {
         DrainProgress progress = state.acting().drain();
-        Set<String> jobs = new TreeSet<>(progress.active() ? progress.jobs() : List.of());
+        Set<String> jobs = new TreeSet<>(progress.jobsSince(current.times().jobInterval(), now));
         jobs.addAll(more);
         Optional<String> refusal = (progress.active()
                         ? Optional.<String>empty()
@@ -143,7 +143,7 @@ public final class DrainStep {
                 .or(() -> admission.admit(state.node().name(), jobs, current, now));
         if (refusal.isPresent()) {
             if (!progress.active()) {
-                report(state, Phase.WAITING, List.of(), refusal.get());
+                report(state, Phase.WAITING, progress.jobs(), refusal.get());
             }
             return progress.active();
         }

@@ -10,7 +10,6 @@ import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.health.model.remediation.RemediationSettings;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -60,7 +59,7 @@ public final class FleetAdmission {
         return before[0].active()
                 ? Optional.empty()
                 : Optional.of(new DrainReported(
-                        report.metadata(), report.uid(), DrainProgress.Phase.WAITING, List.of(), refusal.get()));
+                        report.metadata(), report.uid(), DrainProgress.Phase.WAITING, before[0].jobs(), refusal.get()));
     }
 
     private static boolean isFull(

@@ -67,10 +67,7 @@ public final class DrainAdmission {
                     "waits: " + active + " nodes are being drained, at most " + settings.nodes() + " may be");
         }
         return others(node)
-                .filter(other -> other.getValue().active()
-                        || now.isBefore(
-                                other.getValue().at().plus(settings.times().jobInterval())))
-                .flatMap(other -> other.getValue().jobs().stream()
+                .flatMap(other -> other.getValue().jobsSince(settings.times().jobInterval(), now).stream()
                         .filter(jobs::contains)
                         .map(job -> "waits: job " + job + " lost pods on node " + other.getKey()))
                 .sorted()

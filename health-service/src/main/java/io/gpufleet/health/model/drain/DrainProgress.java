@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.drain;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -8,8 +9,8 @@ import java.util.List;
  *
  * @param phase what it does
  * @param since begin of the drain; deadlines count from it
- * @param at append time of the newest report
- * @param jobs jobs of the pods that the drain is allowed to evict, sorted
+ * @param at append time of the newest report of a drain under way; the interval of its jobs counts from it
+ * @param jobs jobs of the pods that the drain is allowed to evict, or the last one was, sorted
  * @param message one line for people
  */
 public record DrainProgress(Phase phase, Instant since, Instant at, List<String> jobs, String message) {
@@ -28,6 +29,11 @@ public record DrainProgress(Phase phase, Instant since, Instant at, List<String>
         DRAINED,
         /** It was ended before: the node is in service again, or may not be drained any more. */
         STOPPED
+    }
+
+    /** Jobs that may have lost pods here within the interval, so that no other node may take more from them. */
+    public List<String> jobsSince(Duration interval, Instant now) {
+        return active() || now.isBefore(at.plus(interval)) ? jobs : List.of();
     }
 
     /** Sorts the jobs. */

@@ -223,6 +223,66 @@ class DrainStepTest {
         assertThat(reports).isEmpty();
     }
 
+    @Test
+    void jobThatLostPodsHereIsProtectedWhateverTheNodeDoesNext() {
+        // Given a drain that is over
+        pods.pods.set(0, TestPods.ofJob("a", "train"));
+        run();
+        run();
+        node.advance(NOTICE.plusSeconds(1));
+        run();
+        run();
+        assertThat(phase()).isEqualTo(Phase.DRAINED);
+
+        // When pods of another job have to leave, and wait
+        pods.pods.add(TestPods.ofJob("c", "other"));
+        windows = new MaintenanceWindows(List.of(MaintenanceWindow.parse("Mon 02:00-06:00 UTC")));
+        node.advance(Duration.ofMinutes(1));
+        run();
+        assertThat(phase()).isEqualTo(Phase.WAITING);
+
+        // Then
+        assertThat(admissionOfAnotherNode("team/Job/train"))
+                .contains("waits: job team/Job/train lost pods on node node-1");
+
+        // When they may leave
+        windows = MaintenanceWindows.ANY_TIME;
+        run();
+        assertThat(phase()).isEqualTo(Phase.ACTIVE);
+
+        // Then
+        assertThat(admissionOfAnotherNode("team/Job/train")).isNotEmpty();
+        assertThat(admissionOfAnotherNode("team/Job/other")).isNotEmpty();
+    }
+
+    @Test
+    void nodeThatOnlyWaitsProlongsNoIntervalOfAJob() {
+        // Given
+        pods.pods.set(0, TestPods.ofJob("a", "train"));
+        run();
+        run();
+        node.advance(NOTICE.plusSeconds(1));
+        run();
+        run();
+        pods.pods.add(TestPods.ofJob("c", "other"));
+        windows = new MaintenanceWindows(List.of(MaintenanceWindow.parse("Mon 02:00-06:00 UTC")));
+
+        // When
+        node.advance(DrainSettings.DEFAULT.times().jobInterval().minusSeconds(1));
+        run();
+        assertThat(phase()).isEqualTo(Phase.WAITING);
+        node.advance(Duration.ofSeconds(2));
+
+        // Then
+        assertThat(admissionOfAnotherNode("team/Job/train")).isEmpty();
+    }
+
+    private Optional<String> admissionOfAnotherNode(String job) {
+        Optional<String> refusal = admission.admit("node-2", List.of(job), settings(), node.now());
+        admission.withdraw("node-2");
+        return refusal;
+    }
+
     /** Pods of one node in memory. */
     private static final class FakePods implements PodClient {
         private final List<PodOnNode> pods;
