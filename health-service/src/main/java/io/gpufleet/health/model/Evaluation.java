@@ -211,7 +211,7 @@ final class Evaluation {
         return effects;
     }
 
-    private void transition(Device device, HealthPolicy policy) {
+    void transition(Device device, HealthPolicy policy) {
         DesiredDeviceHealth target = evaluator.targetHealth(state, device);
         DeviceHealth health = device.health();
         Duration dwell = policy.recoveryDwell(health.reason());

@@ -208,6 +208,16 @@ final class FaultSignalHandler {
         }
     }
 
+    /** A device that had left is as far away as before, in the health that follows from a command about it. */
+    void stillGone(String uuid) {
+        evaluation.state().device(uuid).ifPresent(device -> evaluation.transition(device, policy));
+        evaluation
+                .state()
+                .device(uuid)
+                .filter(Device::follows)
+                .ifPresent(_ -> evaluation.emit(new NodeStateChange.DeviceDeparted(uuid, evaluation.at())));
+    }
+
     private boolean withdraws(Episode episode) {
         return episode.acts() && policy.rule(episode).faultClass().withdraws();
     }

@@ -109,7 +109,8 @@ public final class OperatorCommandHandler {
 
     private void device(CommandIssued command, DecisionContext context, String note) {
         // What an operator says of a device that left is decided as of one that is there.
-        if (evaluation.state().hardware().isFormer(command.device())) {
+        boolean left = evaluation.state().hardware().isFormer(command.device());
+        if (left) {
             evaluation.emit(new NodeStateChange.DeviceReturned(command.device()));
         }
         DeviceHealth before = evaluation
@@ -126,6 +127,9 @@ public final class OperatorCommandHandler {
                 evaluation.recordUnchanged(context, command.device(), Status.ACTED, "forget the faults of the device");
             }
             case FORGET, RESET_BRAKE, BEGIN_MAINTENANCE, END_MAINTENANCE, FREEZE, UNFREEZE -> {}
+        }
+        if (left) {
+            faults.stillGone(command.device());
         }
     }
 

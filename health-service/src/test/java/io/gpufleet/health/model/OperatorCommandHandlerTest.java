@@ -60,6 +60,31 @@ class OperatorCommandHandlerTest {
     }
 
     @Test
+    void deviceThatLeftIsNotBackWhenItIsReleased() {
+        // Given a GPU with a fault that another one replaced over a boot
+        scenario.xid("gpu-0", 48)
+                .withIncarnation(new HealthSignal.DaemonIncarnation("boot-2", 2_000, false))
+                .announced("gpu-1", "gpu-2");
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-1", "gpu-2");
+        assertThat(scenario.state().hardware().isFormer("gpu-0")).isTrue();
+
+        // When
+        scenario.command(Command.QUARANTINE, "gpu-0").command(Command.RELEASE, "gpu-0");
+
+        // Then nothing of this node depends on it, and what it did goes with it
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-1", "gpu-2");
+        assertThat(scenario.verdict().devices()).isEmpty();
+        assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Unhealthy.class);
+
+        // When
+        scenario.command(Command.CLEAR, "gpu-0");
+
+        // Then
+        assertThat(scenario.state().device("gpu-0")).isEmpty();
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-1", "gpu-2");
+    }
+
+    @Test
     void clearedDeviceIsTrustedAgain() {
         scenario.xid("gpu-0", 54)
                 .withIncarnation(new HealthSignal.DaemonIncarnation("boot-2", 2_000, false))
