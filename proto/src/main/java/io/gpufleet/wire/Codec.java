@@ -6,11 +6,16 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
+import io.gpufleet.wire.EventHeaders.Name;
+import io.gpufleet.wire.json.UtcTime;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
@@ -51,9 +56,18 @@ public final class Codec {
 
     private static final Pattern CE_TYPE = Pattern.compile("io\\.gpufleet\\.[a-z0-9-]+\\.[a-z0-9-]+\\.v[1-9][0-9]*");
 
+    private static final byte[] SPEC_VERSION = "1.0".getBytes(UTF_8);
+    private static final String ZEROS = "0".repeat(20);
+
     private final String cluster;
     private final Topics topics;
+    private final Map<String, Topic> topicsByName;
     private final Function<String, Optional<EventType>> types;
+    /** A program writes as one source. */
+    private volatile EncodedSource newestSource = new EncodedSource(new EventSource.Node("", ""), new byte[0]);
+
+    /** A source and its header. */
+    private record EncodedSource(EventSource source, byte[] header) {}
 
     /** Creates a codec for one fleet. */
     public Codec(String cluster, Topics topics) {
@@ -64,6 +78,8 @@ public final class Codec {
     public Codec(String cluster, Topics topics, Function<String, Optional<EventType>> types) {
         this.cluster = cluster;
         this.topics = topics;
+        this.topicsByName =
+                Arrays.stream(Topic.values()).collect(Collectors.toUnmodifiableMap(topics::name, Function.identity()));
         this.types = types;
     }
 
@@ -110,29 +126,39 @@ public final class Codec {
         WriterAuthorization.check(envelope.source(), envelope.type(), topic);
         var rec = new ProducerRecord<String, byte[]>(topics.name(topic), envelope.key(), value);
         Headers headers = rec.headers();
-        put(headers, "content-type", envelope.type().encoding().contentType());
-        put(headers, "ce_specversion", "1.0");
-        put(headers, "ce_id", envelope.id().toString());
-        put(headers, "ce_source", envelope.source().toString());
-        put(headers, "ce_type", envelope.type().ceType());
-        put(headers, "ce_time", envelope.time().toString());
-        put(headers, "ce_recordedtime", envelope.recordedTime().toString());
-        put(headers, "ce_agems", Long.toString(envelope.ageMillis()));
-        put(headers, "ce_partitionkey", envelope.key());
-        put(headers, "ce_sequence", padded(envelope.id().sequence()));
-        put(headers, "ce_dataschema", envelope.type().dataSchema());
+        EventType type = envelope.type();
+        put(headers, Name.CONTENT_TYPE, type.encoding().header());
+        put(headers, Name.SPEC_VERSION, SPEC_VERSION);
+        put(headers, Name.ID, envelope.id().toString());
+        put(headers, Name.SOURCE, header(envelope.source()));
+        put(headers, Name.TYPE, type.nameHeader());
+        put(headers, Name.TIME, UtcTime.print(envelope.time()));
+        put(headers, Name.RECORDED_TIME, UtcTime.print(envelope.recordedTime()));
+        put(headers, Name.AGE_MILLIS, Long.toString(envelope.ageMillis()));
+        put(headers, Name.PARTITION_KEY, envelope.key());
+        put(headers, Name.SEQUENCE, padded(envelope.id().sequence()));
+        put(headers, Name.DATA_SCHEMA, type.schemaHeader());
         if (!envelope.subject().isEmpty()) {
-            put(headers, "ce_subject", envelope.subject());
+            put(headers, Name.SUBJECT, envelope.subject());
         }
         if (!envelope.traceparent().isEmpty()) {
-            put(headers, "ce_traceparent", envelope.traceparent());
+            put(headers, Name.TRACE_PARENT, envelope.traceparent());
         }
         return rec;
     }
 
+    private byte[] header(EventSource source) {
+        EncodedSource newest = newestSource;
+        if (newest.source() != source) {
+            newest = new EncodedSource(source, source.toString().getBytes(UTF_8));
+            newestSource = newest;
+        }
+        return newest.header();
+    }
+
     private static String padded(long sequence) {
         String digits = Long.toString(sequence);
-        return "0".repeat(20 - digits.length()) + digits;
+        return ZEROS.substring(digits.length()) + digits;
     }
 
     /** Creates the record that deletes a key of a compacted topic. */
@@ -158,8 +184,10 @@ public final class Codec {
 
     private DecodedRecord decode(ConsumerRecord<String, byte[]> rec, boolean strict) {
         try {
-            Topic topic = topics.byName(rec.topic())
-                    .orElseThrow(() -> new IllegalArgumentException("topic is not in the catalogue"));
+            Topic topic = topicsByName.get(rec.topic());
+            if (topic == null) {
+                throw new IllegalArgumentException("topic is not in the catalogue");
+            }
             Instant appendedAt = Instant.ofEpochMilli(rec.timestamp());
             String key = requireKey(rec.key());
             if (rec.value() == null) {
@@ -180,11 +208,14 @@ public final class Codec {
     private DecodedRecord event(ConsumerRecord<String, byte[]> rec, Writing found, boolean strict)
             throws InvalidProtocolBufferException {
         EventHeaders headers = EventHeaders.of(rec.headers());
-        require(headers, "ce_specversion", "1.0");
-        PayloadEncoding encoding = PayloadEncoding.of(get(headers, "content-type"));
-        String typeName = get(headers, "ce_type");
-        EventId id = EventId.parse(get(headers, "ce_id"));
-        EventSource source = EventSource.parse(get(headers, "ce_source"));
+        if (!headers.has(Name.SPEC_VERSION, SPEC_VERSION)) {
+            throw new IllegalArgumentException("header " + Name.SPEC_VERSION
+                    + (headers.get(Name.SPEC_VERSION).isEmpty() ? " is missing" : " is not '1.0'"));
+        }
+        PayloadEncoding encoding = PayloadEncoding.of(headers);
+        String typeName = headers.required(Name.TYPE);
+        EventId id = EventId.parse(headers.required(Name.ID));
+        EventSource source = EventSource.parse(headers.required(Name.SOURCE));
         if (id.topic() != found.topic()) {
             throw new IllegalArgumentException(notAllowed(typeName, id));
         }
@@ -210,7 +241,7 @@ public final class Codec {
         EnvelopeBounds.check(payload, rec.value().length);
         String trace = EnvelopeBounds.traceparent(headers.trace());
         return new DecodedRecord.Event(
-                new Envelope(id, source, type, headers.get("ce_subject"), found.key(), time, trace),
+                new Envelope(id, source, type, headers.get(Name.SUBJECT), found.key(), time, trace),
                 payload,
                 found.appendedAt());
     }
@@ -241,8 +272,8 @@ public final class Codec {
 
     private static EventTime time(EventHeaders headers) {
         return new EventTime(
-                EventTime.parse(get(headers, "ce_time")),
-                EventTime.parse(get(headers, "ce_recordedtime")),
+                EventTime.parse(headers.required(Name.TIME)),
+                EventTime.parse(headers.required(Name.RECORDED_TIME)),
                 age(headers));
     }
 
@@ -268,28 +299,18 @@ public final class Codec {
     }
 
     private static long age(EventHeaders headers) {
-        long millis = Long.parseLong(get(headers, "ce_agems"));
+        long millis = Long.parseLong(headers.required(Name.AGE_MILLIS));
         if (millis < 0) {
             throw new IllegalArgumentException("ce_agems is negative: " + millis);
         }
         return millis;
     }
 
-    private static void require(EventHeaders headers, String name, String value) {
-        if (!get(headers, name).equals(value)) {
-            throw new IllegalArgumentException("header " + name + " is not '" + value + "'");
-        }
+    private static void put(Headers headers, Name name, String value) {
+        put(headers, name, value.getBytes(UTF_8));
     }
 
-    private static String get(EventHeaders headers, String name) {
-        String value = headers.get(name);
-        if (value.isEmpty()) {
-            throw new IllegalArgumentException("header " + name + " is missing");
-        }
-        return value;
-    }
-
-    private static void put(Headers headers, String name, String value) {
-        headers.add(name, value.getBytes(UTF_8));
+    private static void put(Headers headers, Name name, byte[] value) {
+        headers.add(name.toString(), value);
     }
 }

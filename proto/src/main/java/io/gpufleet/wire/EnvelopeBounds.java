@@ -32,8 +32,7 @@ final class EnvelopeBounds {
     static void check(EventId id, EventTime time, Instant appendedAt) {
         time("ce_time", time.occurred());
         time("ce_recordedtime", time.recorded());
-        long latest = appendedAt.plus(MAX_AHEAD).toEpochMilli();
-        if (id.epoch() > latest) {
+        if (id.epoch() - MAX_AHEAD.toMillis() > appendedAt.toEpochMilli()) {
             throw new IllegalArgumentException("incarnation " + id.epoch()
                     + " is more than a day ahead of the append time " + appendedAt + ": the writer's clock is wrong");
         }
@@ -48,10 +47,7 @@ final class EnvelopeBounds {
     /** Bounds the boot id of a payload, which is kept, and its lists, at any depth; few bytes have few entries. */
     static void check(Message payload, int bytes) {
         if (bytes > MAX_BOOT_ID) {
-            FieldDescriptor boot = payload.getDescriptorForType().findFieldByName("boot_id");
-            if (boot != null) {
-                bootId(payload.getField(boot).toString());
-            }
+            bootId(BootId.of(payload));
         }
         if (bytes > MAX_ENTRIES) {
             check(payload);
@@ -98,6 +94,6 @@ final class EnvelopeBounds {
 
     /** A W3C trace context, or empty where a header holds none. */
     static String traceparent(String header) {
-        return TRACEPARENT.matcher(header).matches() ? header : "";
+        return !header.isEmpty() && TRACEPARENT.matcher(header).matches() ? header : "";
     }
 }

@@ -7,29 +7,44 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
- * The headers of an event that are read. They are found in one pass: Kafka's own look-up walks through all of them for each
- * name.
+ * The headers of an event. They are found in one pass: Kafka's own look-up walks through all of them for each name.
  */
 final class EventHeaders {
-    private static final String[] NAMES = {
-        "content-type",
-        "ce_specversion",
-        "ce_id",
-        "ce_source",
-        "ce_type",
-        "ce_time",
-        "ce_recordedtime",
-        "ce_agems",
-        "ce_partitionkey",
-        "ce_sequence",
-        "ce_dataschema",
-        "ce_subject",
-        "ce_traceparent"
-    };
+    /** A header, in the order in which a codec writes them. */
+    enum Name {
+        CONTENT_TYPE("content-type", true),
+        SPEC_VERSION("ce_specversion", true),
+        ID("ce_id", true),
+        SOURCE("ce_source", true),
+        TYPE("ce_type", true),
+        TIME("ce_time", true),
+        RECORDED_TIME("ce_recordedtime", true),
+        AGE_MILLIS("ce_agems", true),
+        PARTITION_KEY("ce_partitionkey", false),
+        SEQUENCE("ce_sequence", false),
+        DATA_SCHEMA("ce_dataschema", false),
+        SUBJECT("ce_subject", true),
+        TRACE_PARENT("ce_traceparent", true);
+
+        private static final Name[] ALL = values();
+
+        private final String text;
+        private final boolean read;
+
+        Name(String text, boolean read) {
+            this.text = text;
+            this.read = read;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
 
     private static final byte[] NONE = {};
 
-    private final byte[][] values = new byte[NAMES.length][];
+    private final byte[][] values = new byte[Name.ALL.length][];
 
     private EventHeaders() {
         Arrays.fill(values, NONE);
@@ -42,8 +57,11 @@ final class EventHeaders {
         for (Header header : headers) {
             int index = indexOf(header.key(), expected);
             if (index >= 0) {
-                // The last of one name counts.
-                found.values[index] = header.value() == null ? NONE : header.value();
+                // The last of one name counts. Kafka copies each value that is asked for.
+                if (Name.ALL[index].read) {
+                    byte[] value = header.value();
+                    found.values[index] = value == null ? NONE : value;
+                }
                 expected = index + 1;
             }
         }
@@ -51,9 +69,9 @@ final class EventHeaders {
     }
 
     private static int indexOf(String name, int expected) {
-        for (int i = 0; i < NAMES.length; i++) {
-            int index = (expected + i) % NAMES.length;
-            if (NAMES[index].equals(name)) {
+        for (int i = 0; i < Name.ALL.length; i++) {
+            int index = (expected + i) % Name.ALL.length;
+            if (Name.ALL[index].text.equals(name)) {
                 return index;
             }
         }
@@ -61,18 +79,32 @@ final class EventHeaders {
     }
 
     /** The text of a header, empty where there is none; refuses one that is too long. */
-    String get(String name) {
-        byte[] value = values[indexOf(name, 0)];
+    String get(Name name) {
+        byte[] value = values[name.ordinal()];
         if (value.length > EnvelopeBounds.MAX_HEADER_BYTES) {
             throw new IllegalArgumentException(
                     "header " + name + " has " + value.length + " bytes, more than " + EnvelopeBounds.MAX_HEADER_BYTES);
         }
-        return new String(value, UTF_8);
+        return value.length == 0 ? "" : new String(value, UTF_8);
+    }
+
+    /** The text of a header that an event must have. */
+    String required(Name name) {
+        String value = get(name);
+        if (value.isEmpty()) {
+            throw new IllegalArgumentException("header " + name + " is missing");
+        }
+        return value;
+    }
+
+    /** True for a header with exactly these bytes. */
+    boolean has(Name name, byte[] value) {
+        return Arrays.equals(values[name.ordinal()], value);
     }
 
     /** A trace is a help, never a reason to refuse an event. */
     String trace() {
-        byte[] value = values[NAMES.length - 1];
-        return value.length > EnvelopeBounds.MAX_HEADER_BYTES ? "" : new String(value, UTF_8);
+        byte[] value = values[Name.TRACE_PARENT.ordinal()];
+        return value.length == 0 || value.length > EnvelopeBounds.MAX_HEADER_BYTES ? "" : new String(value, UTF_8);
     }
 }

@@ -31,19 +31,22 @@ public record EventId(String writer, long epoch, Topic topic, long sequence) imp
 
     /** Parses a {@code ce_id}; throws {@link IllegalArgumentException} for any other form. */
     public static EventId parse(String text) {
-        String[] parts = text.split("/", -1);
-        if (parts.length == 4) {
-            try {
-                return new EventId(
-                        parts[0],
-                        Long.parseLong(parts[1]),
-                        Topics.bySuffix(parts[2]).orElseThrow(() -> new IllegalArgumentException("no such topic")),
-                        Long.parseLong(parts[3]));
-            } catch (IllegalArgumentException malformed) {
-                throw new IllegalArgumentException(notAnId(text), malformed);
-            }
+        int first = text.indexOf('/');
+        int second = text.indexOf('/', first + 1);
+        int third = text.indexOf('/', second + 1);
+        if (first < 0 || second < 0 || third < 0 || text.indexOf('/', third + 1) >= 0) {
+            throw new IllegalArgumentException(notAnId(text));
         }
-        throw new IllegalArgumentException(notAnId(text));
+        try {
+            return new EventId(
+                    text.substring(0, first),
+                    Long.parseLong(text, first + 1, second, 10),
+                    Topics.bySuffix(text.substring(second + 1, third))
+                            .orElseThrow(() -> new IllegalArgumentException("no such topic")),
+                    Long.parseLong(text, third + 1, text.length(), 10));
+        } catch (IllegalArgumentException malformed) {
+            throw new IllegalArgumentException(notAnId(text), malformed);
+        }
     }
 
     private static String notAnId(String text) {

@@ -20,7 +20,16 @@ public sealed interface EventSource {
     record Service(String cluster, String name) implements EventSource {
         /** True when the instance name contains the service's name between dashes, as the name of its pod does. */
         public boolean isReplicaOf(String service) {
-            return ("-" + name + "-").contains("-" + service + "-");
+            for (int at = name.indexOf(service); at >= 0 && at < name.length(); at = name.indexOf(service, at + 1)) {
+                if (isBetweenDashes(at, at + service.length())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean isBetweenDashes(int from, int to) {
+            return (from == 0 || name.charAt(from - 1) == '-') && (to == name.length() || name.charAt(to) == '-');
         }
 
         @Override
@@ -39,17 +48,16 @@ public sealed interface EventSource {
 
     /** Parses a CloudEvents source; throws {@link IllegalArgumentException} for any other form. */
     static EventSource parse(String text) {
-        String[] parts = text.split("/", -1);
-        if (parts.length == 5
-                && parts[0].isEmpty()
-                && parts[1].equals("clusters")
-                && !parts[2].isEmpty()
-                && !parts[4].isEmpty()) {
-            if (parts[3].equals("nodes")) {
-                return new Node(parts[2], parts[4]);
+        int begin = "/clusters/".length();
+        int end = text.startsWith("/clusters/") ? text.indexOf('/', begin) : -1;
+        int last = end < 0 ? -1 : text.indexOf('/', end + 1);
+        if (end > begin && last > 0 && last < text.length() - 1 && text.indexOf('/', last + 1) < 0) {
+            String cluster = text.substring(begin, end);
+            if (text.startsWith("/nodes/", end)) {
+                return new Node(cluster, text.substring(last + 1));
             }
-            if (parts[3].equals("services")) {
-                return new Service(parts[2], parts[4]);
+            if (text.startsWith("/services/", end)) {
+                return new Service(cluster, text.substring(last + 1));
             }
         }
         throw new IllegalArgumentException("ce_source '" + text + "' is not /clusters/<cluster>/nodes/<node> or"

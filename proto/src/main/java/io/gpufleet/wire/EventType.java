@@ -1,5 +1,7 @@
 package io.gpufleet.wire;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.protobuf.Message;
 import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
@@ -156,12 +158,16 @@ public enum EventType {
     private final Message prototype;
     private final Writer writer;
     private final Set<Topic> topics;
+    private final byte[] nameHeader;
+    private final byte[] schemaHeader;
 
     EventType(String name, Message prototype, Writer writer, Topic... topics) {
         this.ceType = "io.gpufleet." + name + ".v1";
         this.prototype = prototype;
         this.writer = writer;
         this.topics = Set.of(topics);
+        this.nameHeader = ceType.getBytes(UTF_8);
+        this.schemaHeader = dataSchema().getBytes(UTF_8);
     }
 
     /** Returns the CloudEvents type, for example {@code io.gpufleet.fault.observed.v1}. */
@@ -177,6 +183,16 @@ public enum EventType {
     /** Returns the CloudEvents dataschema: {@code gpufleet:} and the full name of the message. */
     public String dataSchema() {
         return "gpufleet:" + prototype.getDescriptorForType().getFullName();
+    }
+
+    /** The header {@code ce_type}, in UTF-8, which nobody changes. */
+    byte[] nameHeader() {
+        return nameHeader;
+    }
+
+    /** The header {@code ce_dataschema}, in UTF-8, which nobody changes. */
+    byte[] schemaHeader() {
+        return schemaHeader;
     }
 
     /** Returns how its value is encoded when it is written. */

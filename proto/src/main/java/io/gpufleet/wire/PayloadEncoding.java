@@ -43,7 +43,10 @@ public enum PayloadEncoding {
     private static final JsonFormat.Parser PARSER = JsonFormat.parser().ignoringUnknownFields();
     private static final JsonFormat.Parser STRICT_PARSER = JsonFormat.parser();
 
+    private static final PayloadEncoding[] ALL = values();
+
     private final String contentType;
+    private final byte[] header;
 
     private static byte[] print(Message payload) {
         try {
@@ -62,6 +65,7 @@ public enum PayloadEncoding {
 
     PayloadEncoding(String contentType) {
         this.contentType = contentType;
+        this.header = contentType.getBytes(UTF_8);
     }
 
     /** Returns the value of the header {@code content-type}. */
@@ -75,13 +79,20 @@ public enum PayloadEncoding {
     /** Decodes a value; a strict reader refuses fields and enum values that it does not know. */
     abstract Message decode(byte[] value, Message prototype, boolean strict) throws InvalidProtocolBufferException;
 
-    /** The encoding of a content type; throws {@link IllegalArgumentException} for any other. */
-    static PayloadEncoding of(String contentType) {
-        for (PayloadEncoding encoding : values()) {
-            if (encoding.contentType.equals(contentType)) {
+    /** The header {@code content-type}, in UTF-8, which nobody changes. */
+    byte[] header() {
+        return header;
+    }
+
+    /** The encoding that an event names; throws {@link IllegalArgumentException} for any other. */
+    static PayloadEncoding of(EventHeaders headers) {
+        for (PayloadEncoding encoding : ALL) {
+            if (headers.has(EventHeaders.Name.CONTENT_TYPE, encoding.header)) {
                 return encoding;
             }
         }
-        throw new IllegalArgumentException("header content-type is not '" + JSON.contentType + "'");
+        String _ = headers.required(EventHeaders.Name.CONTENT_TYPE);
+        throw new IllegalArgumentException(
+                "header " + EventHeaders.Name.CONTENT_TYPE + " is not '" + JSON.contentType + "'");
     }
 }

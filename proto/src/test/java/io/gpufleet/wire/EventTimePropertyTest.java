@@ -2,12 +2,16 @@ package io.gpufleet.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.wire.json.UtcTime;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.function.Function;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +25,21 @@ class EventTimePropertyTest {
         Instant time = Instant.ofEpochSecond(seconds, nanos);
 
         assertThat(EventTime.parse(time.toString())).isEqualTo(time);
+    }
+
+    @Property
+    void everyTimeIsPrintedAsTheLibraryDoes(
+            @ForAll @LongRange(min = -62_167_219_300L, max = 253_402_300_899L) long seconds,
+            @ForAll @IntRange(min = 0, max = 999_999_999) int nanos,
+            @ForAll("units") int unit) {
+        Instant time = Instant.ofEpochSecond(seconds, nanos / unit * unit);
+
+        assertThat(UtcTime.print(time)).isEqualTo(time.toString());
+    }
+
+    @Provide
+    Arbitrary<Integer> units() {
+        return Arbitraries.of(1, 1_000, 1_000_000, 1_000_000_000);
     }
 
     @Property

@@ -158,7 +158,7 @@ final class JsonPrinter {
         if (seconds < MIN_SECONDS || seconds > MAX_SECONDS || nanos < 0 || nanos > MAX_NANOS) {
             throw new UnsupportedJsonException();
         }
-        quoted(Instant.ofEpochSecond(seconds, nanos).toString());
+        quoted(UtcTime.print(Instant.ofEpochSecond(seconds, nanos)));
     }
 
     private long varint() {

@@ -1,8 +1,7 @@
 package io.gpufleet.runtime.sequence;
 
-import com.google.protobuf.Descriptors.FieldDescriptor;
-import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.EventsLost;
+import io.gpufleet.wire.BootId;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventSource;
@@ -31,13 +30,7 @@ public final class EventSequenceReader {
         return sequences.deduplicate(unknown.source(), unknown.id(), unknown.bootId());
     }
 
-    /** Every payload of a daemon has its boot id in the field of that name. */
     private static String bootId(DecodedRecord.Event event) {
-        if (event.envelope().source() instanceof EventSource.Service) {
-            return "";
-        }
-        Message payload = event.payload();
-        FieldDescriptor field = payload.getDescriptorForType().findFieldByName("boot_id");
-        return field == null ? "" : (String) payload.getField(field);
+        return event.envelope().source() instanceof EventSource.Service ? "" : BootId.of(event.payload());
     }
 }
