@@ -67,22 +67,25 @@ final class InputReceiver<S> {
 
     private void apply(Input input, Instant now, Batch batch) {
         ConsumerRecord<byte[], byte[]> rec = input.source();
-        Topic topic = parts.codec().topics().byName(rec.topic()).orElseThrow();
         switch (input) {
-            case Input.Undecoded _ -> undecoded(rec, topic, now, batch);
+            case Input.Undecoded _ -> undecoded(rec, topic(rec), now, batch);
             case Input.Decoded decoded -> {
                 switch (decoded.content()) {
                     case DecodedRecord.Event event -> event(event, now, batch);
                     case DecodedRecord.UnknownType unknown -> skip(unknown, batch);
                     case DecodedRecord.Tombstone(String key, Instant appendedAt) -> {
                         if (!Changelog.reserved(key)) {
-                            unidentified(new Inbound.Tombstone(topic, key, appendedAt), now, batch);
+                            unidentified(new Inbound.Tombstone(topic(rec), key, appendedAt), now, batch);
                         }
                     }
                     case DecodedRecord.Poison(String reason) -> bury(rec, reason, batch);
                 }
             }
         }
+    }
+
+    private Topic topic(ConsumerRecord<byte[], byte[]> rec) {
+        return parts.codec().topics().byName(rec.topic()).orElseThrow();
     }
 
     private void undecoded(ConsumerRecord<byte[], byte[]> rec, Topic topic, Instant now, Batch batch) {

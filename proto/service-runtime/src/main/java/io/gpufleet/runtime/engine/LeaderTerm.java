@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -247,7 +248,8 @@ final class LeaderTerm<S> implements AutoCloseable {
             oneByOne(read, now);
             return;
         }
-        read.forEach(input -> offsets.read(input.source()));
+        offsets.read(
+                read.stream().<ConsumerRecord<byte[], byte[]>>map(Input::source).toList());
         boolean due = parts.clients().nanos() - lastCommit >= COMMIT_NANOS;
         if (!encoded.isEmpty() || due) {
             List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);

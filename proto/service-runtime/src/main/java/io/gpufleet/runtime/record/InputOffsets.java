@@ -44,6 +44,19 @@ public final class InputOffsets {
         changed = true;
     }
 
+    /** These records were read, in this order, and are part of the batch; those of one partition follow each other mostly. */
+    public void read(List<ConsumerRecord<byte[], byte[]>> records) {
+        for (int i = 0; i < records.size(); i++) {
+            if (i == records.size() - 1 || !isOfSamePartition(records.get(i), records.get(i + 1))) {
+                read(records.get(i));
+            }
+        }
+    }
+
+    private static boolean isOfSamePartition(ConsumerRecord<byte[], byte[]> one, ConsumerRecord<byte[], byte[]> other) {
+        return one.partition() == other.partition() && one.topic().equals(other.topic());
+    }
+
     /** An event was read. */
     public void read(EventSource source, EventId id) {
         writers.read(source, id);

@@ -6,9 +6,8 @@ import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topic;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 
 /** Events that the state of one key already contains: the newest event applied for each (topic, writer). */
 public final class KeySequences {
@@ -16,14 +15,21 @@ public final class KeySequences {
     /** Topics of a node, and services that write about it; a state must stay small enough to be written. */
     private static final int MAX_STREAMS = 64;
 
-    private record WriterTopic(String topic, String source) {
+    private static final LastOfStream[] NONE = {};
+
+    /** Newest applied event of one topic and writer. */
+    private record LastOfStream(String topic, String source, LastApplied last) {
         boolean service() {
             return source.contains("/services/");
+        }
+
+        LastOfStream with(LastApplied newer) {
+            return new LastOfStream(topic, source, newer);
         }
     }
 
     /**
-     * Newest applied event of one topic and writer. Boots are those seen on this topic, the current one last; those of
+     * The newest applied event. Boots are those seen on this topic, the current one last; those of
      * other topics are not considered, because there is no order between topics.
      */
     private record LastApplied(long epoch, long sequence, List<String> boots, long formerEpoch, long formerSequence) {
@@ -43,22 +49,26 @@ public final class KeySequences {
         }
     }
 
-    private final Map<WriterTopic, LastApplied> lastApplied = new LinkedHashMap<>();
-    private final List<String> boots = new ArrayList<>();
+    /** Oldest first; few. Replaced when it changes, as the boots are, so that a copy shares them. */
+    private LastOfStream[] streams = NONE;
+
+    private List<String> boots = List.of();
     private long missed;
 
     /** Decides whether an event is fresh, and records it if so; {@code boot} is empty for a service. */
     DedupeResult deduplicate(EventSource source, EventId id, String boot) {
-        var stream = new WriterTopic(id.topic().suffix(), source.toString());
-        LastApplied last = lastApplied.get(stream);
-        if (last == null) {
+        String writer = source.toString();
+        int index = indexOf(id.topic().suffix(), writer);
+        if (index < 0) {
             forgetBeyondLimit();
-            lastApplied.put(
-                    stream,
-                    new LastApplied(id.epoch(), id.sequence(), boot.isEmpty() ? List.of() : List.of(boot), 0, 0));
+            add(new LastOfStream(
+                    id.topic().suffix(),
+                    writer,
+                    new LastApplied(id.epoch(), id.sequence(), boot.isEmpty() ? List.of() : List.of(boot), 0, 0)));
             addBoot(boot);
             return new DedupeResult(true, false, 0);
         }
+        LastApplied last = streams[index].last();
         boolean otherBoot = !boot.isEmpty() && !boot.equals(last.currentBoot());
         boolean formerBoot = otherBoot && last.boots().contains(boot);
         boolean later = id.epoch() > last.epoch() || id.epoch() == last.epoch() && id.sequence() > last.sequence();
@@ -66,7 +76,7 @@ public final class KeySequences {
             return DedupeResult.STALE;
         }
         boolean newMachine = otherBoot && id.epoch() <= last.epoch() && !boots.contains(boot);
-        lastApplied.put(stream, last.advance(id, boot));
+        replace(index, last.advance(id, boot));
         addBoot(boot);
         // A service numbers its events across all keys, so that a gap within one key proves no loss.
         long gap = source instanceof EventSource.Service
@@ -81,38 +91,73 @@ public final class KeySequences {
      * within the current epoch is a gap in the sequence; a loss at the end of a former epoch is not.
      */
     long recordLoss(EventSource source, Topic topic, long epoch, long from, long to) {
-        var stream = new WriterTopic(topic.suffix(), source.toString());
-        LastApplied last = lastApplied.get(stream);
-        if (last == null || epoch >= last.epoch() || epoch < last.formerEpoch() || to < from || from < 1) {
+        int index = indexOf(topic.suffix(), source.toString());
+        if (index < 0) {
+            return 0;
+        }
+        LastApplied last = streams[index].last();
+        if (epoch >= last.epoch() || epoch < last.formerEpoch() || to < from || from < 1) {
             return 0;
         }
         long known = epoch == last.formerEpoch() ? last.formerSequence() : 0;
         long uncounted = Math.max(0, to - Math.max(from - 1, known));
-        lastApplied.put(
-                stream, new LastApplied(last.epoch(), last.sequence(), last.boots(), epoch, Math.max(known, to)));
+        replace(index, new LastApplied(last.epoch(), last.sequence(), last.boots(), epoch, Math.max(known, to)));
         missed += uncounted;
         return uncounted;
     }
 
-    /** A service that is forgotten counts as met for the first time; the node's own topics never are. */
-    private void forgetBeyondLimit() {
-        var oldest = lastApplied.keySet().iterator();
-        while (lastApplied.size() >= MAX_STREAMS && oldest.hasNext()) {
-            if (oldest.next().service()) {
-                oldest.remove();
+    private int indexOf(String topic, String writer) {
+        for (int i = 0; i < streams.length; i++) {
+            if (streams[i].topic().equals(topic) && streams[i].source().equals(writer)) {
+                return i;
             }
         }
+        return -1;
+    }
+
+    private void add(LastOfStream stream) {
+        LastOfStream[] more = Arrays.copyOf(streams, streams.length + 1);
+        more[streams.length] = stream;
+        streams = more;
+    }
+
+    private void replace(int index, LastApplied newer) {
+        LastOfStream[] changed = streams.clone();
+        changed[index] = changed[index].with(newer);
+        streams = changed;
+    }
+
+    /** A service that is forgotten counts as met for the first time; the node's own topics never are. */
+    private void forgetBeyondLimit() {
+        if (streams.length < MAX_STREAMS) {
+            return;
+        }
+        List<LastOfStream> kept = new ArrayList<>(List.of(streams));
+        var oldest = kept.iterator();
+        for (int size = kept.size(); size >= MAX_STREAMS && oldest.hasNext(); ) {
+            if (oldest.next().service()) {
+                oldest.remove();
+                size--;
+            }
+        }
+        streams = kept.toArray(NONE);
     }
 
     private void addBoot(String boot) {
         if (boot.isEmpty() || boots.contains(boot)) {
             return;
         }
-        boots.add(boot);
-        if (boots.size() > MAX_BOOTS) {
-            String oldest = boots.removeFirst();
-            lastApplied.replaceAll((_, last) -> last.boots().contains(oldest) ? withoutBoot(last, oldest) : last);
+        List<String> more = new ArrayList<>(boots);
+        more.add(boot);
+        if (more.size() > MAX_BOOTS) {
+            String oldest = more.removeFirst();
+            streams = Arrays.stream(streams)
+                    .map(stream -> stream.last().boots().contains(oldest)
+                            ? stream.with(withoutBoot(stream.last(), oldest))
+                            : stream)
+                    .toArray(LastOfStream[]::new);
         }
+        boots = List.copyOf(more);
     }
 
     private static LastApplied withoutBoot(LastApplied last, String boot) {
@@ -124,43 +169,47 @@ public final class KeySequences {
     /** A copy that is independent of this. */
     public KeySequences copy() {
         var copy = new KeySequences();
-        copy.lastApplied.putAll(lastApplied);
-        copy.boots.addAll(boots);
+        copy.streams = streams;
+        copy.boots = boots;
         copy.missed = missed;
         return copy;
     }
 
     AppliedSequences toMessage() {
         var message = AppliedSequences.newBuilder().addAllBootIds(boots).setMissed(missed);
-        lastApplied.forEach((stream, last) -> message.addSequences(AppliedSequence.newBuilder()
-                .setTopic(stream.topic())
-                .setSource(stream.source())
-                .setEpoch(last.epoch())
-                .setSequence(last.sequence())
-                .addAllBootIndexes(last.boots().stream().map(boots::indexOf).toList())
-                .setFormerEpoch(last.formerEpoch())
-                .setFormerSequence(last.formerSequence())));
+        for (LastOfStream stream : streams) {
+            LastApplied last = stream.last();
+            var written = AppliedSequence.newBuilder()
+                    .setTopic(stream.topic())
+                    .setSource(stream.source())
+                    .setEpoch(last.epoch())
+                    .setSequence(last.sequence())
+                    .setFormerEpoch(last.formerEpoch())
+                    .setFormerSequence(last.formerSequence());
+            last.boots().forEach(boot -> written.addBootIndexes(boots.indexOf(boot)));
+            message.addSequences(written);
+        }
         return message.build();
     }
 
     /** Loads the applied sequences of a changelog record. */
     static KeySequences of(AppliedSequences message) {
         var sequences = new KeySequences();
-        sequences.boots.addAll(message.getBootIdsList());
+        sequences.boots = List.copyOf(message.getBootIdsList());
         sequences.missed = message.getMissed();
         for (AppliedSequence last : message.getSequencesList()) {
             List<String> seen = last.getBootIndexesList().stream()
                     .filter(index -> index >= 0 && index < sequences.boots.size())
                     .map(sequences.boots::get)
                     .toList();
-            sequences.lastApplied.put(
-                    new WriterTopic(last.getTopic(), last.getSource()),
-                    new LastApplied(
-                            last.getEpoch(),
-                            last.getSequence(),
-                            seen,
-                            last.getFormerEpoch(),
-                            last.getFormerSequence()));
+            var loaded = new LastApplied(
+                    last.getEpoch(), last.getSequence(), seen, last.getFormerEpoch(), last.getFormerSequence());
+            int index = sequences.indexOf(last.getTopic(), last.getSource());
+            if (index < 0) {
+                sequences.add(new LastOfStream(last.getTopic(), last.getSource(), loaded));
+            } else {
+                sequences.replace(index, loaded);
+            }
         }
         return sequences;
     }
