@@ -73,6 +73,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -255,7 +256,7 @@ public final class AllocationMain {
 
     private ProjectionEngine<NodeLedger> engine(Ledger ledger, List<TermListener> listeners, String address) {
         return ProjectionEngine.start(
-                bus.engine(NAME, address, clock),
+                bus.engine(NAME, address, clock, Set.of(Topic.SIGNALS, Topic.USAGE_DAILY)),
                 new AllocationProjection(bus.cluster()),
                 new TermNotifyingActor(active, listeners),
                 new LedgerViewUpdater(ledger),

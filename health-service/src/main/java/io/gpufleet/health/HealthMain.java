@@ -70,6 +70,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -144,7 +145,7 @@ public final class HealthMain {
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
-                        bus.engine(NAME, "", clock),
+                        bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS)),
                         new HealthProjection(policy, files.pools(), backlog),
                         new ReconcilerActor(reconciler, drainer, remediator),
                         new CommittedStates(store),

@@ -53,6 +53,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -153,7 +154,7 @@ public final class InventoryMain {
         return shutdown.add(
                 "projection",
                 ProjectionEngine.start(
-                        bus.engine(NAME, "", clock),
+                        bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS)),
                         new InventoryProjection(timers),
                         new NodeLabelActor(kubernetes, view),
                         new FleetViewUpdater(view),

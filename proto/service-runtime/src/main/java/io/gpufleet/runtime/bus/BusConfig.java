@@ -8,10 +8,12 @@ import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /**
  * How a central service reaches the bus.
@@ -102,13 +104,17 @@ public record BusConfig(
         return new EventSource.Service(cluster, instance);
     }
 
-    /** Where this service's projection runs. What a replica writes is refused when its name is not one of its service. */
-    public EngineConfig engine(String service, String grpcAddress, Clock clock) {
+    /**
+     * Where this service's projection runs. What a replica writes is refused when its name is not one of its service.
+     *
+     * @param sent topics that it writes to beside its projection
+     */
+    public EngineConfig engine(String service, String grpcAddress, Clock clock, Set<Topic> sent) {
         if (!source().isReplicaOf(service)) {
             throw new ConfigurationException("GPUFLEET_INSTANCE '" + instance + "' does not contain '" + service
                     + "': readers know the writer by it, for example '" + service + "-0'");
         }
         var settings = new ProjectionSettings(service, instance, grpcAddress, sessionTimeout);
-        return new EngineConfig(settings, codec(), kafka, clock);
+        return new EngineConfig(settings, codec(), kafka, clock, sent);
     }
 }

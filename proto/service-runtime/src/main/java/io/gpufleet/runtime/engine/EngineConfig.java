@@ -3,11 +3,27 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
+import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
+import java.util.Set;
 
-/** Where an engine runs: its settings, the topics and their codec, the broker, and the clock. */
-public record EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock) {
+/**
+ * Where an engine runs: its settings, the topics and their codec, the broker, and the clock.
+ *
+ * @param sent topics that the service writes to beside its projection: a missing right to one is a reason not to be ready
+ */
+public record EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock, Set<Topic> sent) {
+    /** Keeps a copy. */
+    public EngineConfig {
+        sent = Set.copyOf(sent);
+    }
+
+    /** Of a service that writes by its projection alone. */
+    public EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock) {
+        this(settings, codec, kafka, clock, Set.of());
+    }
+
     /** Group and transactional id; a prefix of one's own keeps two fleets on one Kafka apart. */
     String group() {
         String prefix = codec.topics().prefix();

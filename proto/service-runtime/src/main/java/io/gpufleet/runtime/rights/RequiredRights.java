@@ -25,7 +25,7 @@ import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 
 /**
- * Rights that a projection needs, and which of them the broker refuses. READ and WRITE of a topic include DESCRIBE.
+ * Rights that a service needs for its projection and its sender, and which of them the broker refuses. READ and WRITE of a topic include DESCRIBE.
  *
  * @param service name of the service, which is its principal
  * @param group its group and transactional id
@@ -40,11 +40,12 @@ public record RequiredRights(String service, String group, Map<String, Set<AclOp
         topics = Map.copyOf(topics);
     }
 
-    /** The rights of a projection with these inputs and outputs. */
-    public static RequiredRights of(String service, String group, Topics topics, ProjectionSpec spec) {
+    /** The rights of a projection with these inputs and outputs, and of a sender to further topics beside it. */
+    public static RequiredRights of(String service, String group, Topics topics, ProjectionSpec spec, Set<Topic> sent) {
         var needed = new TreeMap<String, Set<AclOperation>>();
         spec.read().forEach(topic -> add(needed, topics.name(topic), AclOperation.READ));
         spec.outputs().forEach(topic -> add(needed, topics.name(topic), AclOperation.WRITE));
+        sent.forEach(topic -> add(needed, topics.name(topic), AclOperation.WRITE));
         add(needed, topics.name(spec.changelog()), AclOperation.READ);
         add(needed, topics.name(spec.changelog()), AclOperation.WRITE);
         add(needed, topics.name(Topic.ELECTION), AclOperation.READ);
