@@ -38,7 +38,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
             Set.of(Topic.TELEMETRY),
             Set.of(Topic.USAGE));
     /** Intervals are in whole seconds of the node's clock; nobody waits for them. */
-    private static final Duration LINGER = Duration.ofMillis(50);
+    private static final Duration LINGER = Duration.ofMillis(200);
 
     private final String cluster;
     private final DaemonSilence silence = new DaemonSilence();

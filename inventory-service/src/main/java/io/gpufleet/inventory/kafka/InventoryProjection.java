@@ -27,7 +27,7 @@ import java.util.function.UnaryOperator;
 /** Joins the topics of the fleet into one state per node, and publishes changed views to history and settings. */
 public final class InventoryProjection implements Projection<NodeState> {
     /** A fault is told on four topics within this time; nobody waits for the view of it. */
-    private static final Duration LINGER = Duration.ofMillis(50);
+    private static final Duration LINGER = Duration.ofMillis(200);
 
     private final NodeTimers timers;
 

@@ -86,6 +86,26 @@ final class InputReader implements AutoCloseable {
         }
     }
 
+    /**
+     * Waits without a request to the broker: records that arrive one by one are read together afterwards. A broker looks at
+     * every partition of a request for each of them.
+     */
+    List<ConsumerRecord<byte[], byte[]>> rest(Duration wait) {
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        long end = parts.clients().nanos() + wait.toNanos();
+        consumer.pause(partitions);
+        try {
+            for (long left = wait.toNanos();
+                    left > 0;
+                    left = end - parts.clients().nanos()) {
+                records.addAll(poll(Duration.ofNanos(left)));
+            }
+        } finally {
+            consumer.resume(partitions);
+        }
+        return records;
+    }
+
     /** Retention has passed us, or the topic is another one: read on from its beginning. */
     private void skip(Map<TopicPartition, Long> lost) {
         Set<TopicPartition> which = lost.keySet();

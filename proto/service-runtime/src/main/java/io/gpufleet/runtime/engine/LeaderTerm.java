@@ -41,6 +41,8 @@ final class LeaderTerm<S> implements AutoCloseable {
      * one meanwhile, it lets it wait for 20 ms (add.partitions.to.txn.retry.backoff.ms).
      */
     private static final long COMMIT_PAUSE_NANOS = Duration.ofMillis(3).toNanos();
+
+    private static final long REST_NANOS = Duration.ofMillis(2).toNanos();
     /** Folding so many takes longer than that pause. */
     private static final int LARGE_BATCH = 300;
 
@@ -190,9 +192,14 @@ final class LeaderTerm<S> implements AutoCloseable {
         if (found.isEmpty()) {
             found.addAll(read(firstPolls() ? FIRST_POLL : POLL));
         }
+        boolean lingers = lingerNanos > 0 && !found.isEmpty() && found.size() < LARGE_BATCH;
+        if (lingers) {
+            found.addAll(decoder.decode(inputs.rest(Duration.ofNanos(lingerNanos))));
+            found.addAll(read(Duration.ZERO));
+        }
         long now = parts.clients().nanos();
-        long wait = Math.max(found.isEmpty() ? 0 : lingerNanos, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
-        long end = now + wait;
+        // What arrived while it rested takes a request more.
+        long end = now + Math.max(lingers ? REST_NANOS : 0, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
         while (end - now > 0 && found.size() < LARGE_BATCH) {
             found.addAll(read(Duration.ofMillis(1 + (end - now) / 1_000_000)));
             now = parts.clients().nanos();
