@@ -12,12 +12,11 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
@@ -51,7 +50,7 @@ public final class UsageLog implements UsageSumReader {
     private final NavigableSet<UsagePiece> pieces =
             new TreeSet<>(Comparator.comparing(UsagePiece::to).thenComparing(UsagePiece::id));
     private final NavigableMap<LocalDate, DailySumBuilder> dropped = new TreeMap<>();
-    private final Set<String> ids = new HashSet<>();
+    private final Map<String, UsagePiece> byId = new HashMap<>();
     private Instant droppedUntil = Instant.MIN;
     private long bytes;
     private volatile boolean loaded;
@@ -67,7 +66,7 @@ public final class UsageLog implements UsageSumReader {
 
     /** Adds an interval or an adjustment, once. */
     public synchronized void add(UsagePiece piece) {
-        if (ids.add(piece.id())) {
+        if (byId.putIfAbsent(piece.id(), piece) == null) {
             pieces.add(piece);
             bytes += piece.bytes();
         }
@@ -80,7 +79,7 @@ public final class UsageLog implements UsageSumReader {
     }
 
     private void drop(UsagePiece piece, LocalDate first) {
-        ids.remove(piece.id());
+        byId.remove(piece.id());
         bytes -= piece.bytes();
         droppedUntil = piece.to().isAfter(droppedUntil) ? piece.to() : droppedUntil;
         LocalDate begin = UsageHistory.day(piece.from());
@@ -216,7 +215,7 @@ public final class UsageLog implements UsageSumReader {
             }
         }
         nodes.forEach((node, state) -> new OpenUsage(node, state, window.now())
-                .unread(ids::contains, droppedUntil).stream()
+                .unread(id -> Optional.ofNullable(byId.get(id)), droppedUntil).stream()
                         .filter(window::overlaps)
                         .forEach(visitor));
     }
