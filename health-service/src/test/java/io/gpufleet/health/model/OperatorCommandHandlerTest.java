@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.policy.TestPolicies;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OperatorCommandHandlerTest {
@@ -82,6 +83,28 @@ class OperatorCommandHandlerTest {
         // Then
         assertThat(scenario.state().device("gpu-0")).isEmpty();
         assertThat(scenario.state().devices()).containsOnlyKeys("gpu-1", "gpu-2");
+    }
+
+    @Test
+    void orderOfReleaseAndBootDoesNotMatterForAGpuThatWasNeverAnnounced() {
+        // Given two nodes with a fault that no boot ends, of a GPU that an operator keeps out of service as well
+        var boot = new HealthSignal.DaemonIncarnation("boot-2", 2_000, false);
+        scenario.xid("gpu-9", 54).command(Command.QUARANTINE, "gpu-9");
+        var other = new NodeScenario(TestPolicies.standard())
+                .announced("gpu-0", "gpu-1")
+                .xid("gpu-9", 54)
+                .command(Command.QUARANTINE, "gpu-9");
+
+        // When a boot shows one GPU less than before
+        scenario.command(Command.RELEASE, "gpu-9").withIncarnation(boot).announced("gpu-0");
+        other.withIncarnation(boot).announced("gpu-0").command(Command.RELEASE, "gpu-9");
+
+        // Then
+        for (NodeScenario node : List.of(scenario, other)) {
+            assertThat(node.verdict().devices())
+                    .extracting(Verdict.DeviceVerdict::uuid)
+                    .contains("gpu-9");
+        }
     }
 
     @Test

@@ -106,7 +106,7 @@ public record Device(String uuid, Identity identity, Presence presence, Faults f
                 && !lost()
                 && !presence.learned()
                 && episodes().values().stream()
-                        .noneMatch(episode -> episode.bootId().equals(currentBoot));
+                        .noneMatch(episode -> episode.acts() || episode.bootId().equals(currentBoot));
     }
 
     /** True when something about it has to follow it to another node: why it is out of service, or what was tried. */
