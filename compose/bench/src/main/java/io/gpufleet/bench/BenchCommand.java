@@ -55,6 +55,11 @@ final class BenchCommand implements Callable<Integer> {
     private int backlog;
 
     @Option(
+            names = "--replay",
+            description = "health: only write what so many nodes tell in 7 d, and replay it with policy diff")
+    private boolean replay;
+
+    @Option(
             names = "--pods",
             paramLabel = "N",
             description = "allocation: number of pods that use GPUs [${DEFAULT-VALUE}]")
@@ -105,7 +110,7 @@ final class BenchCommand implements Callable<Integer> {
         int all = nodes == 0 ? ALL_NODES : nodes;
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
-                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes, backlog),
+                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes, backlog, replay),
                 new AllocationBenchmark(tree, pods, memory == 0 ? AllocationBenchmark.MEBIBYTES : memory),
                 new ClosingsBenchmark(tree, closings),
                 new ProjectionBenchmark(tree, all, events, memory == 0 ? ServiceUnderLoad.LARGE_MEBIBYTES : memory),

@@ -42,16 +42,19 @@ public final class HealthBenchmark implements Benchmark {
     private final Path tree;
     private final int nodes;
     private final int backlog;
+    private final boolean replay;
 
     /**
      * Keeps its files in the state directory of a checkout.
      *
-     * @param backlog number of events that wait when the service starts; with 0 everything else is measured
+     * @param backlog number of events that wait when the service starts; with 0 something else is measured
+     * @param replay whether the replay of a week is measured, and nothing else
      */
-    public HealthBenchmark(Path tree, int nodes, int backlog) {
+    public HealthBenchmark(Path tree, int nodes, int backlog, boolean replay) {
         this.tree = tree;
         this.nodes = nodes;
         this.backlog = backlog;
+        this.replay = replay;
     }
 
     @Override
@@ -107,6 +110,12 @@ public final class HealthBenchmark implements Benchmark {
                                         cluster.client(),
                                         nodes)
                                 .measure(events, backlog, measurements, log);
+                        return;
+                    }
+                    if (replay) {
+                        log.accept("writing what " + nodes + " nodes tell in 7 d, and replaying it with policy diff");
+                        new PolicyReplay(launcher, plan.of(Program.HEALTH).getFirst(), nodes)
+                                .measure(events, measurements);
                         return;
                     }
                     try (var taints = new TaintWatcher(cluster.client())) {
@@ -174,8 +183,6 @@ public final class HealthBenchmark implements Benchmark {
             long tainted = load.taints().await(FleetEvents.node(0), true, FaultRates.TIMEOUT);
             measurements.add("health.restart-to-taint", TaintWatcher.millis(before, tainted) / 1000, "s");
         }
-        log.accept("writing what " + nodes + " nodes tell in 7 d, and replaying it with policy diff");
-        new PolicyReplay(launcher, replicas.getFirst()).measure(load.events(), measurements);
     }
 
     private static void rates(ServiceUnderLoad service, Load load, Measurements measurements, Consumer<String> log)

@@ -82,9 +82,18 @@ public final class Processes {
 
     /** Resident memory in bytes; empty where the system has no {@code /proc} or the process is gone. */
     public static OptionalLong residentBytes(long pid) {
+        return status(pid, "VmRSS:");
+    }
+
+    /** The most memory that was resident since a process began, as the kernel counts it; empty once it ended. */
+    public static OptionalLong peakResidentBytes(long pid) {
+        return status(pid, "VmHWM:");
+    }
+
+    private static OptionalLong status(long pid, String field) {
         try {
             for (String line : Files.readAllLines(Path.of("/proc", Long.toString(pid), "status"))) {
-                if (line.startsWith("VmRSS:")) {
+                if (line.startsWith(field)) {
                     return OptionalLong.of(Long.parseLong(line.replaceAll("\\D", "")) * 1024);
                 }
             }
