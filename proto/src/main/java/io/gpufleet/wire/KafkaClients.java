@@ -28,6 +28,9 @@ import org.apache.kafka.common.config.SslConfigs;
  * ssl.truststore.location=/etc/kafka/ca.crt
  * </pre>
  *
+ * <p>With {@code sasl.mechanism=OAUTHBEARER}, {@code sasl.oauthbearer.token.endpoint.url} is the URL of an identity provider or,
+ * as {@code file:}, a token that somebody else renews, such as the kubelet.
+ *
  * <p>The file is read once; the key store and trust store that it names are read again when they are replaced.
  */
 public final class KafkaClients {
@@ -40,8 +43,7 @@ public final class KafkaClients {
             CommonClientConfigs.CONNECTIONS_MAX_IDLE_MS_CONFIG,
             CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG,
             CommonClientConfigs.SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG);
-    /** Keys whose value names a file. */
-    private static final List<String> FILES = List.of("ssl.truststore.location", "ssl.keystore.location");
+    private static final List<String> STORES = List.of("ssl.truststore.location", "ssl.keystore.location");
 
     private final String bootstrap;
     private final Map<String, String> security;
@@ -69,13 +71,26 @@ public final class KafkaClients {
             return new KafkaClients(bootstrap, Map.of());
         }
         Map<String, String> security = read(Path.of(file));
-        for (String key : FILES) {
-            String named = security.get(key);
-            if (named != null && !Files.isReadable(Path.of(named))) {
-                throw new IllegalArgumentException(file + ": " + key + "='" + named + "' is no file that can be read");
+        named(security).forEach((key, named) -> {
+            if (!Files.isReadable(named)) {
+                throw new IllegalArgumentException(
+                        file + ": " + key + "='" + security.get(key) + "' is no file that can be read");
+            }
+        });
+        TokenSources.allow(security);
+        return new KafkaClients(bootstrap, security);
+    }
+
+    /** The files that the properties name, by their keys. */
+    private static Map<String, Path> named(Map<String, String> security) {
+        var files = new TreeMap<>(TokenSources.files(security));
+        for (String key : STORES) {
+            String store = security.get(key);
+            if (store != null) {
+                files.put(key, Path.of(store));
             }
         }
-        return new KafkaClients(bootstrap, security);
+        return files;
     }
 
     /**

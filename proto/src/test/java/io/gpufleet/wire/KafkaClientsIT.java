@@ -1,11 +1,16 @@
 package io.gpufleet.wire;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
+import io.gpufleet.testbed.kafka.BrokerIdentities;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +25,7 @@ import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients of a broker with TLS and SCRAM. */
+/** Clients of a broker that asks who they are: by SCRAM, a token or a certificate. */
 @NullMarked
 class KafkaClientsIT {
     @TempDir
@@ -55,6 +60,47 @@ class KafkaClientsIT {
     }
 
     @Test
+    void clientsShowATokenOfAnIdentityProviderOrACertificate() throws Exception {
+        HttpServer provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.start();
+        try (var broker = BrokerProcess.startWithIdentities(dir.resolve("kafka"))) {
+            BrokerIdentities identities = broker.identities();
+            provider.createContext("/token", exchange -> {
+                byte[] token = "{\"access_token\": \"%s\", \"token_type\": \"bearer\", \"expires_in\": 3600}"
+                        .formatted(identities.token("reader"))
+                        .getBytes(UTF_8);
+                exchange.sendResponseHeaders(200, token.length);
+                exchange.getResponseBody().write(token);
+                exchange.close();
+            });
+            Path byToken = Files.writeString(dir.resolve("token.properties"), """
+                security.protocol=SASL_PLAINTEXT
+                sasl.mechanism=OAUTHBEARER
+                sasl.login.callback.handler.class=\
+                org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler
+                sasl.oauthbearer.token.endpoint.url=http://127.0.0.1:%d/token
+                sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required \
+                clientId="reader" clientSecret="of-a-test";
+                """.formatted(
+                            provider.getAddress().getPort()));
+            Path byCertificate =
+                    Files.writeString(dir.resolve("certificate.properties"), identities.certificateProperties());
+
+            assertThat(nodes(identities.tokenBootstrap(), byToken)).isEqualTo(1);
+            assertThat(nodes(identities.certificateBootstrap(), byCertificate)).isEqualTo(1);
+        } finally {
+            provider.stop(0);
+        }
+    }
+
+    private static int nodes(String bootstrap, Path file) throws Exception {
+        try (Admin admin =
+                Admin.create(KafkaClients.of(bootstrap, file.toString()).properties("identity"))) {
+            return admin.describeCluster().nodes().get().size();
+        }
+    }
+
+    @Test
     void wrongSettingsAreOneLineEach() throws IOException {
         assertThatThrownBy(() -> KafkaClients.plain("nonsense"))
                 .hasMessage("'nonsense' is no Kafka server: write host:port, for example kafka.kafka.svc:9092, and"
@@ -71,6 +117,12 @@ class KafkaClientsIT {
         Path noStore = Files.writeString(dir.resolve("store"), "ssl.truststore.location=/no/such/store\n");
         assertThatThrownBy(() -> KafkaClients.of("k:9092", noStore.toString()))
                 .hasMessageContaining("ssl.truststore.location='/no/such/store' is no file that can be read");
+
+        Path noToken =
+                Files.writeString(dir.resolve("token"), "sasl.oauthbearer.token.endpoint.url=file:///no/such/token\n");
+        assertThatThrownBy(() -> KafkaClients.of("k:9092", noToken.toString()))
+                .hasMessageContaining(
+                        "sasl.oauthbearer.token.endpoint.url='file:///no/such/token' is no file that can be read");
     }
 
     private KafkaClients clients(BrokerProcess broker, String password) throws IOException {

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The listener that the broker has beside the plain one: none, one with TLS, SCRAM and ACLs, one behind a proxy, or one on another address. */
+/** What the broker listens on beside its plain port: nothing, TLS with SCRAM and ACLs, tokens and certificates, a proxy, or another address. */
 sealed interface AdditionalListener {
     /** Password of the key store and the trust store. */
     String STORE_PASSWORD = "of-a-test-broker";
@@ -21,6 +21,11 @@ sealed interface AdditionalListener {
     /** The value of {@code advertised.listeners}. */
     default String advertisedListeners(int plainPort) {
         return listeners(plainPort);
+    }
+
+    /** Further flags of the broker's JVM. */
+    default List<String> flags() {
+        return List.of();
     }
 
     /** Further lines of the configuration of the broker's log. */
@@ -74,6 +79,36 @@ sealed interface AdditionalListener {
         @Override
         public String properties() {
             return "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,REMOTE:PLAINTEXT\n";
+        }
+    }
+
+    /** A second port for clients with tokens and a third for clients with certificates; everybody may do everything. */
+    record TokensAndCertificates(BrokerIdentities identities) implements AdditionalListener {
+        @Override
+        public String listeners(int plainPort) {
+            return "PLAINTEXT://127.0.0.1:" + plainPort + "," + identities.listeners();
+        }
+
+        @Override
+        public String properties() {
+            String stores = identities.stores().replaceAll("(?m)^ssl", "listener.name.certificates.ssl");
+            return """
+                listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,TOKENS:SASL_PLAINTEXT,CERTIFICATES:SSL
+                sasl.enabled.mechanisms=OAUTHBEARER
+                listener.name.tokens.oauthbearer.sasl.jaas.config=\
+                org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;
+                listener.name.tokens.oauthbearer.sasl.server.callback.handler.class=\
+                org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler
+                listener.name.tokens.oauthbearer.sasl.oauthbearer.jwks.endpoint.url=%s
+                listener.name.tokens.oauthbearer.sasl.oauthbearer.expected.audience=%s
+                listener.name.certificates.ssl.client.auth=required
+                %s
+                """.formatted(identities.keys(), TokenIssuer.AUDIENCE, stores);
+        }
+
+        @Override
+        public List<String> flags() {
+            return List.of("-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + identities.keys());
         }
     }
 

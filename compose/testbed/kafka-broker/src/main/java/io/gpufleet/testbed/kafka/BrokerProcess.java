@@ -63,6 +63,12 @@ public final class BrokerProcess implements AutoCloseable {
         return startOnFreePort(dir, absolute -> AdditionalListener.TlsAndScram.create(absolute, FreePort.next()));
     }
 
+    /** Starts with a port for clients with tokens and one for clients with certificates, see {@link #identities()}. */
+    public static BrokerProcess startWithIdentities(Path dir) {
+        return startOnFreePort(
+                dir, absolute -> new AdditionalListener.TokensAndCertificates(BrokerIdentities.create(absolute)));
+    }
+
     /** Makes the listener beside the plain one. */
     private interface ListenerFactory {
         AdditionalListener create(Path directory) throws IOException;
@@ -177,9 +183,20 @@ public final class BrokerProcess implements AutoCloseable {
     public String securedBootstrap() {
         return switch (properties.listener()) {
             case AdditionalListener.TlsAndScram secured -> "127.0.0.1:" + secured.port();
-            case AdditionalListener.Open _, AdditionalListener.BehindProxy _, AdditionalListener.OnAddress _ ->
+            case AdditionalListener.Open _,
+                    AdditionalListener.BehindProxy _,
+                    AdditionalListener.OnAddress _,
+                    AdditionalListener.TokensAndCertificates _ ->
                 throw new IllegalStateException("this broker has no secured listener");
         };
+    }
+
+    /** The ports for clients with an identity; only for {@link #startWithIdentities}. */
+    public BrokerIdentities identities() {
+        if (properties.listener() instanceof AdditionalListener.TokensAndCertificates(BrokerIdentities identities)) {
+            return identities;
+        }
+        throw new IllegalStateException("this broker takes no tokens and certificates");
     }
 
     /** Value for {@code bootstrap.servers} of clients behind the proxy; only for {@link #startWithProxy}. */
@@ -290,6 +307,7 @@ public final class BrokerProcess implements AutoCloseable {
     private Process launch() throws IOException {
         var all = new ArrayList<>(List.of("-Xmx384m"));
         all.addAll(flags);
+        all.addAll(properties.listener().flags());
         return jvm.start(all, List.of("kafka.Kafka", properties.dir() + "/server.properties"));
     }
 
