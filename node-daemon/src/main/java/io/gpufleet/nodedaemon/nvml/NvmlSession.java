@@ -91,7 +91,7 @@ final class NvmlSession {
         List<PendingCall<ScannedGpu>> reads = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int index = i;
-            reads.add(executors.start(index, "nvmlDeviceGetHandleByIndex", () -> read(index)));
+            reads.add(executors.startInTurn(index, "nvmlDeviceGetHandleByIndex", () -> read(index)));
         }
         for (int index = 0; index < count; index++) {
             try {
@@ -176,8 +176,8 @@ final class NvmlSession {
     /** Samples all GPUs of the last scan. */
     List<GpuSample> samples() {
         Map<ScannedGpu, PendingCall<GpuSample>> reads = new LinkedHashMap<>();
-        tracked.forEach(gpu ->
-                reads.put(gpu, executors.start(gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> read(gpu))));
+        tracked.forEach(gpu -> reads.put(
+                gpu, executors.startInTurn(gpu.gpu().index(), "nvmlDeviceGetUtilizationRates", () -> read(gpu))));
         checkSystemEvents();
         List<GpuSample> read = new ArrayList<>();
         reads.forEach((gpu, sample) -> read.add(await(gpu, sample)));

@@ -3,32 +3,21 @@ package io.gpufleet.nodedaemon.nvml.call;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Makes the calls about one GPU, one after another. */
 final class NvmlExecutor {
-    /** A thread that has nothing to do ends: polls are far apart. */
-    private static final Duration IDLE_THREAD = Duration.ofMillis(200);
-
     private final Duration deadline;
-    private final ThreadPoolExecutor executor;
+    private final ExecutorService threads;
     private Future<?> running = CompletableFuture.completedFuture("");
     private long startedNanos;
 
-    NvmlExecutor(Duration deadline) {
+    NvmlExecutor(Duration deadline, ExecutorService threads) {
         this.deadline = deadline;
-        this.executor = new ThreadPoolExecutor(
-                1,
-                1,
-                IDLE_THREAD.toMillis(),
-                TimeUnit.MILLISECONDS,
-                new LinkedBlockingQueue<>(),
-                Thread.ofPlatform().name("nvml").daemon(true).factory());
-        executor.allowCoreThreadTimeOut(true);
+        this.threads = threads;
     }
 
     synchronized <T> PendingCall<T> start(String name, NvmlCall<T> work) {
@@ -36,17 +25,13 @@ final class NvmlExecutor {
             return new EarlierCall<>(name, startedNanos + deadline.toNanos());
         }
         startedNanos = System.nanoTime();
-        Future<T> future = executor.submit(work::run);
+        Future<T> future = threads.submit(work::run);
         running = future;
         return new StartedCall<>(name, future, startedNanos + deadline.toNanos());
     }
 
     synchronized boolean idle() {
         return running.isDone();
-    }
-
-    void close() {
-        executor.shutdown();
     }
 
     private static NvmlFailure late(String name, long untilNanos) {
@@ -63,6 +48,11 @@ final class NvmlExecutor {
         @Override
         public T await(Duration atMost) throws NvmlFailure {
             throw late(name, untilNanos);
+        }
+
+        @Override
+        public void settle(Duration atMost) {
+            // It was not made.
         }
     }
 
@@ -87,6 +77,17 @@ final class NvmlExecutor {
                     throw failure;
                 }
                 throw new IllegalStateException(name, e.getCause());
+            }
+        }
+
+        @Override
+        public void settle(Duration atMost) {
+            try {
+                future.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException | ExecutionException later) {
+                // Whoever awaits the result is told.
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
         }
     }

@@ -3,16 +3,32 @@ package io.gpufleet.nodedaemon.nvml.call;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Calls NVML on one thread per GPU, and one for what concerns no single GPU, so that a call that hangs harms one GPU. No
- * further call about the same GPU is made until it returns: a hung driver costs one thread per GPU, not one per poll.
+ * Calls NVML on threads of its own, so that a call that hangs harms one GPU. No further call about the same GPU is made until
+ * it returns: a hung driver costs one thread per GPU, not one per poll. Calls that return soon share a thread.
  */
 public final class NvmlExecutors implements AutoCloseable {
     /** Calls that concern no single GPU. */
     public static final int DRIVER = -1;
 
+    /** A thread that has nothing to do ends: polls are far apart. */
+    private static final Duration IDLE_THREAD = Duration.ofMillis(200);
+    /** More than the readings of a GPU take; the next GPU does not wait longer for one that takes its time or hangs. */
+    private static final Duration TURN = Duration.ofMillis(10);
+
     private final Duration deadline;
+    private final ExecutorService threads = new ThreadPoolExecutor(
+            0,
+            Integer.MAX_VALUE,
+            IDLE_THREAD.toMillis(),
+            TimeUnit.MILLISECONDS,
+            new SynchronousQueue<>(),
+            Thread.ofPlatform().name("nvml").daemon(true).factory());
     private final Map<Integer, NvmlExecutor> executors = new ConcurrentHashMap<>();
 
     public NvmlExecutors(Duration deadline) {
@@ -31,7 +47,19 @@ public final class NvmlExecutors implements AutoCloseable {
 
     /** Starts the work; several started works about different GPUs run at the same time. */
     public <T> PendingCall<T> start(int about, String name, NvmlCall<T> work) {
-        return executors.computeIfAbsent(about, _ -> new NvmlExecutor(deadline)).start(name, work);
+        return executors
+                .computeIfAbsent(about, _ -> new NvmlExecutor(deadline, threads))
+                .start(name, work);
+    }
+
+    /**
+     * Starts the work and gives it a moment, so that works that are started one after another need one thread and not one
+     * each, unless they take long.
+     */
+    public <T> PendingCall<T> startInTurn(int about, String name, NvmlCall<T> work) {
+        PendingCall<T> started = start(about, name, work);
+        started.settle(TURN);
+        return started;
     }
 
     /** Whether no call is in progress. */
@@ -41,6 +69,6 @@ public final class NvmlExecutors implements AutoCloseable {
 
     @Override
     public void close() {
-        executors.values().forEach(NvmlExecutor::close);
+        threads.shutdown();
     }
 }

@@ -9,4 +9,7 @@ public interface PendingCall<T> {
 
     /** Waits for the result, at most that long; BUSY where it may still come before the deadline. */
     T await(Duration atMost) throws NvmlFailure;
+
+    /** Waits until the work is done, well or not, at most that long. */
+    void settle(Duration atMost);
 }

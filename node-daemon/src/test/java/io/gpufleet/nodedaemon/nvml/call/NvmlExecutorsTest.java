@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -21,15 +22,17 @@ class NvmlExecutorsTest {
         hang.countDown();
     }
 
+    private String untilTheEnd() {
+        try {
+            hang.await();
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+        return "returned";
+    }
+
     private PendingCall<String> startHanging(NvmlExecutors executors, int gpu) {
-        return executors.start(gpu, "hanging", () -> {
-            try {
-                hang.await();
-            } catch (InterruptedException stop) {
-                Thread.currentThread().interrupt();
-            }
-            return "returned";
-        });
+        return executors.start(gpu, "hanging", this::untilTheEnd);
     }
 
     @Test
@@ -39,6 +42,35 @@ class NvmlExecutorsTest {
 
             assertThat(executors.call(1, "other", () -> "result")).isEqualTo("result");
             assertThat(executors.call(NvmlExecutors.DRIVER, "driver", () -> "result"))
+                    .isEqualTo("result");
+
+            hang.countDown();
+            assertThat(first.await()).isEqualTo("returned");
+        }
+    }
+
+    @Test
+    void callsThatReturnSoonShareAThread() throws Exception {
+        try (var executors = new NvmlExecutors(Duration.ofMinutes(10))) {
+            var threads = new HashSet<Thread>();
+
+            for (int gpu = 0; gpu < 8; gpu++) {
+                threads.add(executors
+                        .startInTurn(gpu, "quick", Thread::currentThread)
+                        .await());
+            }
+
+            // One, but for a machine so busy that a thread was not idle again when the next call came
+            assertThat(threads).hasSizeLessThan(8);
+        }
+    }
+
+    @Test
+    void callsInTurnDoNotWaitForOneThatHangs() throws Exception {
+        try (var executors = new NvmlExecutors(Duration.ofMinutes(10))) {
+            var first = executors.startInTurn(0, "hanging", this::untilTheEnd);
+
+            assertThat(executors.startInTurn(1, "other", () -> "result").await())
                     .isEqualTo("result");
 
             hang.countDown();
