@@ -51,7 +51,7 @@ final class NvmlEventSubscription {
             NvmlEventSet next = context.executors()
                     .call(NvmlExecutors.DRIVER, "nvmlEventSetCreate", () -> NvmlEventSet.create(nvml));
             register(next, heard);
-            switchTo(next);
+            switchTo(next, heard);
             registered = wanted;
         }
     }
@@ -152,14 +152,21 @@ final class NvmlEventSubscription {
     }
 
     /** The next set is waited for before the last wait for the old one ends, so that no event is lost and none is late. */
-    private void switchTo(NvmlEventSet next) {
+    private void switchTo(NvmlEventSet next, List<ScannedGpu> heard) {
         NvmlEventWaiter ending = waiter;
         NvmlEventSet old = events;
         if (ending != null) {
             ending.close();
         }
         events = next;
-        waiter = next.canReport() ? new NvmlEventWaiter(next, listener, NvmlSettings.EVENT_WAIT_TIMEOUT).start() : null;
+        waiter = next.canReport()
+                ? new NvmlEventWaiter(
+                                next,
+                                listener,
+                                NvmlSettings.EVENT_WAIT_TIMEOUT,
+                                () -> NvmlEventMapper.warmUp(heard.getFirst()))
+                        .start()
+                : null;
         free(ending, old);
     }
 

@@ -17,6 +17,7 @@ final class NvmlEventWaiter implements AutoCloseable {
     private final NvmlEventSet events;
     private final Listener listener;
     private final Duration waitTimeout;
+    private final Runnable prepare;
     private final AtomicLong waitingSinceNanos = new AtomicLong(NOT_WAITING);
     private volatile boolean failing;
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -35,7 +36,9 @@ final class NvmlEventWaiter implements AutoCloseable {
         void waitRecovered();
     }
 
-    NvmlEventWaiter(NvmlEventSet events, Listener listener, Duration waitTimeout) {
+    /** Runs {@code prepare} on its thread before the first wait. */
+    NvmlEventWaiter(NvmlEventSet events, Listener listener, Duration waitTimeout, Runnable prepare) {
+        this.prepare = prepare;
         this.events = events;
         this.listener = listener;
         this.waitTimeout = waitTimeout;
@@ -48,6 +51,7 @@ final class NvmlEventWaiter implements AutoCloseable {
 
     private void run() {
         try {
+            prepare.run();
             int failures = 0;
             while (!closing.await(failures == 0 ? 0 : PAUSE_AFTER_FAILURE.toNanos(), TimeUnit.NANOSECONDS)) {
                 failures = waitOnce(failures);
