@@ -6,9 +6,12 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A thread that waits for NVML events in short slices; after a failure it pauses, so that failing waits do not spin. */
 final class NvmlEventWaiter implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NvmlEventWaiter.class);
     private static final long NOT_WAITING = 0;
 
     /** The pause after a failed wait; an event of a healthy GPU, which shares the set, must not wait longer. */
@@ -72,6 +75,10 @@ final class NvmlEventWaiter implements AutoCloseable {
         } catch (NvmlFailure e) {
             failing = true;
             listener.waitFailed(e, failures + 1);
+            return failures + 1;
+        } catch (RuntimeException | Error defect) {
+            // The pause of a failed wait keeps a defect that repeats itself from spinning.
+            LOG.atError().setCause(defect).log("NVML event could not be handled, the wait for others goes on");
             return failures + 1;
         }
     }

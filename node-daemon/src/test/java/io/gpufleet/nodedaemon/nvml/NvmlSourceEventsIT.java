@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,6 +101,27 @@ class NvmlSourceEventsIT {
                             .<FaultCode>mapToObj(Xid::new)
                             .toList());
         });
+    }
+
+    @Test
+    void defectThatMeetsAnEventCostsNoLaterOne() {
+        // Given a receiver with a defect at the first event
+        var failed = new AtomicBoolean();
+        source.deliverTo(event -> {
+            if (failed.compareAndSet(false, true)) {
+                throw new IllegalStateException("a defect");
+            }
+            events.add(event);
+        });
+        nvml.xid(1, 79);
+        await().until(failed::get);
+
+        // When
+        nvml.xid(2, 79);
+
+        // Then
+        await().untilAsserted(
+                        () -> assertThat(events).contains(xidDetected(2, 79, "XID 79: GPU has fallen off the bus")));
     }
 
     @Test
