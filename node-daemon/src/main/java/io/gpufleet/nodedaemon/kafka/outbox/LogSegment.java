@@ -40,6 +40,8 @@ final class LogSegment implements AutoCloseable {
     private final Path file;
     private final FileChannel channel;
     private long size;
+    /** Whether something may not be on the disk: a flush of an unchanged file still empties the cache of the disk. */
+    private volatile boolean dirty = true;
 
     /**
      * A record.
@@ -99,6 +101,7 @@ final class LogSegment implements AutoCloseable {
             }
             size = at;
         } finally {
+            dirty = true;
             if (at > size) {
                 channel.truncate(size);
             }
@@ -143,12 +146,19 @@ final class LogSegment implements AutoCloseable {
         buffer.flip();
     }
 
-    /** Flushes to the disk; thread-safe. Does nothing for a segment that was deleted meanwhile. */
+    /** Flushes to the disk; thread-safe. Does nothing for a segment that is flushed, or was deleted meanwhile. */
     void force() throws IOException {
+        if (!dirty) {
+            return;
+        }
+        dirty = false;
         try {
             channel.force(false);
         } catch (ClosedChannelException deleted) {
             // Every record of it is acknowledged.
+        } catch (IOException failed) {
+            dirty = true;
+            throw failed;
         }
     }
 

@@ -24,6 +24,7 @@ public final class FaultyDisk implements OutboxDisk {
     private volatile CountDownLatch hanging = new CountDownLatch(0);
     private volatile boolean failing;
     private long freeBytes = Long.MAX_VALUE;
+    private int flushes;
 
     /** Every call fails from now on. */
     void fail() {
@@ -84,7 +85,13 @@ public final class FaultyDisk implements OutboxDisk {
         return channel;
     }
 
+    /** Number of flushes of any file. */
+    int flushes() {
+        return flushes;
+    }
+
     void forced(Path file, long size) {
+        flushes++;
         forced.put(file, size);
     }
 

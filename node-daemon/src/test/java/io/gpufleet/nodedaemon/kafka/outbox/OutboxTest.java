@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon.kafka.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.gpufleet.nodedaemon.kafka.EpochFile;
 import io.gpufleet.nodedaemon.model.device.Moment;
@@ -64,6 +65,39 @@ class OutboxTest {
         add(next, Topic.HEALTH, 10);
 
         assertThat(readAll(next)).extracting(OutboxEntry::epoch).containsExactly(5L, 6L);
+    }
+
+    @Test
+    void diskIsFlushedOnlyWhereSomethingWasWritten() throws IOException {
+        var disk = new FaultyDisk();
+        Outbox outbox = outbox(disk, directory, 5, 1 << 20);
+        add(outbox, Topic.HEALTH, 10);
+        outbox.force();
+        int flushed = disk.flushes();
+        assertThat(flushed).isPositive();
+
+        // A daemon at rest must not empty the cache of the node's disk every second
+        outbox.force();
+        outbox.force();
+        assertThat(disk.flushes()).isEqualTo(flushed);
+
+        add(outbox, Topic.HEALTH, 10);
+        outbox.force();
+        assertThat(disk.flushes()).isEqualTo(flushed + 1);
+    }
+
+    @Test
+    void flushThatFailedIsRepeated() throws IOException {
+        var disk = new FaultyDisk();
+        Outbox outbox = outbox(disk, directory, 5, 1 << 20);
+        add(outbox, Topic.HEALTH, 10);
+        disk.fail();
+        assertThatThrownBy(outbox::force).isInstanceOf(IOException.class);
+
+        disk.repair();
+        int flushed = disk.flushes();
+        outbox.force();
+        assertThat(disk.flushes()).isEqualTo(flushed + 1);
     }
 
     @Test
