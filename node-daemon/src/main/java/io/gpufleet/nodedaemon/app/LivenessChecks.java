@@ -9,7 +9,7 @@ import java.util.Optional;
  * Inputs of the liveness and readiness probes. A problem of GPUs or their driver is published as an event and fails no probe:
  * a few broken drivers would stall every rollout.
  *
- * @param sinceLastIteration time since the last iteration of the node loop, which has one per second
+ * @param sinceLastIteration time since the last iteration of the node loop, which has one every five seconds at least
  * @param callInFlight how long the device call in flight has taken
  * @param eventWait how long the wait for device events in progress has taken
  * @param stuckServer why the kubelet cannot be answered; empty when it can

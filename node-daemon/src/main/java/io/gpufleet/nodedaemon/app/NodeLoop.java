@@ -85,7 +85,7 @@ public final class NodeLoop implements AutoCloseable {
         return status;
     }
 
-    /** Returns the time since the last iteration; the loop iterates at least once per second. */
+    /** Returns the time since the last iteration; the loop iterates at least every five seconds. */
     public Duration sinceLastIteration() {
         return now.get().since(lastIterationNanos);
     }

@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.ListAndWatchPublisher;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.DeviceList;
+import io.gpufleet.nodedaemon.model.registration.KubeletSocket;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
 import io.netty.channel.EventLoop;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoCloseable {
     private static final String CHECKPOINT = "kubelet_internal_checkpoint";
     private static final long CHECK_MILLIS = 10_000;
+    /** Looks at an unchanged directory, of which there is one a second. */
+    private static final int REPEATED_OBSERVATION = 5;
 
     private final KubeletConnectionSettings settings;
     private final DevicePluginEndpoint.DevicePluginContext pluginContext;
@@ -35,6 +38,9 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     private @Nullable ScheduledFuture<?> checkTimer;
     /** Accessed only by the thread that watches the directory. */
     private boolean foreignPluginChanged;
+
+    private KubeletSocket lastSeen = new KubeletSocket.Absent();
+    private int unchanged;
 
     /**
      * Configuration of the endpoints.
@@ -120,9 +126,14 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         endpoint.socketObserved(pluginContext.directory().readKubeletSocket());
     }
 
+    /** Without a change the kubelet's loop is told every few seconds only, since each time wakes its thread. */
     private void directoryChanged(Set<String> names) {
         var seen = pluginContext.directory().readKubeletSocket();
-        endpoints.values().forEach(endpoint -> endpoint.socketObserved(seen));
+        unchanged = names.isEmpty() && seen.equals(lastSeen) ? unchanged + 1 : 0;
+        lastSeen = seen;
+        if (unchanged % REPEATED_OBSERVATION == 0) {
+            endpoints.values().forEach(endpoint -> endpoint.socketObserved(seen));
+        }
         boolean foreign = names.stream().anyMatch(DevicePluginsDirectory::isForeignPlugin);
         // A socket file exists before its server accepts connections, so the next call, within a second, checks again.
         if (foreign || foreignPluginChanged) {

@@ -36,6 +36,8 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(5);
 
     private static final Duration RETRY_INTERVAL = Duration.ofMillis(500);
+    /** While nothing is in flight and no connection is due: what happens then wakes the thread. */
+    private static final Duration IDLE_INTERVAL = Duration.ofSeconds(2);
     /** Facts of one turn of the node's loop are sent together; more would keep what was appended waiting. */
     private static final int MAX_FACTS_PER_ITERATION = 32;
 
@@ -216,7 +218,8 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     }
 
     private void runOnce() throws InterruptedException {
-        Runnable next = inbox.poll(RETRY_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        boolean idle = inFlight.count() == 0 && (connection != null || connecting);
+        Runnable next = inbox.poll((idle ? IDLE_INTERVAL : RETRY_INTERVAL).toMillis(), TimeUnit.MILLISECONDS);
         for (int waiting = inbox.size(); next != null; waiting--) {
             next.run();
             next = waiting > 0 ? inbox.poll() : null;
@@ -265,7 +268,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         try {
             var opened = connections.apply(stopped);
             opening = opened;
-            awaitTopics(opened);
+            opened.awaitTopics(topics);
             resolution.succeeded();
             inbox.add(() -> {
                 connecting = false;
@@ -278,15 +281,6 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                 retryNanos = now.get().nanos() + RETRY_INTERVAL.toNanos();
                 logUnavailable(failed);
             });
-        }
-    }
-
-    private void awaitTopics(ProducerConnection opened) {
-        try {
-            opened.awaitTopics(topics);
-        } catch (RuntimeException | Error failed) {
-            opened.abort(() -> {});
-            throw failed;
         }
     }
 

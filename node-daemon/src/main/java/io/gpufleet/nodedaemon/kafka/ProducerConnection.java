@@ -64,10 +64,15 @@ final class ProducerConnection {
                 new KafkaProducer<>(properties(settings), new StringSerializer(), new ByteArraySerializer()));
     }
 
-    /** Blocks until the broker has returned metadata of every topic of a daemon, or until {@link #abort}. */
+    /** Blocks until the broker has returned metadata of every topic of a daemon, or until {@link #abort}; aborts if it fails. */
     void awaitTopics(Topics topics) {
-        for (Topic topic : TOPICS) {
-            awaitTopic(topics.name(topic));
+        try {
+            for (Topic topic : TOPICS) {
+                awaitTopic(topics.name(topic));
+            }
+        } catch (RuntimeException | Error failed) {
+            abort(() -> {});
+            throw failed;
         }
     }
 
