@@ -6,6 +6,7 @@ import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
@@ -26,7 +27,7 @@ import picocli.CommandLine.ScopeType;
         name = "gpufleet",
         description = "A fleet on this machine: start it, inject faults, inspect it.",
         mixinStandardHelpOptions = true,
-        version = "gpufleet 0.1.0",
+        versionProvider = GpufleetCommand.BuildVersion.class,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             UpCommand.class,
@@ -66,6 +67,14 @@ public final class GpufleetCommand implements Runnable {
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec = CommandLine.Model.CommandSpec.create();
+
+    /** Version and revision of the build, as the programs print theirs. */
+    static final class BuildVersion implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"gpufleet " + BuildInfo.current()};
+        }
+    }
 
     /** The command line of the local fleet. */
     public static CommandLine commandLine() {

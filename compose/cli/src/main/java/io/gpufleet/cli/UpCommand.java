@@ -14,13 +14,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /** Starts the fleet; Ctrl-C stops it unless it runs detached. */
 @Command(name = "up", description = "Start the fleet; Ctrl-C stops it.", mixinStandardHelpOptions = true)
 final class UpCommand implements Runnable {
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
     @ParentCommand
     private GpufleetCommand parent = new GpufleetCommand();
 
@@ -66,6 +72,11 @@ final class UpCommand implements Runnable {
                             : "The fleet already runs, these parts were dead and are started again: "
                                     + String.join(", ", started));
             progress.print(StatusReport.render(parts.state()));
+            String ignored = ignored(before.get());
+            if (!ignored.isEmpty()) {
+                progress.print("Not applied, since a running fleet keeps its options: " + ignored
+                        + "; './gpufleet down' first.");
+            }
             return;
         }
         var options = new FleetOptions(nodes, gpus, model, replicas, chosenKubeconfig(), recoveryDwell);
@@ -82,6 +93,19 @@ final class UpCommand implements Runnable {
         } else {
             awaitSignal();
         }
+    }
+
+    /** Options that were given and say something else than {@code --detach} or the cluster that is used anyway. */
+    private String ignored(FleetState running) {
+        boolean sameCluster = kubeconfig.equals(
+                running.kubernetes().fake() ? "" : running.kubernetes().kubeconfig());
+        return spec.commandLine().getParseResult().matchedOptions().stream()
+                // --state of the parent says which fleet is meant.
+                .filter(option -> !option.inherited())
+                .filter(option -> !option.names()[0].equals("--detach"))
+                .filter(option -> !(sameCluster && option.names()[0].equals("--kubeconfig")))
+                .map(option -> option.names()[0] + " " + String.join(" ", option.originalStringValues()))
+                .collect(Collectors.joining(", "));
     }
 
     private String chosenKubeconfig() {

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.ProcessIdentity;
+import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -49,6 +50,18 @@ class GpufleetCommandTest {
     void sizesOutOfBoundsAreReportedInOneLine() {
         assertThat(run("up --kubeconfig= --nodes 999")).isEqualTo(2);
         assertThat(errors.toString().strip()).isEqualTo("gpufleet: --nodes 999 is not usable: it takes 0 to 200");
+    }
+
+    @Test
+    void versionIsThatOfTheBuild() {
+        var output = new StringWriter();
+
+        int status = GpufleetCommand.commandLine()
+                .setOut(new PrintWriter(output, true))
+                .execute("--version");
+
+        assertThat(status).isZero();
+        assertThat(output.toString().strip()).isEqualTo("gpufleet " + BuildInfo.current());
     }
 
     @Test

@@ -63,7 +63,11 @@ class LocalFleetIT {
     void secondUpReportsTheRunningFleet() {
         assertThat(run("up", "--detach", "--kubeconfig="))
                 .contains("already runs")
-                .contains("node-1");
+                .contains("node-1")
+                .doesNotContain("Not applied");
+        assertThat(run("up", "--detach", "--kubeconfig=", "--nodes", "5", "--model", "B200"))
+                .contains("already runs")
+                .contains("Not applied, since a running fleet keeps its options: --nodes 5, --model B200;");
     }
 
     @Test
