@@ -14,6 +14,7 @@ import io.gpufleet.allocation.app.quota.ClusterListener;
 import io.gpufleet.allocation.app.quota.ClusterSyncPrecondition;
 import io.gpufleet.allocation.model.scheduling.GpuResources;
 import io.gpufleet.allocation.model.scheduling.NodeInfo;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -111,7 +112,7 @@ public final class ClusterWatch implements AutoCloseable {
         informer.exceptionHandler((started, failed) -> {
             LOG.atWarn()
                     .addKeyValue("kind", kind)
-                    .addKeyValue("error", failed.getMessage())
+                    .addKeyValue("error", ApiErrorMessage.of(failed))
                     .log("watch failed, retrying");
             return true;
         });

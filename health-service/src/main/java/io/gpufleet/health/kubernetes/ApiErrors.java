@@ -1,8 +1,8 @@
 package io.gpufleet.health.kubernetes;
 
-import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.time.Duration;
 import java.util.function.Supplier;
 
@@ -45,9 +45,7 @@ final class ApiErrors {
 
     private static String message(Throwable failed) {
         if (failed instanceof KubernetesClientException api && api.getCode() > 0) {
-            Status status = api.getStatus();
-            String detail = status == null || status.getMessage() == null ? "" : status.getMessage();
-            return api.getCode() + (detail.isEmpty() ? "" : " " + detail);
+            return ApiErrorMessage.answer(api);
         }
         return "";
     }

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.ReducedStateItemStore;
 import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.app.NodeListener;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ public final class NodeWatch implements KubernetesActor.Watch {
         informer.itemStore(new ReducedStateItemStore<>(
                 ReducedStateItemStore.NAME_KEY_STATE, Node.class, client.getKubernetesSerialization(), "metadata.uid"));
         informer.exceptionHandler((started, failed) -> {
-            LOG.atWarn().addKeyValue("error", failed.getMessage()).log("watch of Nodes failed, retrying");
+            LOG.atWarn().addKeyValue("error", ApiErrorMessage.of(failed)).log("watch of Nodes failed, retrying");
             return true;
         });
         informer.addEventHandler(new ResourceEventHandler<>() {

@@ -82,7 +82,7 @@ final class IssuedCertificate {
             shared = true;
             problem = "";
         } catch (KubernetesClientException | GeneralSecurityException unreadable) {
-            String reason = String.valueOf(unreadable.getMessage());
+            String reason = reason(unreadable);
             if (!reason.equals(problem)) {
                 problem = reason;
                 LOG.atWarn()
@@ -100,5 +100,12 @@ final class IssuedCertificate {
             authority = known;
         }
         return known;
+    }
+
+    /** One line for the log. */
+    static String reason(Exception unreadable) {
+        return unreadable instanceof KubernetesClientException
+                ? ApiErrorMessage.of(unreadable)
+                : String.valueOf(unreadable.getMessage());
     }
 }
