@@ -33,7 +33,7 @@ final class PurgeCommand implements Runnable {
                     })
                     .run(namespace);
         } catch (KubernetesClientException refused) {
-            throw new ConfigurationException("not everything was removed, repeat it: " + refused.getMessage());
+            throw new ConfigurationException("not everything was removed: " + ClusterPurge.problem(refused));
         }
         System.out.println(
                 lines.get() == 0

@@ -10,6 +10,8 @@ import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -62,6 +64,32 @@ class ManifestsTest {
                         .extracting(Container::getImage)
                         .as(file)
                         .allMatch(image -> image.endsWith(":" + VERSION)));
+    }
+
+    /** Its rules are taken away and given back one by one by the test beside its name. */
+    @Test
+    void everyRoleHasATestOfItsRules() {
+        List<String> roles = manifests().stream()
+                .flatMap(file -> objects(file).stream())
+                .filter(object -> object instanceof Role || object instanceof ClusterRole)
+                .map(object -> object.getMetadata().getName())
+                .toList();
+
+        assertThat(roles)
+                .containsExactlyInAnyOrder(
+                        "allocation-service", // RightsClusterIT of the service
+                        "gpufleet-allocation-service",
+                        "health-service",
+                        "gpufleet-health-service",
+                        "gpufleet-health-service-drain",
+                        "gpufleet-health-service-remediation",
+                        "inventory-service",
+                        "gpufleet-inventory-service",
+                        "gpufleet-purge", // PurgeRightsClusterIT
+                        "gpufleet-remediation-executor", // ExecutorClusterIT
+                        "gpufleet-viewer", // AccessRolesClusterIT
+                        "gpufleet-accounting",
+                        "gpufleet-operator");
     }
 
     @Test
