@@ -208,10 +208,8 @@ class InstallClusterIT {
             // When a GPU fails while the services are replaced
             int failing = gpuWithoutHolder();
             faults.inject(failing, 79);
-            for (String service : SERVICE_NAMES) {
-                installation.useRelease(service, TestImages.NEXT_RELEASE);
-            }
-            installation.useRelease("node-daemon", TestImages.NEXT_RELEASE);
+            installation.useRelease(TestImages.NEXT_RELEASE, "inventory-service", "health-service", "node-daemon");
+            installation.useRelease(TestImages.NEXT_RELEASE, "allocation-service");
             assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
             await().atMost(EFFECT)
                     .untilAsserted(
@@ -220,10 +218,8 @@ class InstallClusterIT {
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
             // and recovers on the way back
             faults.clear(failing);
-            for (String service : SERVICE_NAMES) {
-                installation.useRelease(service, TestImages.RELEASE);
-            }
-            installation.useRelease("node-daemon", TestImages.RELEASE);
+            installation.useRelease(TestImages.RELEASE, "inventory-service", "health-service", "node-daemon");
+            installation.useRelease(TestImages.RELEASE, "allocation-service");
 
             // Then
             assertThat(installation.versions())

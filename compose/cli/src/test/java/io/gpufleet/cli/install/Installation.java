@@ -7,6 +7,7 @@ import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -102,9 +103,9 @@ final class Installation {
         Kubectl.run("apply", "-k", overlay.toString());
     }
 
-    /** Applies the manifests with another release of one part, and waits until its pods are replaced. */
-    void useRelease(String part, String release) throws IOException {
-        releases.put("gpufleet/" + part, release);
+    /** Applies the manifests with another release of some parts, and waits until their pods are replaced. */
+    void useRelease(String release, String... parts) throws IOException {
+        List.of(parts).forEach(part -> releases.put("gpufleet/" + part, release));
         Path file = overlay.resolve("kustomization.yaml");
         String rest = Files.readString(file).replaceAll("(?s)images:\n.*# end of images\n", "");
         String images = releases.entrySet().stream()
@@ -112,14 +113,16 @@ final class Installation {
                 .collect(Collectors.joining());
         Files.writeString(file, "images:\n" + images + "# end of images\n" + rest);
         Kubectl.run("apply", "-k", overlay.toString());
-        boolean daemon = part.equals("node-daemon");
-        Kubectl.run(
-                "-n",
-                daemon ? NODES : SERVICES,
-                "rollout",
-                "status",
-                (daemon ? "daemonset/" : "statefulset/") + part,
-                "--timeout=180s");
+        for (String part : parts) {
+            boolean daemon = part.equals("node-daemon");
+            Kubectl.run(
+                    "-n",
+                    daemon ? NODES : SERVICES,
+                    "rollout",
+                    "status",
+                    (daemon ? "daemonset/" : "statefulset/") + part,
+                    "--timeout=180s");
+        }
     }
 
     /** Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none. */
