@@ -115,6 +115,8 @@ abstract class NodeWriterContract {
 
         assertThat(client().v1().events().inNamespace("default").list().getItems())
                 .filteredOn(event -> event.getInvolvedObject().getName().equals(name))
+                // A real control plane records that the Node was registered.
+                .filteredOn(event -> NodeObjectMapper.FIELD_MANAGER.equals(event.getReportingComponent()))
                 .singleElement()
                 .satisfies(event -> {
                     assertThat(event.getType()).isEqualTo("Warning");
