@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.testbed.testkit.RealCluster;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,8 +28,11 @@ class CdiClusterIT {
     @TempDir
     Path directory;
 
+    private final RealCluster cluster = RealCluster.open();
+
     @AfterEach
     void tidy() throws Exception {
+        cluster.close();
         run(kubectl("delete", "pod", POD, "--ignore-not-found", "--grace-period=0", "--force"));
         Files.deleteIfExists(SPEC);
     }
@@ -49,10 +53,6 @@ class CdiClusterIT {
                 "kubectl"));
         command.addAll(List.of(arguments));
         return command;
-    }
-
-    private static String node(String path) throws Exception {
-        return run(kubectl("get", "nodes", "-o", "jsonpath={.items[0]" + path + "}"));
     }
 
     /** Creates a driver with text files as libraries, and device nodes of the null device. */
@@ -80,7 +80,7 @@ class CdiClusterIT {
     private DaemonProcess daemon(int gpus, String strategy) throws Exception {
         var settings = new HashMap<>(host(gpus));
         settings.put("GPUFLEET_KAFKA", "127.0.0.1:1");
-        settings.put("GPUFLEET_NODE", node(".metadata.name"));
+        settings.put("GPUFLEET_NODE", cluster.nodeName());
         settings.put("GPUFLEET_DEVICES", "simulated:" + gpus + "xH100");
         settings.put("GPUFLEET_DEVICE_LIST_STRATEGY", strategy);
         return new DaemonProcess(directory, settings);
@@ -118,9 +118,9 @@ class CdiClusterIT {
         // Given
         try (var daemon = daemon(gpus, strategy)) {
             await().atMost(TIMEOUT)
-                    .untilAsserted(() -> assertThat(node(".status.allocatable.nvidia\\.com/gpu"))
+                    .untilAsserted(() -> assertThat(cluster.allocatableGpus())
                             .as(daemon.log())
-                            .isEqualTo(Integer.toString(gpus)));
+                            .isEqualTo(gpus));
 
             // When
             createPod();

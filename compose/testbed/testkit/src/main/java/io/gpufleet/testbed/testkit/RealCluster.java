@@ -27,8 +27,9 @@ public final class RealCluster implements AutoCloseable {
     private RealCluster(KubernetesClient client) {
         this.client = client;
         this.node = client.nodes().list().getItems().stream()
-                // Simulated nodes have the label type.
+                // Simulated nodes have the label type, those that tests create have no kubelet that says an address.
                 .filter(found -> !found.getMetadata().getLabels().containsKey("type"))
+                .filter(found -> !found.getStatus().getAddresses().isEmpty())
                 .map(found -> found.getMetadata().getName())
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("the cluster has no node with a real kubelet"));
