@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -29,6 +30,10 @@ public final class TopicFollower implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicFollower.class);
     private static final Duration POLL = Duration.ofMillis(500);
     private static final Duration RETRY = Duration.ofSeconds(2);
+    /** Records that come one by one are read together: a broker looks at every partition of a request for each of them. */
+    private static final Duration REST = Duration.ofMillis(100);
+
+    private static final int MANY = 100;
 
     /**
      * Topics that are read.
@@ -93,7 +98,7 @@ public final class TopicFollower implements AutoCloseable {
                         .log("topic cannot be read, retrying");
             }
             failure = reason;
-            pause();
+            pause(RETRY);
         }
     }
 
@@ -102,7 +107,8 @@ public final class TopicFollower implements AutoCloseable {
         listener.started();
         boolean loaded = false;
         while (open) {
-            consumer.poll(POLL).forEach(rec -> {
+            ConsumerRecords<String, byte[]> records = consumer.poll(POLL);
+            records.forEach(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event) {
                     react(event);
                 }
@@ -113,6 +119,9 @@ public final class TopicFollower implements AutoCloseable {
                 listener.loaded();
             }
             failure = "";
+            if (loaded && !records.isEmpty() && records.count() < MANY) {
+                pause(REST);
+            }
         }
     }
 
@@ -128,9 +137,12 @@ public final class TopicFollower implements AutoCloseable {
         }
     }
 
-    private void pause() {
+    private void pause(Duration time) {
         try {
-            open = !closed.await(RETRY.toMillis(), TimeUnit.MILLISECONDS);
+            // Never opened again: whoever closes it sets this at any moment.
+            if (closed.await(time.toMillis(), TimeUnit.MILLISECONDS)) {
+                open = false;
+            }
         } catch (InterruptedException end) {
             open = false;
         }
