@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Random;
 import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -62,17 +63,7 @@ class LingerTest {
         // Given
         var projection = new LingeringProjection(Duration.ofMillis(millis));
         var fold = new CommittedFold<>(new CountingProjection(), codec);
-        var random = new Random(1);
-        SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
-                new SimulatedReplica.Shared<>(broker, codec, fold, random),
-                "health-service-0",
-                time.clock(() -> Duration.ZERO),
-                new Link(random),
-                projection,
-                Actor.none());
-        replica.elect(true);
-        var thread = new Lockstep("health-service-0", replica::run);
-        run(thread, 100);
+        Lockstep thread = lead(projection, fold);
 
         // When
         append(1, fold);
@@ -84,6 +75,41 @@ class LingerTest {
         // Then
         assertThat(fold.nothingLeft()).isTrue();
         assertThat(projection.written).isEqualTo(transactions);
+    }
+
+    @Test
+    void nothingIsAskedOfTheBrokerWhileABatchLingers() {
+        // Given
+        var fold = new CommittedFold<>(new CountingProjection(), codec);
+        Lockstep thread = lead(new LingeringProjection(Duration.ofMillis(100)), fold);
+
+        // When
+        append(1, fold);
+        run(thread, 4);
+        int before = broker.fetches();
+        append(2, fold);
+        run(thread, 10);
+
+        // Then
+        assertThat(broker.fetches()).isEqualTo(before);
+        run(thread, 100);
+        thread.kill();
+        assertThat(fold.nothingLeft()).isTrue();
+    }
+
+    private Lockstep lead(LingeringProjection projection, CommittedFold<NodeHealthState> fold) {
+        var random = new Random(1);
+        SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
+                new SimulatedReplica.Shared<>(broker, codec, fold, random),
+                "health-service-0",
+                time.clock(() -> Duration.ZERO),
+                new Link(random),
+                projection,
+                Actor.none());
+        replica.elect(true);
+        var thread = new Lockstep("health-service-0", replica::run);
+        run(thread, 100);
+        return thread;
     }
 
     private void run(Lockstep thread, int steps) {

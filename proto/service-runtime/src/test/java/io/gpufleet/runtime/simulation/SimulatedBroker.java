@@ -28,6 +28,7 @@ public final class SimulatedBroker {
     private final Map<TopicPartition, List<@Nullable ConsumerRecord<byte[], byte[]>>> logs = new HashMap<>();
     private final Map<String, Integer> newest = new HashMap<>();
     private long producerEpoch;
+    private int fetches;
 
     /** A broker without records. */
     public SimulatedBroker(SimulatedTime time, Topics topics) {
@@ -38,6 +39,16 @@ public final class SimulatedBroker {
     /** The broker's clock. */
     public SimulatedTime time() {
         return time;
+    }
+
+    /** A consumer asks for records of some partition. */
+    void fetch() {
+        fetches++;
+    }
+
+    /** How often a consumer has asked for records. */
+    public int fetches() {
+        return fetches;
     }
 
     /** Appends a record of somebody who uses no transactions. */

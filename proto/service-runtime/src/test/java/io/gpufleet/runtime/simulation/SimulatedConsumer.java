@@ -93,6 +93,9 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
         if (link.isCut()) {
             return ConsumerRecords.empty();
         }
+        if (!paused.containsAll(order)) {
+            broker.fetch();
+        }
         Collections.shuffle(order, random);
         int most = 1 + random.nextInt(random.nextInt(4) == 0 ? BACKLOG : MOST);
         Map<TopicPartition, List<ConsumerRecord<byte[], byte[]>>> found = new HashMap<>();
