@@ -51,9 +51,11 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -314,7 +316,9 @@ final class DaemonMain implements AutoCloseable {
                 devicePlugins.stuckReason(),
                 loop.status().scanned(),
                 devicePlugins.notRegisteredReason(),
-                publisher.unresolvedReason());
+                Stream.of(publisher.readinessFailure(), verdictConsumer.readinessFailure())
+                        .flatMap(Optional::stream)
+                        .toList());
     }
 
     /** Removes the sockets, publishes the departure if that takes no time, and exits; all else survives a kill. */

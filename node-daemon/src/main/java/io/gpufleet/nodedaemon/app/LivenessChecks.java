@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param stuckServer why the kubelet cannot be answered; empty when it can
  * @param scanned whether a device scan was made, with any result
  * @param notRegistered why the kubelet does not have our devices; empty when it has or there are none
- * @param unresolvedBroker why Kafka cannot be reached by this configuration; empty in an outage of a broker
+ * @param broker why Kafka cannot be used by this configuration; empty in an outage of a broker
  */
 public record LivenessChecks(
         Duration sinceLastIteration,
@@ -24,7 +24,7 @@ public record LivenessChecks(
         Optional<String> stuckServer,
         boolean scanned,
         Optional<String> notRegistered,
-        Optional<String> unresolvedBroker) {
+        List<String> broker) {
     /** Time without an iteration after which the loop counts as stuck. */
     static final Duration LOOP_STUCK = Duration.ofSeconds(30);
 
@@ -57,7 +57,7 @@ public record LivenessChecks(
             reasons.add("devices: not scanned yet");
         }
         notRegistered.ifPresent(reasons::add);
-        unresolvedBroker.ifPresent(reasons::add);
+        reasons.addAll(broker);
         return reasons;
     }
 }

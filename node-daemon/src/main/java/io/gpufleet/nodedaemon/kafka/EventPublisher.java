@@ -55,7 +55,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
 
     private final PublisherQueue ingress = new PublisherQueue(() -> inbox.add(this::drainIngress));
     private final InFlight inFlight = new InFlight();
-    private final BrokerResolution resolution;
+    private final BrokerOutage outage;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final Thread thread;
     private final PeriodicOutboxSync flusher;
@@ -65,7 +65,6 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private long connectingSinceNanos;
     private volatile @Nullable ProducerConnection opening;
     private boolean backlog;
-    private boolean unavailableLogged;
     private long retryNanos;
     private long attempts;
     private long sent;
@@ -89,7 +88,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             OutboxDisk disk,
             Function<CountDownLatch, ProducerConnection> connections) {
         this.settings = settings;
-        this.resolution = new BrokerResolution(settings.clients().bootstrap());
+        this.outage = new BrokerOutage(settings.clients().bootstrap(), "WRITE", "events wait in the outbox");
         this.now = now;
         this.backlogSent = backlogSent;
         this.epoch = epoch;
@@ -177,9 +176,9 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         return status.withLost(ingress.dropped());
     }
 
-    /** Why the daemon is not ready: its brokers have names that were never resolved. */
-    public Optional<String> unresolvedReason() {
-        return resolution.readinessFailure();
+    /** Why the daemon is not ready: its brokers have names that were never resolved, or refuse it. */
+    public Optional<String> readinessFailure() {
+        return outage.readinessFailure();
     }
 
     /** Waits until every event is sent, not at all while the broker is unreachable; returns whether all are sent. */
@@ -237,10 +236,10 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                 outbox.lost(),
                 rejected,
                 outbox.diskBroken(),
-                resolution.unresolvable());
+                outage.unresolvable());
         if (backlog && connection != null && isDrained()) {
             backlog = false;
-            unavailableLogged = false;
+            outage.ended();
             LOG.atInfo().addKeyValue("sent", sent).log("backlog sent to the broker");
             backlogSent.accept(outbox.takeLost());
         }
@@ -269,13 +268,13 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             var opened = connections.apply(stopped);
             opening = opened;
             opened.awaitTopics(topics);
-            resolution.succeeded();
+            outage.reached();
             inbox.add(() -> {
                 connecting = false;
                 connection = opened;
             });
         } catch (RuntimeException | Error failed) {
-            resolution.failed(failed);
+            outage.failed(failed);
             inbox.add(() -> {
                 connecting = false;
                 retryNanos = now.get().nanos() + RETRY_INTERVAL.toNanos();
@@ -285,14 +284,8 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     }
 
     private void logUnavailable(Throwable why) {
-        if (!unavailableLogged) {
-            LOG.atWarn()
-                    .addKeyValue("kafka", settings.clients().bootstrap())
-                    .addKeyValue("error", BrokerResolution.reason(why))
-                    .log("broker unreachable, events wait in the outbox; check GPUFLEET_KAFKA and the topics");
-        }
+        outage.log(why);
         backlog = true;
-        unavailableLogged = true;
     }
 
     private void send() {
@@ -336,6 +329,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     private void completed(InFlight.InFlightEvent flight, Optional<Exception> failure) {
         if (failure.isEmpty()) {
             sent++;
+            outage.accepted();
             flight.completed();
         } else if (ProducerConnection.isRejected(failure.get())) {
             skipRejected(flight, failure.get().toString());

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -36,18 +37,19 @@ public final class VerdictConsumer implements AutoCloseable {
     private final KafkaSettings settings;
     private final Consumer<Overlay> changed;
     private final VerdictFile file;
+    private final BrokerOutage outage;
     private final List<CompactedKeyReader<?>> readers = new ArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread thread;
     private volatile @Nullable KafkaConsumer<byte[], byte[]> consumer;
     private volatile boolean caughtUp;
     private NodeVerdict latest;
-    private boolean unavailableLogged;
 
     /** Loads the saved verdict; {@link #start} begins to consume. */
     public VerdictConsumer(KafkaSettings settings, Consumer<Overlay> changed) {
         this.settings = settings;
         this.changed = changed;
+        this.outage = new BrokerOutage(settings.clients().bootstrap(), "READ", "saved verdicts stay in force");
         this.file = new VerdictFile(settings.stateDirectory());
         this.latest = file.load();
         readers.add(new CompactedKeyReader<>(
@@ -83,6 +85,11 @@ public final class VerdictConsumer implements AutoCloseable {
         return caughtUp;
     }
 
+    /** Why the daemon is not ready: the broker refuses to be read. */
+    public Optional<String> readinessFailure() {
+        return outage.readinessFailure();
+    }
+
     private void run() {
         try {
             while (BrokerProbe.awaitListening(settings.clients().bootstrap(), closed)) {
@@ -93,7 +100,7 @@ public final class VerdictConsumer implements AutoCloseable {
                 } catch (WakeupException stop) {
                     return;
                 } catch (KafkaException failed) {
-                    logUnavailable(failed);
+                    outage.log(failed);
                 } catch (RuntimeException | Error defect) {
                     LOG.atError().setCause(defect).log("verdicts could not be applied, they are read again");
                 } finally {
@@ -106,16 +113,6 @@ public final class VerdictConsumer implements AutoCloseable {
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    private void logUnavailable(KafkaException failed) {
-        if (!unavailableLogged) {
-            LOG.atWarn()
-                    .addKeyValue("kafka", settings.clients().bootstrap())
-                    .addKeyValue("error", String.valueOf(failed.getMessage()))
-                    .log("verdicts cannot be read, saved ones stay in force; check GPUFLEET_KAFKA and the topics");
-        }
-        unavailableLogged = true;
     }
 
     private void follow(KafkaConsumer<byte[], byte[]> opened) {
@@ -131,7 +128,8 @@ public final class VerdictConsumer implements AutoCloseable {
                 all &= key.isCaughtUp(opened.position(key.partition()));
             }
             if (all) {
-                unavailableLogged = false;
+                outage.accepted();
+                outage.ended();
                 caughtUp = true;
             }
             for (var rec : opened.poll(POLL_TIMEOUT)) {

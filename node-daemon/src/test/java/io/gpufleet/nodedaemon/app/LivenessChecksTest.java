@@ -6,6 +6,7 @@ import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.app.device.EmptyDeviceSource;
 import io.gpufleet.nodedaemon.app.device.TimedDeviceSource;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,7 @@ class LivenessChecksTest {
                 Optional.empty(),
                 scanned,
                 notRegistered.isEmpty() ? Optional.empty() : Optional.of(notRegistered),
-                Optional.empty());
+                List.of());
     }
 
     @Test
@@ -62,7 +63,7 @@ class LivenessChecksTest {
                                 Optional.of("does not answer"),
                                 true,
                                 Optional.empty(),
-                                Optional.empty())
+                                List.of())
                         .livenessFailures())
                 .containsExactly("does not answer");
     }
@@ -76,7 +77,7 @@ class LivenessChecksTest {
 
     private static LivenessChecks waiting(Duration eventWait) {
         return new LivenessChecks(
-                Duration.ZERO, Duration.ZERO, eventWait, Optional.empty(), true, Optional.empty(), Optional.empty());
+                Duration.ZERO, Duration.ZERO, eventWait, Optional.empty(), true, Optional.empty(), List.of());
     }
 
     @Test
