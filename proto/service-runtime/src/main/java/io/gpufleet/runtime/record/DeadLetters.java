@@ -105,7 +105,12 @@ public final class DeadLetters {
     private static String cut(String reason) {
         String line = UNPRINTABLE.matcher(reason).replaceAll("?");
         byte[] bytes = line.getBytes(UTF_8);
-        return bytes.length <= REASON_BYTES ? line : new String(bytes, 0, REASON_BYTES, UTF_8);
+        int end = Math.min(bytes.length, REASON_BYTES);
+        // Half a character would be read as another one, which takes three bytes.
+        while (end < bytes.length && (bytes[end] & 0xc0) == 0x80) {
+            end--;
+        }
+        return new String(bytes, 0, end, UTF_8);
     }
 
     private static void put(ProducerRecord<byte[], byte[]> letter, String name, String value) {

@@ -9,6 +9,8 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @NullMarked
 class DeadLettersTest {
@@ -60,5 +62,17 @@ class DeadLettersTest {
         assertThat(letter.headers().lastHeader("dlq.reason").value())
                 .asString(UTF_8)
                 .isEqualTo("ce_id 'a?2026-11-20 ERROR all is lost????[2J' is none");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "é", "€", "𝄞"})
+    void reasonHasAtMostOneKibibyteOfWholeCharacters(String character) {
+        var found = new ConsumerRecord<>("gpu.health", 7, 42, new byte[0], new byte[0]);
+
+        var letter = new DeadLetters("gpu.deadletter", "health-service").of(found, "x" + character.repeat(2_000));
+
+        byte[] reason = letter.headers().lastHeader("dlq.reason").value();
+        assertThat(reason).hasSizeBetween(1021, 1024);
+        assertThat(new String(reason, UTF_8)).matches("x(" + character + ")+");
     }
 }
