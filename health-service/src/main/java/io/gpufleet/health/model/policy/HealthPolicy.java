@@ -126,10 +126,11 @@ public record HealthPolicy(
                         codes.entrySet().stream(),
                         kinds.entrySet().stream()
                                 .map(entry -> Map.entry(FaultCode.of(entry.getKey()), entry.getValue())))
+                // Few rules have one; the reasons of all the others are not spelt, which took most of the time of a fault.
+                .filter(entry -> !entry.getValue().timing().recoveryDwell().isZero())
                 .filter(entry -> entry.getKey().reason().equals(reason))
                 .map(entry -> entry.getValue().timing().recoveryDwell())
                 .max(Comparator.naturalOrder())
-                .filter(dwell -> !dwell.isZero())
                 .orElse(recoveryDwell);
     }
 
