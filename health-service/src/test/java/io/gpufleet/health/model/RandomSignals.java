@@ -13,9 +13,11 @@ import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 
 /** Random signals of a node with three GPUs over two boots, by topic. */
 public final class RandomSignals {
@@ -41,6 +43,8 @@ public final class RandomSignals {
     private final Random random;
     private Instant at = NodeScenario.START;
     private int events;
+    /** GPUs that a boot reports about. */
+    private final Set<String> reported = new HashSet<>();
 
     private RandomSignals(long seed) {
         this.random = new Random(seed);
@@ -54,6 +58,7 @@ public final class RandomSignals {
         List<HealthSignal> signals = new ArrayList<>();
         for (DaemonIncarnation boot :
                 List.of(new DaemonIncarnation("boot-1", 1_000, false), new DaemonIncarnation("boot-2", 2_000, false))) {
+            generator.reported.clear();
             for (int i = generator.random.nextInt(8); i >= 0; i--) {
                 health.add(generator.healthSignal(boot));
             }
@@ -161,13 +166,14 @@ public final class RandomSignals {
         return open;
     }
 
+    /** A daemon lists every GPU of which it reports in the same boot, lost or not. */
     private HealthSignal announced(DaemonIncarnation boot) {
         EventMetadata metadata = nextMetadata();
         return new HealthSignal.DevicesAnnounced(
                 metadata,
                 boot,
                 GPUS.stream()
-                        .filter(_ -> random.nextInt(5) > 0)
+                        .filter(uuid -> reported.contains(uuid) || random.nextInt(5) > 0)
                         .map(uuid -> new AnnouncedDevice(uuid, NodeScenario.H100, random.nextInt(6) == 0))
                         .toList(),
                 knowledge());
@@ -192,7 +198,9 @@ public final class RandomSignals {
     }
 
     private String randomGpu() {
-        return GPUS.get(random.nextInt(GPUS.size()));
+        String gpu = GPUS.get(random.nextInt(GPUS.size()));
+        reported.add(gpu);
+        return gpu;
     }
 
     private EventMetadata nextMetadata() {
