@@ -25,6 +25,9 @@ public final class ServiceUnderLoad implements AutoCloseable {
     /** Memory limit of a container for 100,000 nodes, in MiB. */
     public static final int LARGE_MEBIBYTES = 3500;
 
+    /** Memory from which on, with two processors, the virtual machine chooses G1 by itself, and below which the serial collector. */
+    private static final int SERVER_MEBIBYTES = 1_792;
+
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
     private static final Duration SCRAPE_INTERVAL = Duration.ofMillis(500);
@@ -73,7 +76,8 @@ public final class ServiceUnderLoad implements AutoCloseable {
      * Starts the service.
      *
      * @param oneCore on one core, where the machine has a way to confine it
-     * @param mebibytes memory limit of its container, of which the manifests of k8s give 60 % to the heap
+     * @param mebibytes memory limit of its container, of which the manifests of k8s give 60 % to the heap, and by which the
+     *     virtual machine would choose its collector
      */
     public static ServiceUnderLoad start(
             ProcessLauncher launcher, PlannedProcess planned, boolean oneCore, int mebibytes) {
@@ -85,6 +89,8 @@ public final class ServiceUnderLoad implements AutoCloseable {
             if (argument.startsWith("-Xmx")) {
                 command.addAll(List.of(
                         "-XX:MaxRAM=" + mebibytes + "m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10"));
+            } else if (argument.equals(ProcessLauncher.SERIAL)) {
+                command.add(oneCore || mebibytes < SERVER_MEBIBYTES ? argument : "-XX:+UseG1GC");
                 // No cache is written: that would be measured as well.
             } else if (!argument.startsWith("-Xms") && !argument.startsWith("-XX:AOTCacheOutput")) {
                 command.add(argument);
@@ -148,6 +154,11 @@ public final class ServiceUnderLoad implements AutoCloseable {
         } catch (IOException failed) {
             throw new UncheckedIOException(JCMD + " does not run", failed);
         }
+    }
+
+    /** Most resident memory since the start. */
+    public double peakResidentMebibytes() {
+        return Processes.peakResidentBytes(handle.pid()).orElse(0) / 1048576.0;
     }
 
     /** The running process. */

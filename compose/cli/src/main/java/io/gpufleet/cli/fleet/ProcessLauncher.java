@@ -21,6 +21,9 @@ import java.util.stream.Stream;
  * and a closed terminal reach the supervisor alone.
  */
 public final class ProcessLauncher {
+    /** The collector of small heaps: the virtual machine would choose by the machine. */
+    public static final String SERIAL = "-XX:+UseSerialGC";
+
     private final Path tree;
     private final StateDirectory state;
     private final boolean training;
@@ -117,11 +120,12 @@ public final class ProcessLauncher {
                 List.of(
                         "-Xms24m",
                         "-Xmx" + program.heapMegabytes() + "m",
+                        SERIAL,
                         "@" + tree.resolve("proto/service-runtime/jvm.args"));
             case FAKE_API_SERVER, FAKE_KUBELETS ->
                 List.of(
                         "-Xmx" + program.heapMegabytes() + "m",
-                        "-XX:+UseSerialGC",
+                        SERIAL,
                         "-XX:TieredStopAtLevel=1",
                         // No full collection because of compiled code or loaded classes, as with the jvm.args.
                         "-XX:ReservedCodeCacheSize=160m",

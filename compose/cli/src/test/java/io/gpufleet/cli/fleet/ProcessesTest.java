@@ -37,6 +37,8 @@ class ProcessesTest {
     void memoryOfRunningProcessIsReported() {
         assertThat(Processes.residentBytes(ProcessHandle.current().pid()).orElseThrow())
                 .isGreaterThan(1024 * 1024);
+        assertThat(Processes.peakResidentBytes(ProcessHandle.current().pid()).orElseThrow())
+                .isGreaterThan(16 << 20);
         assertThat(Processes.residentBytes(Long.MAX_VALUE)).isEmpty();
     }
 }

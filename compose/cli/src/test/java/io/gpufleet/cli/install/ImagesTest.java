@@ -47,6 +47,21 @@ class ImagesTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseParallelGC"})
+    void serviceStartsWithTheCollectorThatJavaFlagsName(String collector) throws Exception {
+        Process version = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "@" + Repository.module("proto/service-runtime").resolve("jvm.args"),
+                        collector,
+                        "-version")
+                .redirectErrorStream(true)
+                .start();
+
+        assertThat(version.inputReader().lines()).noneMatch(line -> line.contains("Conflicting"));
+        assertThat(version.waitFor()).isZero();
+    }
+
+    @ParameterizedTest
     @CsvSource({"200, 0", "503, 1"})
     void healthCheckAsksWhetherTheProgramIsReady(int answer, int exitStatus) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
