@@ -2,6 +2,7 @@ package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.holding.PodLabels;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -48,6 +49,8 @@ public final class PodReporter implements TermListener, AutoCloseable {
     /** UIDs of running pods that the ledger knows: of many pods in a fleet, no more than that. */
     private final Set<String> known = new HashSet<>();
 
+    private final Interner<String> texts = new Interner<>();
+    private final Interner<Map<String, String>> labelSets = new Interner<>();
     private final Deque<PodChange> unpublished = new ArrayDeque<>();
     private boolean active;
 
@@ -94,17 +97,21 @@ public final class PodReporter implements TermListener, AutoCloseable {
     private ObservedPod reduced(ObservedPod pod) {
         GpuPod full = pod.gpuPod();
         var gpuPod = new GpuPod(
-                full.namespace(),
+                texts.intern(full.namespace()),
                 full.name(),
                 "",
                 full.uid(),
                 full.uidKnown(),
                 full.terminal() ? Instant.MIN : Instant.MAX,
                 new SchedulingConstraints(
-                        Map.of(), List.of(), full.constraints().nodeName()),
+                        Map.of(), List.of(), texts.intern(full.constraints().nodeName())),
                 List.of());
         return new ObservedPod(
-                gpuPod, pod.phase(), pod.finishedAt(), pod.owner(), PodLabels.selected(pod.labels(), labels));
+                gpuPod,
+                texts.intern(pod.phase()),
+                pod.finishedAt(),
+                texts.intern(pod.owner()),
+                labelSets.intern(PodLabels.selected(pod.labels(), labels)));
     }
 
     /** Reports a deleted pod by its last known state. */

@@ -134,9 +134,16 @@ final class PodMapper {
                 resources == null ? Map.of() : texts(resources.getLimits()));
     }
 
+    /** Amounts of resources with a domain: processors and memory are most of what pods request, and no GPU. */
+    static Map<String, Quantity> withoutNative(@Nullable Map<String, Quantity> amounts) {
+        Map<String, Quantity> others = new TreeMap<>(orEmpty(amounts));
+        others.keySet().removeIf(name -> name.indexOf('/') < 0);
+        return others;
+    }
+
     private static Map<String, String> texts(@Nullable Map<String, Quantity> amounts) {
         Map<String, String> texts = new TreeMap<>();
-        orEmpty(amounts).forEach((name, amount) -> texts.put(name, amount.toString()));
+        withoutNative(amounts).forEach((name, amount) -> texts.put(name, amount.toString()));
         return texts;
     }
 

@@ -1,17 +1,24 @@
 package io.gpufleet.allocation.kubernetes;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.ContainerState;
+import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
+import io.fabric8.kubernetes.api.model.ContainerStateRunning;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.ContainerStatusBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.PodStatusBuilder;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -23,10 +30,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pods as the informer remembers them: of a pod without extended resources its name and version, of one with them what PodMapper reads.
- * Kept as JSON: the objects of one small pod take 3 KB, most of it empty lists and maps. The handlers still receive each pod as it came.
+ * Kept as compressed JSON: the objects of one small pod take 3 KB, most of it empty lists and maps. The handlers still receive each pod as it came.
  */
 final class ReducedPods implements ItemStore<Pod> {
+    /** Text that most pods have in common, as it is written. */
+    private static final String COMMON = """
+            "initContainers":[{"name":"init","restartPolicy":"Always"}],"affinity":{"nodeAffinity":{\
+            "requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":\
+            "deletionGracePeriodSeconds":30,"deletionTimestamp":"2026-{"terminated":{"finishedAt":"2026-"phase":"Succeeded"\
+            {"apiVersion":"v1","kind":"Pod","metadata":{"generateName":","labels":{"app":"app.kubernetes.io/name":"\
+            "job-name":"batch.kubernetes.io/controller-uid":"},"name":","namespace":","ownerReferences":[{"apiVersion":"batch/v1","apiVersion":"apps/v1",\
+            "controller":true,"kind":"ReplicaSet","kind":"StatefulSet","kind":"Job","name":"}],"resourceVersion":","uid":"},\
+            "spec":{"containers":[{"name":"main","resources":{"limits":{"nvidia.com/gpu":"8"},\
+            "requests":{"nvidia.com/gpu":"1"}}}],"nodeName":"gpu-node-","nodeSelector":{"nvidia.com/gpu.product":"NVIDIA-\
+            "gpu-type":"},"status":{"containerStatuses":[{"state":{"running":{}}}],"phase":"Running"}}""";
+
     private final Map<String, byte[]> pods = new ConcurrentHashMap<>();
+    private final TextCompression texts = new TextCompression(COMMON);
     private final KubernetesSerialization serialization;
 
     ReducedPods(KubernetesSerialization serialization) {
@@ -39,7 +59,7 @@ final class ReducedPods implements ItemStore<Pod> {
                         .withMetadata(metadata(pod.getMetadata())
                                 .withGenerateName(pod.getMetadata().getGenerateName())
                                 .withLabels(pod.getMetadata().getLabels())
-                                .withOwnerReferences(pod.getMetadata().getOwnerReferences())
+                                .withOwnerReferences(controllers(pod.getMetadata()))
                                 .withDeletionTimestamp(pod.getMetadata().getDeletionTimestamp())
                                 .withDeletionGracePeriodSeconds(
                                         pod.getMetadata().getDeletionGracePeriodSeconds())
@@ -66,16 +86,35 @@ final class ReducedPods implements ItemStore<Pod> {
                 .withResourceVersion(metadata.getResourceVersion());
     }
 
+    private static List<OwnerReference> controllers(ObjectMeta metadata) {
+        return orEmpty(metadata.getOwnerReferences()).stream()
+                .filter(owner -> Boolean.TRUE.equals(owner.getController()))
+                .map(owner -> new OwnerReferenceBuilder()
+                        .withApiVersion(owner.getApiVersion())
+                        .withKind(owner.getKind())
+                        .withName(owner.getName())
+                        .withController(true)
+                        .build())
+                .toList();
+    }
+
     private static List<Container> reduce(@Nullable List<Container> containers) {
-        return containers == null
-                ? List.of()
-                : containers.stream()
-                        .map(container -> new ContainerBuilder()
-                                .withName(container.getName())
-                                .withRestartPolicy(container.getRestartPolicy())
-                                .withResources(container.getResources())
-                                .build())
-                        .toList();
+        return orEmpty(containers).stream()
+                .map(container -> new ContainerBuilder()
+                        .withName(container.getName())
+                        .withRestartPolicy(container.getRestartPolicy())
+                        .withResources(reduce(container.getResources()))
+                        .build())
+                .toList();
+    }
+
+    private static @Nullable ResourceRequirements reduce(@Nullable ResourceRequirements resources) {
+        return resources == null
+                ? null
+                : new ResourceRequirementsBuilder()
+                        .withLimits(PodMapper.withoutNative(resources.getLimits()))
+                        .withRequests(PodMapper.withoutNative(resources.getRequests()))
+                        .build();
     }
 
     private static @Nullable PodStatus reduce(@Nullable PodStatus status) {
@@ -83,9 +122,38 @@ final class ReducedPods implements ItemStore<Pod> {
                 ? null
                 : new PodStatusBuilder()
                         .withPhase(status.getPhase())
-                        .withContainerStatuses(status.getContainerStatuses())
-                        .withInitContainerStatuses(status.getInitContainerStatuses())
+                        .withContainerStatuses(ends(status.getContainerStatuses()))
+                        .withInitContainerStatuses(ends(status.getInitContainerStatuses()))
                         .build();
+    }
+
+    /** Whether each container runs, and when it ended: images, ids and messages are most of a pod. */
+    private static List<ContainerStatus> ends(@Nullable List<ContainerStatus> statuses) {
+        return orEmpty(statuses).stream()
+                .map(status -> new ContainerStatusBuilder()
+                        .withState(end(status.getState()))
+                        .build())
+                .toList();
+    }
+
+    private static @Nullable ContainerState end(@Nullable ContainerState state) {
+        if (state == null) {
+            return null;
+        }
+        var end = new ContainerStateBuilder();
+        if (state.getRunning() != null) {
+            end.withRunning(new ContainerStateRunning());
+        }
+        if (state.getTerminated() != null) {
+            end.withNewTerminated()
+                    .withFinishedAt(state.getTerminated().getFinishedAt())
+                    .endTerminated();
+        }
+        return end.build();
+    }
+
+    private static <T> List<T> orEmpty(@Nullable List<T> list) {
+        return list == null ? List.of() : list;
     }
 
     @Override
@@ -95,7 +163,7 @@ final class ReducedPods implements ItemStore<Pod> {
 
     @Override
     public @Nullable Pod put(String key, Pod pod) {
-        return pod(pods.put(key, serialization.asJson(reduce(pod)).getBytes(UTF_8)));
+        return pod(pods.put(key, texts.compress(serialization.asJson(reduce(pod)))));
     }
 
     @Override
@@ -125,7 +193,7 @@ final class ReducedPods implements ItemStore<Pod> {
     }
 
     private @Nullable Pod pod(byte @Nullable [] json) {
-        return json == null ? null : serialization.unmarshal(new String(json, UTF_8), Pod.class);
+        return json == null ? null : serialization.unmarshal(texts.decompress(json), Pod.class);
     }
 
     @Override
@@ -150,7 +218,7 @@ final class ReducedPods implements ItemStore<Pod> {
         private Pod read() {
             Pod known = read;
             if (known == null) {
-                known = serialization.unmarshal(new String(json, UTF_8), Pod.class);
+                known = serialization.unmarshal(texts.decompress(json), Pod.class);
                 read = known;
             }
             return known;

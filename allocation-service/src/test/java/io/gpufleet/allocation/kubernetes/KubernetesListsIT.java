@@ -1,19 +1,39 @@
 package io.gpufleet.allocation.kubernetes;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.quota.LeaseStore.LeaseRecord;
+import io.gpufleet.allocation.app.quota.QuotaClient;
+import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
 import io.gpufleet.testbed.testkit.TestKubernetes;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterEach;
@@ -72,8 +92,110 @@ class KubernetesListsIT {
             page.stream().map(GpuPod::name).forEach(names::add);
         });
         // Then
-        assertThat(pages).hasSize(3).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(500));
+        assertThat(pages).hasSize(6).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(200));
         assertThat(names).hasSize(501).doesNotHaveDuplicates().contains("pod-0", "pod-1000");
+    }
+
+    @Test
+    void listIsAnsweredAfterMoreThanTheTimeOfARequest() throws Exception {
+        // Given
+        var refused = new CountDownLatch(1);
+        HttpServer slow = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        slow.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        slow.createContext("/", exchange -> {
+            byte[] list = "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[]}".getBytes(UTF_8);
+            try {
+                var _ = refused.await(1, TimeUnit.MINUTES);
+                exchange.getResponseHeaders().add("content-type", "application/json");
+                exchange.sendResponseHeaders(200, list.length);
+                exchange.getResponseBody().write(list);
+            } catch (InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+        slow.start();
+        Config config = new ConfigBuilder(Config.empty())
+                .withMasterUrl("http://127.0.0.1:" + slow.getAddress().getPort())
+                .withRequestTimeout(200)
+                .withRequestRetryBackoffLimit(0)
+                .build();
+        try (var requests = new KubernetesClientBuilder().withConfig(config).build();
+                KubernetesClient lists = ListClient.like(requests)) {
+            CompletableFuture<PodList> list = CompletableFuture.supplyAsync(
+                    () -> lists.pods().inAnyNamespace().list());
+            // When a request that began later has run into its time
+            assertThatThrownBy(() -> requests.pods().inAnyNamespace().list())
+                    .isInstanceOf(KubernetesClientException.class);
+            refused.countDown();
+            // Then
+            assertThat(list.get().getItems()).isEmpty();
+        } finally {
+            slow.stop(0);
+        }
+    }
+
+    @Test
+    void quotaThatCannotBeReadIsToldSoAndTheOthersAreRead() throws Exception {
+        // Given quotas as an API server has them whose schema is older than the limits that are demanded now
+        client.resource(new CustomResourceDefinitionBuilder()
+                        .withNewMetadata()
+                        .withName("gpuquotas.gpufleet.io")
+                        .endMetadata()
+                        .withNewSpec()
+                        .withGroup("gpufleet.io")
+                        .withScope("Cluster")
+                        .withNewNames()
+                        .withKind("GpuQuota")
+                        .withPlural("gpuquotas")
+                        .endNames()
+                        .addNewVersion()
+                        .withName("v1alpha1")
+                        .withServed(true)
+                        .withStorage(true)
+                        .withNewSchema()
+                        .withNewOpenAPIV3Schema()
+                        .withType("object")
+                        .withXKubernetesPreserveUnknownFields(true)
+                        .endOpenAPIV3Schema()
+                        .endSchema()
+                        .withNewSubresources()
+                        .withNewStatus()
+                        .endStatus()
+                        .endSubresources()
+                        .endVersion()
+                        .endSpec()
+                        .build())
+                .create();
+        quota("broken", Map.of("model", "A100"));
+        quota("sound", Map.of("model", "A100", "gpus", 8));
+        var active = new ActiveLease();
+        active.begin(() -> true);
+        var quotas = new KubernetesQuotaClient(client, client, active, Clock.systemUTC());
+        // When
+        QuotaClient.QuotaList found = quotas.quotas();
+        quotas.reportProblem(found.unreadable().getFirst());
+        // Then
+        assertThat(found.quotas()).extracting(GpuQuota::name).containsExactly("sound");
+        assertThat(found.unreadable())
+                .extracting(QuotaClient.QuotaProblem::quota)
+                .containsExactly("broken");
+        assertThat(client.genericKubernetesResources(GpuQuotaMapper.CONTEXT)
+                        .withName("broken")
+                        .get()
+                        .getAdditionalProperties()
+                        .get("status"))
+                .asString()
+                .contains("type=Ready", "status=False", "limit A100 needs gpus, devices or both");
+    }
+
+    private void quota(String name, Map<String, Object> limit) {
+        var quota = new GenericKubernetesResource();
+        quota.setApiVersion("gpufleet.io/v1alpha1");
+        quota.setKind("GpuQuota");
+        quota.setMetadata(new ObjectMetaBuilder().withName(name).build());
+        quota.setAdditionalProperty("spec", Map.of("namespaces", List.of("ml"), "limits", List.of(limit)));
+        client.resource(quota).create();
     }
 
     @Test

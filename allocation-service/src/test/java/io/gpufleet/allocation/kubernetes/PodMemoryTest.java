@@ -23,7 +23,7 @@ class PodMemoryTest {
     private static final int LISTED_BYTES = 200;
 
     /** A small pod as an API server sends it, with what a scheduler, a kubelet and a field manager leave on it. */
-    private static final String POD = """
+    static final String POD = """
             {"metadata":{"name":"train-#","generateName":"train-","namespace":"ml","uid":"7d5e3f10-0000-4000-8000-#",
             "resourceVersion":"#","creationTimestamp":"2026-11-20T00:00:00Z","labels":{"app":"train","team":"vision",
             "job-name":"train"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"train","uid":"j",

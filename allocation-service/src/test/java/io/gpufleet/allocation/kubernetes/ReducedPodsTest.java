@@ -2,6 +2,7 @@ package io.gpufleet.allocation.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -83,6 +84,26 @@ class ReducedPodsTest {
         assertThat(pods.values()).containsExactly(remembered);
         assertThat(pods.remove("ml/train")).isEqualTo(remembered);
         assertThat(pods.get("ml/train")).isNull();
+    }
+
+    @Test
+    void podOfADeploymentIsRememberedWithTheNameOfItsDeployment() {
+        Pod pod = new PodBuilder(pod("nvidia.com/gpu"))
+                .editMetadata()
+                .addToLabels("pod-template-hash", "5f6")
+                .withOwnerReferences(new OwnerReferenceBuilder()
+                        .withApiVersion("apps/v1")
+                        .withKind("ReplicaSet")
+                        .withName("serve-5f6")
+                        .withController(true)
+                        .build())
+                .endMetadata()
+                .build();
+        // When
+        pods.put("ml/train", pod);
+        // Then
+        Pod remembered = Objects.requireNonNull(pods.get("ml/train"));
+        assertThat(PodMapper.observed(remembered, true)).isEqualTo(PodMapper.observed(pod, true));
     }
 
     @Test

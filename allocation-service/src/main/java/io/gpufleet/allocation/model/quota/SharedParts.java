@@ -3,9 +3,9 @@ package io.gpufleet.allocation.model.quota;
 import io.gpufleet.allocation.model.scheduling.ContainerResources;
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints;
 import io.gpufleet.allocation.model.scheduling.SchedulingConstraints.NodeSelectorTerm;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -14,46 +14,35 @@ import java.util.Map;
  * known of 20,000 pods was the same text again.
  */
 final class SharedParts {
-    /** Of each kind; beyond it those that are known are forgotten, and shared no longer. */
-    private static final int MAX = 20_000;
-
-    private final Map<String, String> texts = new HashMap<>();
-    private final Map<Map<String, String>, Map<String, String>> selectors = new HashMap<>();
-    private final Map<List<NodeSelectorTerm>, List<NodeSelectorTerm>> terms = new HashMap<>();
-    private final Map<List<ContainerResources>, List<ContainerResources>> containers = new HashMap<>();
-    private final Map<GpuDemand, GpuDemand> demands = new HashMap<>();
-    private final Map<Map<LimitKey, GpuAmount>, Map<LimitKey, GpuAmount>> limits = new HashMap<>();
+    private final Interner<String> texts = new Interner<>();
+    private final Interner<Map<String, String>> selectors = new Interner<>();
+    private final Interner<List<NodeSelectorTerm>> terms = new Interner<>();
+    private final Interner<List<ContainerResources>> containers = new Interner<>();
+    private final Interner<GpuDemand> demands = new Interner<>();
+    private final Interner<Map<LimitKey, GpuAmount>> limits = new Interner<>();
 
     /** The same pod, of which all but name and UID may be part of others, too. */
     GpuPod of(GpuPod pod) {
         SchedulingConstraints constraints = pod.constraints();
         return new GpuPod(
-                shared(texts, pod.namespace()),
+                texts.intern(pod.namespace()),
                 pod.name(),
-                shared(texts, pod.generateName()),
+                texts.intern(pod.generateName()),
                 pod.uid(),
                 pod.uidKnown(),
                 pod.countsUntil(),
                 new SchedulingConstraints(
-                        shared(selectors, constraints.nodeSelector()),
-                        shared(terms, constraints.terms()),
-                        shared(texts, constraints.nodeName())),
-                shared(containers, pod.containers()));
+                        selectors.intern(constraints.nodeSelector()),
+                        terms.intern(constraints.terms()),
+                        texts.intern(constraints.nodeName())),
+                containers.intern(pod.containers()));
     }
 
     GpuDemand of(GpuDemand demand) {
-        return shared(demands, demand);
+        return demands.intern(demand);
     }
 
     Map<LimitKey, GpuAmount> of(Map<LimitKey, GpuAmount> counted) {
-        return shared(limits, counted);
-    }
-
-    private static <T> T shared(Map<T, T> known, T part) {
-        if (known.size() >= MAX) {
-            known.clear();
-        }
-        T same = known.putIfAbsent(part, part);
-        return same == null ? part : same;
+        return limits.intern(counted);
     }
 }

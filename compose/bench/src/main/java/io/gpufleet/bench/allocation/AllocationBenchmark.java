@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 
 /** Benchmark of the webhook of the allocation-service: admission at several rates and numbers of quotas, fail-over. */
 public final class AllocationBenchmark implements Benchmark {
-    private static final Duration TIMEOUT = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration PHASE = Duration.ofSeconds(10);
     private static final int WARM_UP = 3_000;
     /** Memory limit of the container, as in the manifests, in MiB. */
@@ -72,8 +72,11 @@ public final class AllocationBenchmark implements Benchmark {
         log.accept("creating " + pods + " pods in " + QuotaClusterObjects.NAMESPACES + " namespaces");
         cluster.create(pods);
         cluster.quotas(1);
+        long begun = System.nanoTime();
         try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst(), false, mebibytes)) {
             first.awaitReady();
+            await(cluster::led);
+            measurements.add("allocation.start-to-leading", (System.nanoTime() - begun) / 1e9, "s");
             var load = new AdmissionLoad();
             for (int quotas : List.of(1, 100, 1_000)) {
                 cluster.quotas(quotas);
@@ -95,6 +98,7 @@ public final class AllocationBenchmark implements Benchmark {
                 }
             }
             measurements.add("allocation.rss", first.residentMebibytes(), "MiB");
+            measurements.add("allocation.rss.peak", first.peakResidentMebibytes(), "MiB");
             log.accept("starting a standby, killing the leader");
             try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1), false, mebibytes)) {
                 standby.awaitReady();
