@@ -144,8 +144,7 @@ class OpenUsageTest extends TestUsageLog {
         ledger.committed(
                 Map.of("n1", LedgerReducer.fold("c", "n1", released, distrust).next()), Set.of());
         // Then
-        assertThat(sums(0, 1_000, Dimension.QUALITY))
-                .isEqualTo("allocated=30.000*2 allocated-while-faulty=60.000*1");
+        assertThat(sums(0, 1_000, Dimension.QUALITY)).isEqualTo("allocated=30.000*2 allocated-while-faulty=60.000*1");
     }
 
     @Test

@@ -23,6 +23,7 @@ import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.kit.web.OpsRoutes;
 import io.gpufleet.kit.web.RequestWorkers;
 import io.gpufleet.testbed.testkit.OpenApiContract;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.io.ByteArrayInputStream;
@@ -33,6 +34,11 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,6 +57,10 @@ class InventoryRoutesIT {
             node("n2", announcement(Announcement.MigStrategy.MIXED, h100(0), migGpu(5, "1g.5gb", 2))),
             node("n3", announcement(h100(3))));
 
+    /** Questions that are answered at a time, or wait. */
+    private static final int WORKERS = 11;
+
+    private static final Set<String> SCRAPERS = ConcurrentHashMap.newKeySet();
     private static final Vertx VERTX = Vertx.vertx();
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -63,11 +73,14 @@ class InventoryRoutesIT {
     @BeforeAll
     static void open() throws Exception {
         router = Router.router(VERTX);
-        OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
+        OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> {
+            SCRAPERS.add(Thread.currentThread().getName());
+            return "up 1\n";
+        });
         var view = new FleetView();
         view.commit(NODES, List.of());
         view.suspect(List.of("n3"));
-        workers = RequestWorkers.open(VERTX, "queries", 2, 9);
+        workers = RequestWorkers.open(VERTX, "queries", 2, WORKERS - 2);
         new InventoryRoutes(view, workers, Authorizer.everybody(), node -> Map.of("gpu-type", node.name()))
                 .mount(router);
         stream = FleetStream.open(view, () -> true, workers, VERTX);
@@ -137,6 +150,45 @@ class InventoryRoutesIT {
 
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(contract.violations(response)).isEmpty();
+    }
+
+    @Test
+    void questionsAreAnsweredByWorkersOnlyAndProbesWhileEveryWorkerIsBusy() throws Exception {
+        // Given
+        var free = new CountDownLatch(1);
+        var busy = new ArrayList<Future<Boolean>>();
+        for (int i = 0; i < WORKERS; i++) {
+            busy.add(workers.run(() -> free.await(1, TimeUnit.MINUTES)));
+        }
+        // When
+        var statuses = new TreeMap<String, Integer>();
+        try {
+            for (String path : List.of(
+                    "/livez",
+                    "/v1/summary",
+                    "/v1/models",
+                    "/v1/nodes",
+                    "/v1/nodes/n1",
+                    "/v1/devices",
+                    "/v1/devices/GPU-A100-0")) {
+                statuses.put(path, send("GET", path).statusCode());
+            }
+        } finally {
+            free.countDown();
+            Future.all(busy).toCompletionStage().toCompletableFuture().join();
+        }
+        // Then
+        assertThat(statuses.remove("/livez")).isEqualTo(200);
+        assertThat(statuses)
+                .hasSize(6)
+                .allSatisfy((_, status) -> assertThat(status).isEqualTo(503));
+    }
+
+    @Test
+    void metricsAreMadeByAWorker() throws Exception {
+        assertThat(send("GET", "/metrics").statusCode()).isEqualTo(200);
+
+        assertThat(SCRAPERS).isNotEmpty().allMatch(name -> name.startsWith("vert.x-worker"));
     }
 
     @Test

@@ -26,6 +26,7 @@ final class FakeQuotaClient implements QuotaClient {
     private int lostAnswers;
     private final Set<String> refused = new HashSet<>();
     private final Map<String, String> problems = new TreeMap<>();
+    private final List<QuotaProblem> unreadable = new ArrayList<>();
 
     synchronized void put(GpuQuota quota) {
         quotas.put(quota.name(), versioned(quota));
@@ -76,6 +77,11 @@ final class FakeQuotaClient implements QuotaClient {
         lostAnswers = number;
     }
 
+    /** A quota whose specification cannot be read. */
+    synchronized void unreadable(String quota, String reason) {
+        unreadable.add(new QuotaProblem(quota, reason));
+    }
+
     synchronized Map<String, String> problems() {
         return Map.copyOf(problems);
     }
@@ -100,7 +106,7 @@ final class FakeQuotaClient implements QuotaClient {
     public synchronized QuotaList quotas() throws ApiServerException {
         failIfUnavailable();
         onRead.run();
-        return new QuotaList(List.copyOf(quotas.values()), List.of());
+        return new QuotaList(List.copyOf(quotas.values()), List.copyOf(unreadable));
     }
 
     @Override

@@ -98,6 +98,18 @@ class QuotaLeaderTest extends TestQuotaReplicas {
     }
 
     @Test
+    void quotaThatCannotBeReadIsReportedAndStopsNobodyElse() {
+        enforce("A100", 4);
+        cluster.unreadable("broken", "limit A100 needs gpus, devices or both");
+        Replica replica = active("r0");
+        // Then
+        assertThat(replica.leader.readinessFailures()).isEmpty();
+        assertThat(replica.admits(4)).isTrue();
+        assertThat(replica.admits(1)).isFalse();
+        assertThat(cluster.problems()).containsEntry("broken", "limit A100 needs gpus, devices or both");
+    }
+
+    @Test
     void podThatWentWhileNobodyWatchedCountsNoLongerAfterTheNextList() {
         enforce("A100", 2);
         GpuPod pod = a100Pod(2);
