@@ -19,11 +19,13 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 
 /**
  * Intervals and adjustments of the last days in memory, so that a question reads no log; bounded by age and bytes. Beyond
- * that those that ended first go; they remain in the sums of their days. One thread adds, any thread asks.
+ * that those that ended first go; they remain in the sums of their days. One thread adds; several may ask at a time.
  */
 public final class UsageLog implements UsageSumReader {
     /** How long intervals are kept after their end. */
@@ -51,6 +53,7 @@ public final class UsageLog implements UsageSumReader {
             new TreeSet<>(Comparator.comparing(UsagePiece::to).thenComparing(UsagePiece::id));
     private final NavigableMap<LocalDate, DailySumBuilder> dropped = new TreeMap<>();
     private final Map<String, UsagePiece> byId = new HashMap<>();
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
     private Instant droppedUntil = Instant.MIN;
     private long bytes;
     private volatile boolean loaded;
@@ -65,17 +68,23 @@ public final class UsageLog implements UsageSumReader {
     }
 
     /** Adds an interval or an adjustment, once. */
-    public synchronized void add(UsagePiece piece) {
-        if (byId.putIfAbsent(piece.id(), piece) == null) {
-            pieces.add(piece);
-            bytes += piece.bytes();
+    public void add(UsagePiece piece) {
+        lock.writeLock().lock();
+        try {
+            if (byId.putIfAbsent(piece.id(), piece) == null) {
+                pieces.add(piece);
+                bytes += piece.bytes();
+            }
+            LocalDate first = firstDay();
+            Instant oldest = oldest();
+            while (!pieces.isEmpty()
+                    && (bytes > maxBytes || pieces.getFirst().to().isBefore(oldest))) {
+                drop(pieces.removeFirst(), first);
+            }
+            dropped.headMap(first, false).clear();
+        } finally {
+            lock.writeLock().unlock();
         }
-        LocalDate first = firstDay();
-        Instant oldest = oldest();
-        while (!pieces.isEmpty() && (bytes > maxBytes || pieces.getFirst().to().isBefore(oldest))) {
-            drop(pieces.removeFirst(), first);
-        }
-        dropped.headMap(first, false).clear();
     }
 
     private void drop(UsagePiece piece, LocalDate first) {
@@ -91,20 +100,35 @@ public final class UsageLog implements UsageSumReader {
     }
 
     /** The log is read from its begin, perhaps anew: what is kept stays. */
-    public synchronized void started() {
-        dropped.clear();
-        droppedLoaded = false;
+    public void started() {
+        lock.writeLock().lock();
+        try {
+            dropped.clear();
+            droppedLoaded = false;
+        } finally {
+            lock.writeLock().unlock();
+        }
     }
 
     /** The log was read to its end. */
-    public synchronized void loaded() {
-        loaded = true;
-        droppedLoaded = true;
+    public void loaded() {
+        lock.writeLock().lock();
+        try {
+            loaded = true;
+            droppedLoaded = true;
+        } finally {
+            lock.writeLock().unlock();
+        }
     }
 
     /** Number of intervals and adjustments that are kept. */
-    synchronized int size() {
-        return pieces.size();
+    int size() {
+        lock.readLock().lock();
+        try {
+            return pieces.size();
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     /** First day whose intervals were all read, and are kept or part of its sum. */
@@ -127,17 +151,23 @@ public final class UsageLog implements UsageSumReader {
     }
 
     /** Since when every interval is kept. */
-    synchronized Instant keptSince() {
-        Instant oldest = oldest();
-        return droppedUntil.isAfter(oldest) ? droppedUntil : oldest;
+    Instant keptSince() {
+        lock.readLock().lock();
+        try {
+            Instant oldest = oldest();
+            return droppedUntil.isAfter(oldest) ? droppedUntil : oldest;
+        } finally {
+            lock.readLock().unlock();
+        }
     }
 
     @Override
     public List<UsageSum> sums(Query query) throws IOException {
         boolean all = query.groupBy().contains(Dimension.QUALITY);
-        Map<Map<String, String>, Sum> sums = new HashMap<>();
+        Map<List<String>, Sum> sums = new HashMap<>();
         Map<String, NodeLedger> nodes = ledger.all();
-        synchronized (this) {
+        lock.readLock().lock();
+        try {
             requireRead(loaded);
             requireKept(query);
             Consumer<UsagePiece> visitor = piece -> {
@@ -153,17 +183,20 @@ public final class UsageLog implements UsageSumReader {
             if (all) {
                 visitUnheld(nodes, window, visitor);
             }
+        } finally {
+            lock.readLock().unlock();
         }
         return sums.entrySet().stream()
-                .map(sum -> new UsageSum(sum.getKey(), sum.getValue().seconds.value(), sum.getValue().intervals))
+                .map(sum -> new UsageSum(
+                        query.named(sum.getKey()), sum.getValue().seconds.value(), sum.getValue().intervals))
                 .filter(sum -> !sum.isNothing())
                 .sorted(UsageSum.BY_GROUP)
                 .toList();
     }
 
-    private static void add(Map<Map<String, String>, Sum> sums, Query query, UsagePiece piece, int intervals) {
+    private static void add(Map<List<String>, Sum> sums, Query query, UsagePiece piece, int intervals) {
         Sum sum = sums.computeIfAbsent(
-                query.group(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
+                query.values(one -> one.of(piece), piece.attributes().labels()), _ -> new Sum());
         query.admit(sums.size());
         sum.seconds.add(piece.secondsWithin(query.from(), query.to()), piece.weight());
         sum.intervals += intervals;
@@ -173,7 +206,8 @@ public final class UsageLog implements UsageSumReader {
     List<DailySum> day(LocalDate day) throws IOException {
         Map<String, NodeLedger> nodes = ledger.all();
         var usage = new DailySumBuilder(day, Integer.MAX_VALUE);
-        synchronized (this) {
+        lock.readLock().lock();
+        try {
             requireRead(droppedLoaded);
             var window = new Window(UsageHistory.start(day), UsageHistory.start(day.plusDays(1)), clock.instant());
             visitHeld(nodes, window, usage::add);
@@ -181,6 +215,8 @@ public final class UsageLog implements UsageSumReader {
             if (dropped.containsKey(day)) {
                 usage.add(dropped.get(day));
             }
+        } finally {
+            lock.readLock().unlock();
         }
         return usage.sums();
     }

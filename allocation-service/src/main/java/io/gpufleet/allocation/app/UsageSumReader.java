@@ -96,9 +96,28 @@ public interface UsageSumReader {
 
         /** Values of a group by their names. */
         Map<String, String> group(Function<Dimension, String> value, Map<String, String> labelValues) {
+            return named(values(value, labelValues));
+        }
+
+        /** Values of a group, in the order of {@link #names}. */
+        List<String> values(Function<Dimension, String> value, Map<String, String> labelValues) {
+            var values = new String[groupBy.size() + labels.size()];
+            for (int i = 0; i < groupBy.size(); i++) {
+                values[i] = value.apply(groupBy.get(i));
+            }
+            for (int i = 0; i < labels.size(); i++) {
+                values[groupBy.size() + i] = labelValues.getOrDefault(labels.get(i), "");
+            }
+            return List.of(values);
+        }
+
+        /** The values by their names. */
+        Map<String, String> named(List<String> values) {
             Map<String, String> group = new LinkedHashMap<>();
-            groupBy.forEach(dimension -> group.put(dimension.text(), value.apply(dimension)));
-            labels.forEach(key -> group.put(LABEL + key, labelValues.getOrDefault(key, "")));
+            List<String> names = names();
+            for (int i = 0; i < names.size(); i++) {
+                group.put(names.get(i), values.get(i));
+            }
             return group;
         }
 

@@ -53,10 +53,13 @@ public record NodeDevices(
     /** The GPU of a device as the node announced it; the newest where it had it more than once. */
     public Optional<GpuIdentity> identityOf(String deviceUuid) {
         String gpu = gpuOf(deviceUuid);
-        return presences.stream()
-                .map(GpuPresence::gpu)
-                .filter(one -> one.uuid().equals(gpu))
-                .reduce((_, newest) -> newest);
+        for (int i = presences.size() - 1; i >= 0; i--) {
+            GpuIdentity identity = presences.get(i).gpu();
+            if (identity.uuid().equals(gpu)) {
+                return Optional.of(identity);
+            }
+        }
+        return Optional.empty();
     }
 
     /** True while the node has a GPU. */

@@ -5,6 +5,7 @@ import io.gpufleet.allocation.model.devicetime.GpuIdentity;
 import io.gpufleet.allocation.model.devicetime.NodeDevices;
 import io.gpufleet.allocation.model.holding.DeviceSlot;
 import io.gpufleet.allocation.model.holding.Holding;
+import io.gpufleet.allocation.model.holding.KnownPod;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
 import java.time.Duration;
 import java.time.Instant;
@@ -52,11 +53,14 @@ public record NodeLedger(
         String product = devices.identityOf(holding.device().slot().deviceUuid())
                 .map(GpuIdentity::product)
                 .orElseGet(() -> gpus.productOf(holding.device()));
-        return closed.knownPods().stream()
-                .filter(pod -> pod.matches(holding.holder()))
-                .reduce((_, newest) -> newest)
-                .map(pod -> new UsageAttributes(product, pod.owner(), pod.labels()))
-                .orElse(UsageAttributes.of(product, "", Map.of()));
+        // The newest fact is the last; a loop, since a question about usage asks for each open interval of the fleet.
+        for (int i = closed.knownPods().size() - 1; i >= 0; i--) {
+            KnownPod pod = closed.knownPods().get(i);
+            if (pod.matches(holding.holder())) {
+                return new UsageAttributes(product, pod.owner(), pod.labels());
+            }
+        }
+        return UsageAttributes.of(product, "", Map.of());
     }
 
     /** True when owner and labels of the pod are known. */

@@ -34,12 +34,12 @@ public final class ReadsBenchmark implements Benchmark {
             "/v1/models",
             "/metrics");
 
-    /** A day by few groups and, as CSV, by pod, a month by few and by many, the holders, and the scrape. */
+    /** A day by few groups and, as CSV, by many, a month by few and by many, the holders, and the scrape. */
     private static final List<String> LEDGER_PATHS = List.of(
             "/v1/usage",
             "/v1/usage?from=MONTH",
             "/v1/usage?from=MONTH&group-by=namespace,owner,product",
-            "/v1/usage?group-by=pod,node&format=csv",
+            "/v1/usage?group-by=namespace,owner,resource&format=csv",
             "/v1/holdings?limit=1000",
             "/v1/holdings?namespace=none",
             "/metrics");
