@@ -20,8 +20,9 @@ public final class DaemonPackage {
     /** JDK modules of the daemon and its libraries; jdeps does not see services that are looked up at run time. */
     private static final String MODULES = "java.base,java.logging,java.management,java.naming,java.security.jgss,"
             + "java.security.sasl,java.xml,jdk.crypto.ec,jdk.management,jdk.naming.dns,jdk.unsupported";
-    /** Compression libraries that the daemon's topics do not use. */
-    private static final Predicate<String> UNUSED_LIBRARY = name -> name.matches("(zstd-jni|snappy-java|lz4-java)-.*");
+    /** Compression that the daemon's topics do not use, and what serves the pages of the services. */
+    private static final Predicate<String> UNUSED_LIBRARY =
+            name -> name.matches("(zstd-jni|snappy-java|lz4-java|vertx-web|vertx-auth-common)-.*");
 
     /** Limit for the archive. */
     private static final long MAX_ARCHIVE_BYTES = 64L << 20;
