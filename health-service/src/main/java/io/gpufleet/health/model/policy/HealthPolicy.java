@@ -126,7 +126,7 @@ public record HealthPolicy(
                         codes.entrySet().stream(),
                         kinds.entrySet().stream()
                                 .map(entry -> Map.entry(FaultCode.of(entry.getKey()), entry.getValue())))
-                // Few rules have one; the reasons of all the others are not spelt, which took most of the time of a fault.
+                // Few rules have one; to spell the reasons of all the others took most of the time of a fault.
                 .filter(entry -> !entry.getValue().timing().recoveryDwell().isZero())
                 .filter(entry -> entry.getKey().reason().equals(reason))
                 .map(entry -> entry.getValue().timing().recoveryDwell())
