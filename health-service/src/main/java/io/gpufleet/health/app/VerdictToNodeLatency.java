@@ -51,7 +51,9 @@ public final class VerdictToNodeLatency {
     void acked(String node, long revision, long sent) {
         long now = nanos.getAsLong();
         byNode.computeIfPresent(node, (_, times) -> {
-            if (times.revision() != revision || times.acked() != 0) {
+            // A patch that was sent before belongs to an earlier commit of the same verdict, such as that of a former
+            // term.
+            if (times.revision() != revision || times.acked() != 0 || sent - times.committed() < 0) {
                 return times;
             }
             took(Hop.COMMITTED_TO_SENT, times.committed(), sent);
@@ -66,7 +68,6 @@ public final class VerdictToNodeLatency {
 
     /** Our watch has the Node with this revision applied. */
     void watched(String node, long revision) {
-        long now = nanos.getAsLong();
         byNode.computeIfPresent(node, (_, times) -> {
             if (times.revision() != revision) {
                 return times;
@@ -74,7 +75,8 @@ public final class VerdictToNodeLatency {
             if (times.acked() == 0) {
                 return new Times(revision, times.committed(), 0, true);
             }
-            took(Hop.ACKED_TO_WATCHED, times.acked(), now);
+            // Read here: an answer that comes at the same time is not later than this.
+            took(Hop.ACKED_TO_WATCHED, times.acked(), nanos.getAsLong());
             return null;
         });
     }

@@ -51,6 +51,18 @@ class VerdictToNodeLatencyTest {
     }
 
     @Test
+    void patchThatWasSentBeforeTheCommitIsNotMeasured() {
+        millis.set(3);
+        long sent = timings.sending();
+        millis.set(5);
+        timings.committed("node-1", 7);
+        millis.set(8);
+        timings.acked("node-1", 7, sent);
+
+        assertThat(measured).isEmpty();
+    }
+
+    @Test
     void verdictThatIsOvertakenIsNotMeasured() {
         timings.committed("node-1", 7);
         timings.committed("node-1", 8);
