@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What the broker listens on beside its plain port: nothing, TLS with SCRAM and ACLs, tokens and certificates, a proxy, or another address. */
+/** Listeners beside the plain port: none, TLS with SCRAM and ACLs, tokens and certificates, a proxy, or another address. */
 sealed interface AdditionalListener {
     /** Password of the key store and the trust store. */
     String STORE_PASSWORD = "of-a-test-broker";
