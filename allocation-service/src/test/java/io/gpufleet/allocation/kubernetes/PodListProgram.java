@@ -28,7 +28,8 @@ import java.util.Set;
  * the informer; the answer is what a quota then counts.
  */
 final class PodListProgram {
-    private static final GpuQuota QUOTA = new GpuQuota(
+    /** A quota of many GPUs of one namespace. */
+    static final GpuQuota QUOTA = new GpuQuota(
             "q",
             "1",
             Set.of("ml"),

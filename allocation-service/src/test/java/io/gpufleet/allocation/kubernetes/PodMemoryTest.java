@@ -4,16 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.gpufleet.allocation.model.quota.GpuQuota;
 import io.gpufleet.allocation.model.quota.QuotaEvent;
-import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaState;
-import io.gpufleet.allocation.model.quota.QuotaStatus;
 import io.gpufleet.allocation.model.quota.TestQuotas;
-import io.gpufleet.allocation.model.scheduling.LabelSelector;
 import java.lang.ref.Reference;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Memory for pods with GPUs: 100,000 of them have to fit into the heap of 307 MiB of a container of 512 MiB. */
@@ -52,18 +47,9 @@ class PodMemoryTest {
     @Test
     void podTakesLittleInTheStoreOfTheInformerAndInTheCounters() {
         // Given
-        var quota = new GpuQuota(
-                "q",
-                "1",
-                Set.of("ml"),
-                LabelSelector.NOTHING,
-                List.of(new QuotaLimit("A100", 1_000_000)),
-                GpuQuota.Mode.ENFORCE,
-                GpuQuota.AmbiguousModel.DENY,
-                QuotaStatus.NONE);
         var state = new QuotaState();
         TestQuotas.cluster().forEach(state::apply);
-        state.apply(new QuotaEvent.QuotaObserved(quota));
+        state.apply(new QuotaEvent.QuotaObserved(PodListProgram.QUOTA));
         var store = new ReducedPods(serialization);
         store.put("first", pod(PODS));
         long before = used();
