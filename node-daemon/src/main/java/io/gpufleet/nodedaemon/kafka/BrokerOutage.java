@@ -52,7 +52,6 @@ final class BrokerOutage {
     /** A client could not be created or got no metadata. */
     void failed(Throwable failure) {
         unresolved = failure.getCause() instanceof ConfigException;
-        refusal(failure).ifPresent(line -> refused = line);
     }
 
     /** Logs why, unless this outage was logged. */

@@ -60,7 +60,7 @@ class BrokerOutageTest {
 
     @Test
     void wrongPasswordIsReasonNotToBeReady() {
-        outage.failed(new SaslAuthenticationException("invalid credentials"));
+        outage.log(new SaslAuthenticationException("invalid credentials"));
 
         assertThat(outage.readinessFailure())
                 .hasValue("Kafka does not know node-daemon: invalid credentials; check GPUFLEET_KAFKA_CONFIG");
