@@ -32,9 +32,11 @@ public final class NodeDaemonMain {
         }
         switch (line.command()) {
             case RUN -> {
-                prepareNativeCalls();
-                Program.run(
-                        "node-daemon", new String[0], System.getenv(), DaemonConfig.SETTINGS, NodeDaemonMain::start);
+                String[] arguments = line.options().keySet().toArray(String[]::new);
+                if (arguments.length == 0) {
+                    prepareNativeCalls();
+                }
+                Program.run("node-daemon", arguments, System.getenv(), DaemonConfig.SETTINGS, NodeDaemonMain::start);
             }
             case PROBE -> System.exit(ProbeMain.probe(System.getenv(), line.has("--json")));
             case DOCTOR -> System.exit(DoctorMain.examine(System.getenv(), line.has("--json")));

@@ -83,7 +83,7 @@ public record CommandLine(
 
     private static ConfigurationException unknownOption(DaemonCommand command, String name) {
         List<String> names = Stream.concat(
-                        command.options().stream().map(DaemonCommand.CommandOption::name), Stream.of("--help"))
+                        Stream.of("--help"), command.options().stream().map(DaemonCommand.CommandOption::name))
                 .toList();
         return new ConfigurationException(name + " is not an option of " + command.commandName() + "; did you mean "
                 + ClosestMatch.of(name, names) + "? 'node-daemon " + command.commandName() + " --help' lists all");

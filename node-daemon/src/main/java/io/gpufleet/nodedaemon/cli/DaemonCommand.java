@@ -8,7 +8,7 @@ import java.util.Optional;
 /** The commands of the program. */
 public enum DaemonCommand {
     /** Runs the daemon. */
-    RUN("", List.of()),
+    RUN("", List.of(new CommandOption("--version", "", "print the version and the commit of this build"))),
     /** Prints one scan and sample of the devices. */
     PROBE("", List.of(CommandOption.JSON)),
     /** Checks this node. */

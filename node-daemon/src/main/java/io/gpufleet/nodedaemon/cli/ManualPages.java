@@ -71,7 +71,7 @@ final class ManualPages {
                         .map(command -> new ManualItem(
                                 command.commandName(), of(command).summary()))
                         .toList(),
-                List.of(HELP),
+                options(DaemonCommand.RUN),
                 DaemonConfig.SETTINGS,
                 List.of(
                         files(),
@@ -104,7 +104,7 @@ final class ManualPages {
                         "The file hold in the run directory makes it release every GPU, so that a driver can be unloaded or a"
                                 + " GPU be reset; the file released confirms that they are released."),
                 List.of(),
-                List.of(HELP),
+                options(DaemonCommand.RUN),
                 DaemonConfig.SETTINGS,
                 List.of(
                         files(),

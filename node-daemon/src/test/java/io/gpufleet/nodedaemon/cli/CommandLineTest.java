@@ -33,6 +33,14 @@ class CommandLineTest {
         assertThat(line.has("--json")).isFalse();
     }
 
+    @Test
+    void versionIsAskedForWithoutACommand() {
+        assertThat(CommandLine.parse("--version").has("--version")).isTrue();
+        assertThat(CommandLine.parse("run", "--version").has("--version")).isTrue();
+        assertThatThrownBy(() -> CommandLine.parse("doctor", "--version"))
+                .hasMessageContaining("--version is not an option of doctor");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
