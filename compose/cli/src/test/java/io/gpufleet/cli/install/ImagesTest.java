@@ -144,6 +144,21 @@ class ImagesTest {
                 .allMatch(call -> call.contains(" --format docker "));
     }
 
+    @Test
+    void comparedImagesNameTheFilesThatDiffer(@TempDir Path directory) throws Exception {
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        images.export("one", "same", "cache of one");
+        images.export("other", "same", "cache of the other");
+        assertThat(images.run("compare", "one", "other")).as(images.output()).isZero();
+
+        images.export("other", "changed", "cache of the other");
+        assertThat(images.run("compare", "one", "other")).isEqualTo(1);
+
+        assertThat(images.output())
+                .contains("health-service: ./opt/gpufleet/jvm.args")
+                .doesNotContain(".aot");
+    }
+
     private static int ready(int port) throws IOException, InterruptedException {
         var check = new ProcessBuilder(DOCKER.resolve("ready.sh").toString(), Integer.toString(port));
         check.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
@@ -162,6 +177,8 @@ class ImagesTest {
                     case "$*" in
                       *RepoDigests*) echo "name@sha256:%2$s" ;;
                       *.Size*) echo 1048576 ;;
+                      create*) echo "${2%%%%/*}" ;;
+                      export*) cat %1$s/"$2".tar ;;
                     esac
                     """.formatted(directory, DIGEST));
             assertThat(docker.toFile().setExecutable(true)).isTrue();
@@ -185,6 +202,22 @@ class ImagesTest {
         List<String> dockerCalls() throws IOException {
             Path calls = directory.resolve("calls");
             return Files.exists(calls) ? Files.readAllLines(calls) : List.of();
+        }
+
+        /** What each image of a registry has. */
+        void export(String registry, String arguments, String cache) throws IOException, InterruptedException {
+            Path files = Files.createDirectories(directory.resolve(registry + "/opt/gpufleet"));
+            Files.writeString(files.resolve("jvm.args"), arguments);
+            Files.writeString(files.resolve("node-daemon.aot"), cache);
+            var tar = new ProcessBuilder(
+                    "tar",
+                    "-c",
+                    "-f",
+                    directory.resolve(registry + ".tar").toString(),
+                    "-C",
+                    directory.resolve(registry).toString(),
+                    "opt");
+            assertThat(tar.inheritIO().start().waitFor()).isZero();
         }
 
         String output() throws IOException {
