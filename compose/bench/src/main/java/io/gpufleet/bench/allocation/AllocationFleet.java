@@ -18,7 +18,8 @@ import java.util.List;
 
 /** Kafka with the topics, a fake API server with our definitions, and the plan of two replicas of the allocation-service. */
 final class AllocationFleet {
-    private static final int API_MEBIBYTES = 1_024;
+    /** For 100,000 pods, of which the fake API server takes some 10 KiB each. */
+    private static final int API_MEBIBYTES = 4_096;
 
     /** A measurement on such a fleet. */
     interface Measured {

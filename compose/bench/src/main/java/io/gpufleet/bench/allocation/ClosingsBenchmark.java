@@ -21,7 +21,7 @@ public final class ClosingsBenchmark implements Benchmark {
     private static final int MEBIBYTES = 1_024;
     private static final int KILLS = 5;
     private static final long SEED = 20_261_125;
-    private static final Duration TIMEOUT = Duration.ofMinutes(10);
+    private static final Duration TIMEOUT = Duration.ofMinutes(40);
 
     private final Path tree;
     private final int rounds;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.gpufleet.testbed.fakeapiserver.object.GroupResource;
 import io.gpufleet.testbed.fakeapiserver.object.Json;
+import io.gpufleet.testbed.fakeapiserver.store.ObjectChange;
 import io.gpufleet.testbed.fakeapiserver.store.ObjectStore;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,7 +20,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Binds pending pods, one after the other, on every change of a pod or node. Without preemption and scoring. */
+/**
+ * Binds pending pods, one after the other, on every change of a Node or of a pod that waits or ends. Without preemption and
+ * scoring.
+ */
 public final class Scheduler implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Scheduler.class);
     private static final GroupResource PODS = new GroupResource("", "pods");
@@ -44,9 +48,8 @@ public final class Scheduler implements AutoCloseable {
         this.store = store;
         this.client = hands;
         long now = store.revision();
-        watches = List.of(
-                store.watch(PODS, now, change -> changed.release()),
-                store.watch(NODES, now, change -> changed.release()));
+        watches =
+                List.of(store.watch(PODS, now, this::podChanged), store.watch(NODES, now, change -> changed.release()));
         thread = Thread.ofVirtual().name("scheduler").unstarted(this::run);
     }
 
@@ -55,6 +58,15 @@ public final class Scheduler implements AutoCloseable {
         Scheduler scheduler = new Scheduler(store, hands);
         scheduler.thread.start();
         return scheduler;
+    }
+
+    /** A pod that stays where it runs makes room for no other: a pass reads all pods, and most changes are of such. */
+    private void podChanged(ObjectChange change) {
+        if (change.kind() == ObjectChange.ChangeType.DELETED
+                || isTerminated(change.object())
+                || Json.text(change.object(), "spec", "nodeName").isEmpty()) {
+            changed.release();
+        }
     }
 
     private void run() {
