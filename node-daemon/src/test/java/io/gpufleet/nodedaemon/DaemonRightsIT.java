@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.ScramUsers;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
@@ -14,9 +15,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
@@ -42,7 +40,7 @@ class DaemonRightsIT {
                 var admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()));
                 var node = new DaemonTestNode("rights", dir)) {
             TopicAdmin.apply(broker.bootstrap(), TOPICS);
-            addUser(admin);
+            ScramUsers.add(broker, "of-a-test", List.of(USER));
             // Given a daemon without any right
             try (var daemon = node.daemon(settings(broker));
                     var events = EventReader.ofNode(broker.bootstrap(), new Codec("c1", TOPICS), NODE)) {
@@ -100,13 +98,6 @@ class DaemonRightsIT {
                 "GPUFLEET_KAFKA_CONFIG", clients.toString(),
                 "GPUFLEET_CONFIG_DIR", configs.toString(),
                 "GPUFLEET_NODE", NODE);
-    }
-
-    private static void addUser(Admin admin) throws Exception {
-        var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
-        admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(USER, credentials, "of-a-test")))
-                .all()
-                .get();
     }
 
     private static void allow(Admin admin, Topic topic, AclOperation operation) throws Exception {

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.sun.net.httpserver.HttpServer;
 import io.gpufleet.testbed.kafka.BrokerIdentities;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.ScramUsers;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,12 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,7 +31,7 @@ class KafkaClientsIT {
     @Test
     void certificatesRotateUnderAnOpenClientAndAWrongPasswordIsAnErrorOfItsOwn() throws Exception {
         try (var broker = BrokerProcess.startSecured(dir.resolve("kafka"))) {
-            addUser(broker, "reader", "right");
+            ScramUsers.add(broker, "right", List.of("reader"));
 
             // Given a client that is connected
             try (Admin open = Admin.create(clients(broker, "right").properties("open"))) {
@@ -129,16 +126,5 @@ class KafkaClientsIT {
         Path file = dir.resolve(password + ".properties");
         Files.writeString(file, broker.clientProperties("reader", password));
         return KafkaClients.of(broker.securedBootstrap(), file.toString());
-    }
-
-    private static void addUser(BrokerProcess broker, String user, String password) throws Exception {
-        var plain = new Properties();
-        plain.put("bootstrap.servers", broker.bootstrap());
-        try (Admin admin = Admin.create(plain)) {
-            var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
-            admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(user, credentials, password)))
-                    .all()
-                    .get();
-        }
     }
 }

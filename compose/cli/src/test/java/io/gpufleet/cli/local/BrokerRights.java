@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.ScramUsers;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,9 +20,6 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
@@ -76,16 +74,11 @@ public record BrokerRights(List<Right> rights) {
 
     /** Makes a user for each principal, with these rights. */
     void grant(BrokerProcess broker) throws Exception {
+        ScramUsers.add(
+                broker,
+                PASSWORD,
+                rights.stream().map(Right::principal).distinct().toList());
         try (Admin admin = administrator(broker)) {
-            var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
-            admin.alterUserScramCredentials(rights.stream()
-                            .map(Right::principal)
-                            .distinct()
-                            .map(user -> new UserScramCredentialUpsertion(user, credentials, PASSWORD))
-                            .map(org.apache.kafka.clients.admin.UserScramCredentialAlteration.class::cast)
-                            .toList())
-                    .all()
-                    .get();
             admin.createAcls(rights.stream().map(Right::binding).toList()).all().get();
         }
         awaitKnown(broker, rights.getLast().principal());

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.ScramUsers;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import java.nio.file.Files;
@@ -17,9 +18,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
@@ -193,11 +191,8 @@ class BrokenLeaderIT {
 
     /** Makes a user who may do everything. */
     private KafkaClients allowAll(TestBus bus, String user) throws Exception {
+        ScramUsers.add(bus.broker, PASSWORD, List.of(user));
         try (Admin admin = bus.admin()) {
-            admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(
-                            user, new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096), PASSWORD)))
-                    .all()
-                    .get();
             admin.createAcls(List.of(
                             acl(user, ResourceType.TOPIC, "*", AclOperation.ALL, AclPermissionType.ALLOW),
                             acl(user, ResourceType.GROUP, "*", AclOperation.ALL, AclPermissionType.ALLOW),

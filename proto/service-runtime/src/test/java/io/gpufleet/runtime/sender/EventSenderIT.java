@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.kafka.ScramUsers;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -25,9 +26,6 @@ import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.admin.ScramCredentialInfo;
-import org.apache.kafka.clients.admin.ScramMechanism;
-import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -64,7 +62,7 @@ class EventSenderIT {
                 assertThat(sends(sender)).isFalse();
 
                 // When
-                addUser(broker);
+                ScramUsers.add(broker, "secret", List.of(USER));
 
                 // Then
                 await().atMost(Duration.ofSeconds(60)).until(() -> sends(sender));
@@ -152,15 +150,6 @@ class EventSenderIT {
             var everyTopic = new ResourcePattern(ResourceType.TOPIC, "gpu.", PatternType.PREFIXED);
             var write = new AccessControlEntry("User:" + USER, "*", AclOperation.WRITE, AclPermissionType.ALLOW);
             admin.createAcls(List.of(new AclBinding(everyTopic, write))).all().get();
-        }
-    }
-
-    private static void addUser(BrokerProcess broker) throws Exception {
-        try (Admin admin = admin(broker)) {
-            var credentials = new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096);
-            admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(USER, credentials, "secret")))
-                    .all()
-                    .get();
         }
     }
 
