@@ -19,11 +19,6 @@ public record EngineConfig(ProjectionSettings settings, Codec codec, KafkaClient
         sent = Set.copyOf(sent);
     }
 
-    /** Of a service that writes by its projection alone. */
-    public EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock) {
-        this(settings, codec, kafka, clock, Set.of());
-    }
-
     /** Group and transactional id; a prefix of one's own keeps two fleets on one Kafka apart. */
     String group() {
         String prefix = codec.topics().prefix();

@@ -52,7 +52,8 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
                 new ProjectionSettings("counting", "health-service-0", "", ProjectionSettings.SESSION),
                 new Codec("c1", new Topics("gpu.")),
                 KafkaClients.plain("127.0.0.1:1"),
-                Clock.systemUTC());
+                Clock.systemUTC(),
+                Set.of());
         return new EngineParts<>(config, projection, projection, StateListener.none());
     }
 

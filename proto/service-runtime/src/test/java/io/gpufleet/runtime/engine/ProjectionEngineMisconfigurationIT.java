@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.awaitility.Awaitility;
@@ -59,7 +60,8 @@ class ProjectionEngineMisconfigurationIT {
                             settings,
                             new Codec("c1", topics),
                             KafkaClients.plain(broker.bootstrap()),
-                            Clock.systemUTC()),
+                            Clock.systemUTC(),
+                            Set.of()),
                     projection,
                     projection,
                     StateListener.none(),

@@ -4,22 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
-import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.runtime.simulation.SimulatedTime;
 import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.Envelope;
-import io.gpufleet.wire.EventId;
-import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.EventTime;
-import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Random;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,19 +77,7 @@ class ReadAheadTest {
     }
 
     private void append(String node, long sequence) {
-        var id = new EventId(node, 1_000, Topic.HEALTH, sequence);
-        Instant now = time.now();
-        broker.append(RecordKeyConverter.withByteKey(codec.encode(
-                new Envelope(
-                        id,
-                        new EventSource.Node("c1", node),
-                        EventType.FAULT_OBSERVED,
-                        "",
-                        node,
-                        new EventTime(now, now, 0),
-                        ""),
-                EventType.FAULT_OBSERVED.prototype())));
-        fold.produced(node, id);
+        fold.produced(node, new SimulatedFaults(broker, codec, time).append(node, sequence));
     }
 
     /** A process that leads for so many steps, and is killed. */

@@ -20,6 +20,7 @@ import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -69,7 +70,8 @@ public final class SimulatedReplica<S> {
                 new ProjectionSettings("simulated", instance, "", ProjectionSettings.SESSION),
                 shared.codec(),
                 KafkaClients.plain("127.0.0.1:1"),
-                clock);
+                clock,
+                Set.of());
         var writer = new AtomicReference<@Nullable SimulatedProducer>();
         var commitDuration = new AtomicLong();
         var recorded = new RecordedProjection<>(projection, states -> {

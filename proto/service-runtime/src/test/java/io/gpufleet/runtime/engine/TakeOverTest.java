@@ -9,17 +9,12 @@ import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.Lockstep;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.runtime.simulation.SimulatedTime;
 import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.Envelope;
-import io.gpufleet.wire.EventId;
-import io.gpufleet.wire.EventSource;
-import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
@@ -188,18 +183,6 @@ class TakeOverTest {
     }
 
     private void append(long sequence, CommittedFold<NodeHealthState> fold) {
-        var id = new EventId(NODE, 1_000, Topic.HEALTH, sequence);
-        Instant now = time.now();
-        broker.append(RecordKeyConverter.withByteKey(codec.encode(
-                new Envelope(
-                        id,
-                        new EventSource.Node("c1", NODE),
-                        EventType.FAULT_OBSERVED,
-                        "",
-                        NODE,
-                        new EventTime(now, now, 0),
-                        ""),
-                EventType.FAULT_OBSERVED.prototype())));
-        fold.produced(NODE, id);
+        fold.produced(NODE, new SimulatedFaults(broker, codec, time).append(NODE, sequence));
     }
 }

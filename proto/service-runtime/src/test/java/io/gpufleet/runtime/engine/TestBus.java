@@ -128,13 +128,14 @@ final class TestBus {
 
     private ProjectionEngine<NodeHealthState> start(
             String instance, CountingProjection projection, Clock clock, StateListener<NodeHealthState> listener) {
-        var config = new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock);
+        var config =
+                new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock, Set.of());
         return ProjectionEngine.start(config, projection, projection, listener, _ -> {});
     }
 
     /** With clients that authenticate. */
     ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, KafkaClients clients) {
-        var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC());
+        var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC(), Set.of());
         return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
     }
 

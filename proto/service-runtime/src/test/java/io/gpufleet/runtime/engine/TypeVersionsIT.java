@@ -14,6 +14,7 @@ import io.gpufleet.wire.Topic;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
@@ -143,7 +144,8 @@ class TypeVersionsIT {
                         bus.settings("health-service-0"),
                         codec,
                         KafkaClients.plain(bus.broker.bootstrap()),
-                        Clock.systemUTC()),
+                        Clock.systemUTC(),
+                        Set.of()),
                 projection,
                 projection,
                 StateListener.none(),
