@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -55,15 +54,7 @@ class RightsClusterIT {
     @BeforeEach
     void create() throws IOException {
         active.begin(() -> true);
-        admin.resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(NAME)
-                        .endMetadata()
-                        .withNewSpec()
-                        .addNewTaint("NoSchedule", "gpufleet.io/it", null, "rights")
-                        .endSpec()
-                        .build())
-                .create();
+        account.createNode();
         try (var definition = Files.newInputStream(Repository.module(QUOTAS))) {
             admin.load(definition).serverSideApply();
         }
@@ -83,16 +74,12 @@ class RightsClusterIT {
 
     @AfterEach
     void remove() {
-        admin.nodes().withName(NAME).delete();
         admin.admissionRegistration()
                 .v1()
                 .validatingWebhookConfigurations()
                 .withName(WebhookRegistration.NAME)
                 .delete();
-        var definition = admin.apiextensions().v1().customResourceDefinitions().withName("gpuquotas.gpufleet.io");
-        definition.delete();
-        // Another test makes it anew.
-        await().atMost(TIMEOUT).until(() -> definition.get() == null);
+        account.removeDefinition("gpuquotas.gpufleet.io");
         account.close();
     }
 

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodeListener;
@@ -62,26 +62,14 @@ class RightsClusterIT {
                 // That of executors is for those of others.
                 role -> !role.equals("gpufleet-remediation-executor"));
         admin = account.admin();
-        var created = admin.resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(NAME)
-                        .endMetadata()
-                        .withNewSpec()
-                        .addNewTaint("NoSchedule", "gpufleet.io/it", null, "rights")
-                        .endSpec()
-                        .build())
-                .create();
+        Node created = account.createNode();
         nodeUid = created.getMetadata().getUid();
         node = NodeMapper.toModel(created);
     }
 
     @AfterEach
     void remove() {
-        admin.nodes().withName(NAME).delete();
-        var definition = admin.apiextensions().v1().customResourceDefinitions().withName("gpuremediations.gpufleet.io");
-        definition.delete();
-        // Another test makes it anew.
-        await().atMost(TIMEOUT).until(() -> definition.get() == null);
+        account.removeDefinition("gpuremediations.gpufleet.io");
         account.close();
     }
 

@@ -3,7 +3,6 @@ package io.gpufleet.inventory.kubernetes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.inventory.app.KubernetesNodeEvent;
@@ -37,18 +36,11 @@ class RightsClusterIT {
     @BeforeEach
     void grant() throws IOException {
         account = AccountRights.grant(NAME, List.of("k8s/base/services/inventory-service/rbac.yaml"), role -> true);
-        node = NodeObjectMapper.toModel(account.admin()
-                .resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(NAME)
-                        .endMetadata()
-                        .build())
-                .create());
+        node = NodeObjectMapper.toModel(account.createNode());
     }
 
     @AfterEach
     void remove() {
-        account.admin().nodes().withName(NAME).delete();
         account.close();
     }
 

@@ -4,6 +4,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
@@ -163,6 +165,27 @@ public final class AccountRights implements AutoCloseable {
         return namespace;
     }
 
+    /** Creates a Node with the name of the namespace, on which nothing is scheduled; it is deleted with the account. */
+    public Node createNode() {
+        return admin().resource(new NodeBuilder()
+                        .withNewMetadata()
+                        .withName(namespace)
+                        .endMetadata()
+                        .withNewSpec()
+                        .addNewTaint("NoSchedule", "gpufleet.io/it", null, "rights")
+                        .endSpec()
+                        .build())
+                .create();
+    }
+
+    /** Deletes a definition of a resource, and waits until another test can make it anew. */
+    public void removeDefinition(String name) {
+        var definition =
+                admin().apiextensions().v1().customResourceDefinitions().withName(name);
+        definition.delete();
+        await().atMost(TIMEOUT).until(() -> definition.get() == null);
+    }
+
     /**
      * Takes every right away and gives it back. A need returns the line with which its program fails, or an empty text; it
      * must work with its right, and name verb, resource and remedy without it. What is wrong, one line for each right: also
@@ -286,6 +309,7 @@ public final class AccountRights implements AutoCloseable {
     public void close() {
         admin().rbac().clusterRoleBindings().withName(namespace).delete();
         admin().rbac().clusterRoles().withName(namespace).delete();
+        admin().nodes().withName(namespace).delete();
         admin().namespaces().withName(namespace).delete();
         limited.close();
         cluster.close();
