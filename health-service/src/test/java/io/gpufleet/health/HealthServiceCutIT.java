@@ -4,12 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestGpus;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,18 +38,7 @@ class HealthServiceCutIT {
     @BeforeEach
     void startTwoReplicas() {
         bed = TestBed.startWithProxy(dir);
-        for (int i = 0; i < NODES; i++) {
-            bed.client()
-                    .nodes()
-                    .resource(new NodeBuilder()
-                            .withNewMetadata()
-                            .withName("node-" + i)
-                            .endMetadata()
-                            .build())
-                    .create();
-            daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
-                    .announce(TestGpus.h100(2)));
-        }
+        daemons.addAll(TestedHealthService.announceNodes(bed, NODES));
         cutOff = start("health-service-0", bed.broker().proxiedBootstrap());
         await().atMost(TIMEOUT).until(() -> cutOff.hasMetric(ACTIVE));
         standby = start("health-service-1", bed.broker().bootstrap());
@@ -68,11 +55,9 @@ class HealthServiceCutIT {
     }
 
     private ProgramProcess start(String instance, String bootstrap) {
-        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+        return TestedHealthService.program(dir)
                 .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
-                .environment(Map.of(
-                        "GPUFLEET_KAFKA", bootstrap, "GPUFLEET_INSTANCE", instance, "GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .environment(Map.of("GPUFLEET_KAFKA", bootstrap, "GPUFLEET_INSTANCE", instance))
                 .start();
     }
 

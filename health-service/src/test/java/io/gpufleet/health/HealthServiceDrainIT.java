@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -15,7 +14,6 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestGpus;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -96,18 +94,7 @@ class HealthServiceDrainIT {
                         .endMetadata()
                         .build())
                 .create();
-        for (int i = 0; i < 4; i++) {
-            bed.client()
-                    .nodes()
-                    .resource(new NodeBuilder()
-                            .withNewMetadata()
-                            .withName("node-" + i)
-                            .endMetadata()
-                            .build())
-                    .create();
-            daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
-                    .announce(TestGpus.h100(2)));
-        }
+        daemons.addAll(TestedHealthService.announceNodes(bed, 4));
         PODS.forEach(this::run);
         protect("kept");
         informer = bed.client().pods().inNamespace(NAMESPACE).inform(watched);
@@ -128,16 +115,9 @@ class HealthServiceDrainIT {
     }
 
     private ProgramProcess start(String instance, Path policy) {
-        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
+        return TestedHealthService.program(dir)
                 .environment(bed.settings())
-                .environment(Map.of(
-                        "GPUFLEET_MODE",
-                        "enforce",
-                        "GPUFLEET_POOLS",
-                        "unlimited",
-                        "GPUFLEET_POLICY",
-                        policy.toString()))
-                .environment(Map.of("GPUFLEET_INSTANCE", instance, "GPUFLEET_SESSION_TIMEOUT", "2s"))
+                .environment(Map.of("GPUFLEET_POLICY", policy.toString(), "GPUFLEET_INSTANCE", instance))
                 .start();
     }
 

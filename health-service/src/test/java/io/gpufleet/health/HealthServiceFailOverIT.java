@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
 import io.gpufleet.testbed.testkit.TracedApiServer.Write;
 import io.gpufleet.testbed.testkit.TracedReplicas;
@@ -17,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,21 +47,10 @@ class HealthServiceFailOverIT {
         bed = TestBed.startWithProxy(dir);
         replicas = new TracedReplicas(bed, dir);
         trace = replicas.trace();
-        for (int i = 0; i < NODES; i++) {
-            bed.client()
-                    .nodes()
-                    .resource(new NodeBuilder()
-                            .withNewMetadata()
-                            .withName("node-" + i)
-                            .endMetadata()
-                            .build())
-                    .create();
-            daemons.add(new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-" + i)
-                    .announce(TestGpus.h100(2)));
-        }
-        first = replicas.startBehindProxy(FIRST, program());
+        daemons.addAll(TestedHealthService.announceNodes(bed, NODES));
+        first = replicas.startBehindProxy(FIRST, TestedHealthService.program(dir));
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = replicas.start(SECOND, program());
+        second = replicas.start(SECOND, TestedHealthService.program(dir));
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
     }
 
@@ -73,11 +59,6 @@ class HealthServiceFailOverIT {
         daemons.forEach(DaemonEventProducer::close);
         replicas.close();
         bed.close();
-    }
-
-    private ProgramProcess.Builder program() {
-        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
-                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"));
     }
 
     @Test

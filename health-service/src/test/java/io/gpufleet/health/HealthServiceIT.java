@@ -7,21 +7,15 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
-import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -63,7 +57,10 @@ class HealthServiceIT {
                 dir.resolve("lenient.yaml"), "policy: lenient\nextends: nvidia\nxids:\n  79: {class: suspect}\n");
         client = bed.client();
         fields = new NodeFields(client);
-        service = program(Map.of("GPUFLEET_INSTANCE", "health-service-0", "GPUFLEET_SHADOW_POLICY", lenient.toString()))
+        service = TestedHealthService.program(dir)
+                .environment(bed.settings())
+                .environment(
+                        Map.of("GPUFLEET_INSTANCE", "health-service-0", "GPUFLEET_SHADOW_POLICY", lenient.toString()))
                 .recordCache()
                 .start()
                 .awaitReady(TIMEOUT);
@@ -337,66 +334,5 @@ class HealthServiceIT {
                                 service.get("/v1/nodes/" + node + "/why").body())
                         .contains("\"taint\":\"Xid79\"", "gpufleet.io/managed=false"));
         assertThat(fields.taint(node)).isEmpty();
-    }
-
-    @Test
-    void taintIsAppliedAfterAKillBetweenVerdictAndPatch() throws Exception {
-        // Given: a verdict that was not applied, since the API server was unavailable
-        BrokerProcess own = BrokerProcess.start(dir.resolve("own-broker"));
-        TopicAdmin.apply(own.bootstrap(), new Topics("gpu."));
-        int port = FreePort.next(); // no connection of another program takes it while no API server listens
-        FakeApiServer before = FakeApiServer.start("127.0.0.1", port);
-        Path config = before.kubeconfig(dir.resolve("own-kubeconfig"));
-        before.close();
-        var first = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
-        try (var apart = new DaemonEventProducer(own.bootstrap(), bed.codec(), "apart")) {
-            apart.announce(TestGpus.h100(2)).observeXid(0, 79);
-            await().atMost(TIMEOUT)
-                    .untilAsserted(() ->
-                            assertThat(first.get("/v1/nodes/apart/why").body()).contains("\"trusted\":false"));
-            assertThat(first.get("/readyz").body()).contains("Kubernetes API");
-
-            // When
-            first.kill();
-            FakeApiServer back = FakeApiServer.start("127.0.0.1", port);
-            try (KubernetesClient there = TestKubernetes.client(config)) {
-                there.nodes()
-                        .resource(new NodeBuilder()
-                                .withNewMetadata()
-                                .withName("apart")
-                                .endMetadata()
-                                .build())
-                        .create();
-                var second = start(Map.of("GPUFLEET_KAFKA", own.bootstrap(), "KUBECONFIG", config.toString()));
-
-                // Then
-                await().atMost(TIMEOUT)
-                        .untilAsserted(() -> assertThat(there.nodes()
-                                        .withName("apart")
-                                        .get()
-                                        .getSpec()
-                                        .getTaints())
-                                .extracting(Taint::getValue)
-                                .contains("Xid79"));
-                second.close();
-            } finally {
-                back.close();
-            }
-        } finally {
-            first.kill();
-            own.close();
-        }
-    }
-
-    private static ProgramProcess start(Map<String, String> settings) {
-        return program(settings).start();
-    }
-
-    private static ProgramProcess.Builder program(Map<String, String> settings) {
-        return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
-                .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
-                .environment(Map.of("GPUFLEET_SESSION_TIMEOUT", "2s"))
-                .environment(settings);
     }
 }
