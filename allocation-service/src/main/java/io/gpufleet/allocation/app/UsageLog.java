@@ -19,6 +19,7 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
@@ -46,6 +47,12 @@ public final class UsageLog implements UsageSumReader {
         }
     }
 
+    /** A held lock. */
+    private interface Held extends AutoCloseable {
+        @Override
+        void close();
+    }
+
     private final Ledger ledger;
     private final Clock clock;
     private final long maxBytes;
@@ -67,10 +74,22 @@ public final class UsageLog implements UsageSumReader {
         this.maxBytes = maxBytes;
     }
 
+    private Held reading() {
+        return held(lock.readLock());
+    }
+
+    private Held writing() {
+        return held(lock.writeLock());
+    }
+
+    private static Held held(Lock one) {
+        one.lock();
+        return one::unlock;
+    }
+
     /** Adds an interval or an adjustment, once. */
     public void add(UsagePiece piece) {
-        lock.writeLock().lock();
-        try {
+        try (var _ = writing()) {
             if (byId.putIfAbsent(piece.id(), piece) == null) {
                 pieces.add(piece);
                 bytes += piece.bytes();
@@ -82,8 +101,6 @@ public final class UsageLog implements UsageSumReader {
                 drop(pieces.removeFirst(), first);
             }
             dropped.headMap(first, false).clear();
-        } finally {
-            lock.writeLock().unlock();
         }
     }
 
@@ -101,33 +118,24 @@ public final class UsageLog implements UsageSumReader {
 
     /** The log is read from its begin, perhaps anew: what is kept stays. */
     public void started() {
-        lock.writeLock().lock();
-        try {
+        try (var _ = writing()) {
             dropped.clear();
             droppedLoaded = false;
-        } finally {
-            lock.writeLock().unlock();
         }
     }
 
     /** The log was read to its end. */
     public void loaded() {
-        lock.writeLock().lock();
-        try {
+        try (var _ = writing()) {
             loaded = true;
             droppedLoaded = true;
-        } finally {
-            lock.writeLock().unlock();
         }
     }
 
     /** Number of intervals and adjustments that are kept. */
     int size() {
-        lock.readLock().lock();
-        try {
+        try (var _ = reading()) {
             return pieces.size();
-        } finally {
-            lock.readLock().unlock();
         }
     }
 
@@ -152,12 +160,9 @@ public final class UsageLog implements UsageSumReader {
 
     /** Since when every interval is kept. */
     Instant keptSince() {
-        lock.readLock().lock();
-        try {
+        try (var _ = reading()) {
             Instant oldest = oldest();
             return droppedUntil.isAfter(oldest) ? droppedUntil : oldest;
-        } finally {
-            lock.readLock().unlock();
         }
     }
 
@@ -166,8 +171,7 @@ public final class UsageLog implements UsageSumReader {
         boolean all = query.groupBy().contains(Dimension.QUALITY);
         Map<List<String>, Sum> sums = new HashMap<>();
         Map<String, NodeLedger> nodes = ledger.all();
-        lock.readLock().lock();
-        try {
+        try (var _ = reading()) {
             requireRead(loaded);
             requireKept(query);
             Consumer<UsagePiece> visitor = piece -> {
@@ -183,8 +187,6 @@ public final class UsageLog implements UsageSumReader {
             if (all) {
                 visitUnheld(nodes, window, visitor);
             }
-        } finally {
-            lock.readLock().unlock();
         }
         return sums.entrySet().stream()
                 .map(sum -> new UsageSum(
@@ -206,8 +208,7 @@ public final class UsageLog implements UsageSumReader {
     List<DailySum> day(LocalDate day) throws IOException {
         Map<String, NodeLedger> nodes = ledger.all();
         var usage = new DailySumBuilder(day, Integer.MAX_VALUE);
-        lock.readLock().lock();
-        try {
+        try (var _ = reading()) {
             requireRead(droppedLoaded);
             var window = new Window(UsageHistory.start(day), UsageHistory.start(day.plusDays(1)), clock.instant());
             visitHeld(nodes, window, usage::add);
@@ -215,8 +216,6 @@ public final class UsageLog implements UsageSumReader {
             if (dropped.containsKey(day)) {
                 usage.add(dropped.get(day));
             }
-        } finally {
-            lock.readLock().unlock();
         }
         return usage.sums();
     }
