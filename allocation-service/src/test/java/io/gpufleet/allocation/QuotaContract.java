@@ -85,7 +85,7 @@ abstract class QuotaContract {
         String renamed = "example.com/a100-whole";
         String namespace = enforced(Map.of("A100", 2));
         // When
-        environment().announceA100As(renamed);
+        environment().nodes().announceA100As(renamed);
         // Then
         await().atMost(QuotaTestEnvironment.TIMEOUT)
                 .until(() -> environment()
@@ -103,7 +103,7 @@ abstract class QuotaContract {
         String namespace = environment().namespace();
         environment().awaitServiceAccount(namespace);
         String quota = environment().uniqueName("slices");
-        environment().announceSlices("1g.5gb", 7);
+        environment().nodes().announceSlices("1g.5gb", 7);
         // When
         environment()
                 .quota(
@@ -163,7 +163,7 @@ abstract class QuotaContract {
 
     @Test
     void podOfSeveralModelsIsDeniedWithRequestForModel() {
-        environment().announceA100As("nvidia.com/gpu");
+        environment().nodes().announceA100As("nvidia.com/gpu");
         String namespace = enforced(Map.of("A100", 3));
         await().atMost(QuotaTestEnvironment.TIMEOUT)
                 .until(() -> environment()

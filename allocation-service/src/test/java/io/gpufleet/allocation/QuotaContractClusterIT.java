@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,12 +21,7 @@ class QuotaContractClusterIT extends QuotaContract {
 
     @BeforeAll
     static void open() throws Exception {
-        environment = new QuotaTestEnvironment(
-                        Path.of(Objects.requireNonNull(
-                                System.getenv("GPUFLEET_TEST_KUBECONFIG"),
-                                "GPUFLEET_TEST_KUBECONFIG names no kubeconfig")),
-                        dir)
-                .awaitReady();
+        environment = QuotaTestEnvironment.ofRealCluster(dir);
     }
 
     @AfterAll

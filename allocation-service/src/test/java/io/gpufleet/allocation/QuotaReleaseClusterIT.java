@@ -13,7 +13,6 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,12 +38,7 @@ class QuotaReleaseClusterIT {
 
     @BeforeAll
     static void open() throws Exception {
-        environment = new QuotaTestEnvironment(
-                        Path.of(Objects.requireNonNull(
-                                System.getenv("GPUFLEET_TEST_KUBECONFIG"),
-                                "GPUFLEET_TEST_KUBECONFIG names no kubeconfig")),
-                        dir)
-                .awaitReady();
+        environment = QuotaTestEnvironment.ofRealCluster(dir);
     }
 
     @AfterAll

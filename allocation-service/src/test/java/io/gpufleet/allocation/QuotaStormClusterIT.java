@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterAll;
@@ -40,12 +39,7 @@ class QuotaStormClusterIT {
 
     @BeforeAll
     static void open() throws Exception {
-        environment = new QuotaTestEnvironment(
-                        Path.of(Objects.requireNonNull(
-                                System.getenv("GPUFLEET_TEST_KUBECONFIG"),
-                                "GPUFLEET_TEST_KUBECONFIG names no kubeconfig")),
-                        dir)
-                .awaitReady();
+        environment = QuotaTestEnvironment.ofRealCluster(dir);
         environment.startStandby();
         environment.startStandby();
     }

@@ -4,21 +4,18 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpufleet.proto.inventory.v1.MigInstance;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.kafka.FreePort;
-import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
-import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
-import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import java.io.FileInputStream;
@@ -30,6 +27,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.NullMarked;
 
@@ -39,15 +37,13 @@ final class QuotaTestEnvironment implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String CRD = "../k8s/base/crds/gpuquotas.yaml";
 
-    private static final String A100 = "NVIDIA A100-SXM4-40GB";
-
     private final KubernetesClient client;
     private final BrokerProcess broker;
     private final Map<String, String> settings = new HashMap<>();
     private final String suffix = Long.toString(System.currentTimeMillis(), 36);
     private final List<String> namespaces = new ArrayList<>();
     private final List<String> quotas = new ArrayList<>();
-    private final List<DaemonEventProducer> daemons = new ArrayList<>();
+    private final QuotaTestNodes nodes;
     private final List<ProgramProcess> standbys = new ArrayList<>();
     private ProgramProcess service;
     private int nextNumber;
@@ -68,9 +64,15 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 "GPUFLEET_WEBHOOK_HOST", "127.0.0.1",
                 "GPUFLEET_WEBHOOK_PORT", Integer.toString(webhook),
                 "GPUFLEET_WEBHOOK_URL", "https://127.0.0.1:" + webhook + "/admit"));
-        node(A100, "A100");
-        node("NVIDIA H100 80GB HBM3", "H100");
+        nodes = new QuotaTestNodes(client, broker.bootstrap(), suffix);
         service = launch();
+    }
+
+    /** On the API server of {@code GPUFLEET_TEST_KUBECONFIG}; leads. */
+    static QuotaTestEnvironment ofRealCluster(Path dir) throws IOException {
+        String kubeconfig = Objects.requireNonNull(
+                System.getenv("GPUFLEET_TEST_KUBECONFIG"), "GPUFLEET_TEST_KUBECONFIG names no kubeconfig");
+        return new QuotaTestEnvironment(Path.of(kubeconfig), dir).awaitReady();
     }
 
     KubernetesClient client() {
@@ -80,6 +82,10 @@ final class QuotaTestEnvironment implements AutoCloseable {
     /** URL of the webhook, as the setting of the service names it. */
     URI webhook() {
         return URI.create(settings.getOrDefault("GPUFLEET_WEBHOOK_URL", ""));
+    }
+
+    QuotaTestNodes nodes() {
+        return nodes;
     }
 
     ProgramProcess service() {
@@ -162,25 +168,6 @@ final class QuotaTestEnvironment implements AutoCloseable {
         awaitLeader();
     }
 
-    private void node(String model, String shortModel) {
-        String name = "gpufleet-it-" + shortModel.toLowerCase(java.util.Locale.ROOT) + "-" + suffix;
-        client.resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(name)
-                        .addToLabels("gpufleet.io/simulated", "true")
-                        .addToLabels("nvidia.com/gpu.product", model.replace(' ', '-'))
-                        .endMetadata()
-                        .withNewSpec()
-                        .addNewTaint("NoSchedule", "gpufleet.io/it", null, "true")
-                        .endSpec()
-                        .build())
-                .create();
-        var daemon =
-                new DaemonEventProducer(broker.bootstrap(), new Codec("it", new Topics(Topics.DEFAULT_PREFIX)), name);
-        daemon.announce(new TestGpus(8, model, shortModel));
-        daemons.add(daemon);
-    }
-
     /** Creates a namespace. */
     String namespace() {
         String name = "gpufleet-it-" + suffix + "-" + nextNumber++;
@@ -239,6 +226,13 @@ final class QuotaTestEnvironment implements AutoCloseable {
         }
     }
 
+    /** Replaces the limits of a quota by those of a JSON list. */
+    void replaceLimits(String quota, String limits) {
+        client.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuQuota")
+                .withName(quota)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"limits\":" + limits + "}}");
+    }
+
     String uniqueName(String name) {
         return name + "-" + suffix + "-" + nextNumber++;
     }
@@ -285,31 +279,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 namespace,
                 name,
                 Map.of(resource, new Quantity(Integer.toString(gpus))),
-                Map.of("nvidia.com/gpu.product", A100.replace(' ', '-')));
-    }
-
-    /** The daemon of the A100 node announces its GPUs under the name of a resource. */
-    void announceA100As(String resource) {
-        DaemonEventProducer daemon = daemons.getFirst();
-        var announced = daemon.announcement(new TestGpus(8, A100, "A100"));
-        announced.getGpusBuilderList().forEach(gpu -> gpu.setResource(resource));
-        daemon.announce(announced.build());
-    }
-
-    /** The daemon of the A100 node announces that one of its GPUs is divided into MIG devices. */
-    void announceSlices(String profile, int slices) {
-        DaemonEventProducer daemon = daemons.getFirst();
-        var announced = daemon.announcement(new TestGpus(8, A100, "A100"));
-        for (int i = 0; i < slices; i++) {
-            announced
-                    .getGpusBuilder(7)
-                    .addMigInstances(MigInstance.newBuilder()
-                            .setUuid("MIG-" + suffix + "-" + i)
-                            .setProfile(profile)
-                            .setResource("nvidia.com/mig-" + profile));
-        }
-        announced.getGpusBuilder(7).setResource("");
-        daemon.announce(announced.build());
+                Map.of("nvidia.com/gpu.product", QuotaTestNodes.A100.replace(' ', '-')));
     }
 
     /** Creates a pod; returns the message of the denial, or an empty text. */
@@ -389,10 +359,7 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 .delete();
         var all = client.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuQuota");
         quotas.forEach(name -> all.withName(name).delete());
-        daemons.forEach(daemon -> {
-            client.nodes().withName(daemon.node()).delete();
-            daemon.close();
-        });
+        nodes.close();
         namespaces.forEach(name -> {
             client.pods().inNamespace(name).withGracePeriod(0).delete();
             client.namespaces().withName(name).delete();
