@@ -22,7 +22,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Maps GpuQuota objects to the model and back. The schema of the CRD validates them; a missing field reads as empty. */
+/**
+ * Maps GpuQuota objects to the model and back. The schema of the CRD validates them; a specification that it would not let pass
+ * is refused here, as it would cover or limit less than its owner meant.
+ */
 final class GpuQuotaMapper {
     static final ResourceDefinitionContext CONTEXT = new ResourceDefinitionContext.Builder()
             .withGroup("gpufleet.io")
@@ -37,24 +40,81 @@ final class GpuQuotaMapper {
 
     private GpuQuotaMapper() {}
 
+    /** Of a status that says Ready=False the counts are left out: once they are written, it says that it is in force. */
     static GpuQuota read(GenericKubernetesResource object) {
         Map<String, Object> spec = map(object.getAdditionalProperties().get("spec"));
         return new GpuQuota(
                 object.getMetadata().getName(),
                 object.getMetadata().getResourceVersion(),
-                new HashSet<>(texts(spec.get("namespaces"))),
-                selector(map(spec.get("namespaceSelector"))),
+                new HashSet<>(texts(of(List.class, spec, "namespaces"))),
+                selector(map(of(Map.class, spec, "namespaceSelector"))),
                 limits(spec),
                 "Warn".equals(text(spec.get("mode"))) ? GpuQuota.Mode.WARN : GpuQuota.Mode.ENFORCE,
                 "CountEach".equals(text(spec.get("ambiguousModel")))
                         ? GpuQuota.AmbiguousModel.COUNT_EACH
                         : GpuQuota.AmbiguousModel.DENY,
-                status(map(object.getAdditionalProperties().get("status"))));
+                QuotaConditions.isReady(conditions(object))
+                        ? status(object)
+                        : status(object).withUsed(Map.of()));
+    }
+
+    private static List<Map<String, Object>> conditions(GenericKubernetesResource object) {
+        return list(map(object.getAdditionalProperties().get("status")).get("conditions"));
+    }
+
+    /** A quota with the resourceVersion and the status of an object, whose specification cannot be read. */
+    static GpuQuota readStatus(GenericKubernetesResource object, GpuQuota last) {
+        return new GpuQuota(
+                last.name(),
+                object.getMetadata().getResourceVersion(),
+                last.namespaces(),
+                last.selector(),
+                last.limits(),
+                last.mode(),
+                last.ambiguousModel(),
+                status(object));
+    }
+
+    /**
+     * A quota that was in force and whose limits cannot be read: it admits nothing more in the namespaces that can. Empty
+     * where it never was in force, or names no namespace.
+     */
+    static Optional<GpuQuota> closed(GenericKubernetesResource object) {
+        Map<String, Object> spec = map(object.getAdditionalProperties().get("spec"));
+        Map<String, Object> readable = new LinkedHashMap<>();
+        readable.put("limits", List.of(Map.of("model", "*", "gpus", 0)));
+        readable.put("mode", spec.get("mode"));
+        readable.put("namespaces", texts(spec.get("namespaces")));
+        readable.put("namespaceSelector", map(spec.get("namespaceSelector")));
+        if (status(object).term() == 0) {
+            return Optional.empty();
+        }
+        var open = new GenericKubernetesResource();
+        open.setMetadata(object.getMetadata());
+        open.setAdditionalProperty("spec", readable);
+        try {
+            return Optional.of(readStatus(object, read(open)));
+        } catch (IllegalArgumentException selectorToo) {
+            readable.remove("namespaceSelector");
+            return Optional.of(readStatus(object, read(open)));
+        }
+    }
+
+    private static @Nullable Object of(Class<?> type, Map<String, Object> fields, String name) {
+        Object value = fields.get(name);
+        if (value != null && !type.isInstance(value)) {
+            throw new IllegalArgumentException(name + " has the wrong type: " + value);
+        }
+        return value;
     }
 
     private static List<QuotaLimit> limits(Map<String, Object> spec) {
         List<QuotaLimit> limits = new ArrayList<>();
-        for (Map<String, Object> row : list(spec.get("limits"))) {
+        List<Map<String, Object>> rows = list(of(List.class, spec, "limits"));
+        if (rows.isEmpty()) {
+            throw new IllegalArgumentException("limits has no limit");
+        }
+        for (Map<String, Object> row : rows) {
             var kinds = new GpuSelector.Kinds(
                     text(row.get("model")),
                     text(row.get("product")),
@@ -73,22 +133,27 @@ final class GpuQuotaMapper {
     }
 
     private static Optional<Integer> max(Map<String, Object> row, String unit) {
-        return row.get(unit) instanceof Number number ? Optional.of(number.intValue()) : Optional.empty();
+        return of(Number.class, row, unit) instanceof Number number ? Optional.of(number.intValue()) : Optional.empty();
     }
 
-    /** A copy of the object with the status of the model, at the resourceVersion of the model. */
-    static GenericKubernetesResource write(GenericKubernetesResource found, GpuQuota quota, Instant now) {
+    /**
+     * A copy of the object with the status of the model, at the resourceVersion of the model.
+     *
+     * @param problem why its specification is not that of the model; empty where it is
+     */
+    static GenericKubernetesResource write(
+            GenericKubernetesResource found, GpuQuota quota, String problem, Instant now) {
         Map<String, Object> before = map(found.getAdditionalProperties().get("status"));
         Map<String, Object> status = new LinkedHashMap<>();
         status.put("summary", cut(summary(quota), MAX_MESSAGE));
         status.put("leader", cut(quota.status().leader(), MAX_LEADER));
         status.put("term", quota.status().term());
-        Long generation = found.getMetadata().getGeneration();
+        Object generation = problem.isEmpty() ? found.getMetadata().getGeneration() : before.get("observedGeneration");
         status.put("observedGeneration", generation == null ? 0 : generation);
         status.put("used", used(quota.status().used()));
         status.put("escrow", counts(quota.status().escrow()));
         status.put("unknownLimits", List.copyOf(quota.status().unknownLimits()));
-        status.put("conditions", QuotaConditions.of(quota, list(before.get("conditions")), now));
+        status.put("conditions", QuotaConditions.of(quota, problem, list(before.get("conditions")), now));
         GenericKubernetesResource next = copy(found, status);
         next.getMetadata().setResourceVersion(quota.resourceVersion());
         return next;
@@ -133,7 +198,8 @@ final class GpuQuotaMapper {
                 .collect(Collectors.joining(", "));
     }
 
-    private static QuotaStatus status(Map<String, Object> status) {
+    private static QuotaStatus status(GenericKubernetesResource object) {
+        Map<String, Object> status = map(object.getAdditionalProperties().get("status"));
         return new QuotaStatus(
                 text(status.get("leader")),
                 status.get("term") instanceof Number term ? term.longValue() : 0,
@@ -149,10 +215,18 @@ final class GpuQuotaMapper {
                         new SelectorRequirement(key, SelectorRequirement.Operator.IN, List.of(text(value)))));
         list(selector.get("matchExpressions"))
                 .forEach(one -> requirements.add(new SelectorRequirement(
-                        text(one.get("key")),
-                        SelectorRequirement.Operator.of(text(one.get("operator"))),
-                        texts(one.get("values")))));
+                        text(one.get("key")), operator(text(one.get("operator"))), texts(one.get("values")))));
         return new LabelSelector(requirements);
+    }
+
+    private static SelectorRequirement.Operator operator(String name) {
+        var operator = SelectorRequirement.Operator.of(name);
+        return switch (operator) {
+            case IN, NOT_IN, EXISTS, DOES_NOT_EXIST -> operator;
+            case GT, LT, UNKNOWN ->
+                throw new IllegalArgumentException(
+                        "operator '" + name + "' is not one of In, NotIn, Exists, DoesNotExist");
+        };
     }
 
     private static Map<String, Integer> counts(List<Map<String, Object>> rows) {

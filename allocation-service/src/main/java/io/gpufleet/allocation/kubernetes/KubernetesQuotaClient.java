@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,10 +55,18 @@ public final class KubernetesQuotaClient implements QuotaClient {
     private final KubernetesClient lists;
     private final ActiveLease active;
     private final Clock clock;
-    /** A quota as an object and as it was read from it. */
-    private record KnownQuota(GenericKubernetesResource object, GpuQuota quota) {
+    /**
+     * A quota as an object and as it was read from it.
+     *
+     * @param problem why the specification is still the last one that could be read; empty where it is that of the object
+     */
+    private record KnownQuota(GenericKubernetesResource object, GpuQuota quota, String problem) {
         boolean hasVersion(String version) {
             return quota.resourceVersion().equals(version);
+        }
+
+        boolean isSameObject(GenericKubernetesResource other) {
+            return object.getMetadata().getUid().equals(other.getMetadata().getUid());
         }
     }
 
@@ -84,12 +93,16 @@ public final class KubernetesQuotaClient implements QuotaClient {
             List<QuotaProblem> unreadable = new ArrayList<>();
             Set<String> names = new HashSet<>();
             for (GenericKubernetesResource object : resources().list().getItems()) {
-                names.add(object.getMetadata().getName());
+                String name = object.getMetadata().getName();
+                names.add(name);
                 try {
-                    readable.add(remember(object));
+                    KnownQuota found = remember(object);
+                    readable.add(found.quota());
+                    if (!found.problem().isEmpty()) {
+                        unreadable.add(new QuotaProblem(name, found.problem()));
+                    }
                 } catch (RuntimeException meaningless) {
-                    unreadable.add(new QuotaProblem(
-                            object.getMetadata().getName(), "its specification cannot be read: " + meaningless));
+                    unreadable.add(new QuotaProblem(name, "its specification cannot be read: " + meaningless));
                 }
             }
             known.keySet().retainAll(names);
@@ -107,7 +120,9 @@ public final class KubernetesQuotaClient implements QuotaClient {
     public Optional<GpuQuota> quota(String name) throws ApiServerException {
         try {
             GenericKubernetesResource found = resources().withName(name).get();
-            return found == null ? Optional.empty() : Optional.of(remember(found));
+            return found == null
+                    ? Optional.empty()
+                    : Optional.of(remember(found).quota());
         } catch (KubernetesClientException failed) {
             throw new ApiServerException("gpuquota/" + name + ": " + ApiErrorMessage.of(failed), failed);
         } catch (RuntimeException meaningless) {
@@ -115,14 +130,37 @@ public final class KubernetesQuotaClient implements QuotaClient {
         }
     }
 
-    private GpuQuota remember(GenericKubernetesResource object) {
+    /**
+     * Reads a quota; one whose specification can be read no longer keeps the last one that could, and is closed where nobody
+     * knows that.
+     */
+    private KnownQuota remember(GenericKubernetesResource object) {
         KnownQuota before = known.get(object.getMetadata().getName());
         if (before != null && before.hasVersion(object.getMetadata().getResourceVersion())) {
-            return before.quota();
+            return before;
         }
-        GpuQuota quota = GpuQuotaMapper.read(object);
-        known.put(quota.name(), new KnownQuota(object, quota));
-        return quota;
+        KnownQuota now = read(object, before);
+        known.put(now.quota().name(), now);
+        return now;
+    }
+
+    private static KnownQuota read(GenericKubernetesResource object, @Nullable KnownQuota before) {
+        try {
+            return new KnownQuota(object, GpuQuotaMapper.read(object), "");
+        } catch (RuntimeException meaningless) {
+            if (before != null && before.isSameObject(object)) {
+                return new KnownQuota(
+                        object,
+                        GpuQuotaMapper.readStatus(object, before.quota()),
+                        "its specification cannot be read, what it was before stays in force: " + meaningless);
+            }
+            GpuQuota closed = GpuQuotaMapper.closed(object).orElseThrow(() -> meaningless);
+            return new KnownQuota(
+                    object,
+                    closed,
+                    "its specification cannot be read and what it was before is not known, so that no further pod with"
+                            + " GPUs is admitted: " + meaningless);
+        }
     }
 
     private NonNamespaceOperation<
@@ -207,9 +245,10 @@ public final class KubernetesQuotaClient implements QuotaClient {
             if (found == null || !found.getMetadata().getResourceVersion().equals(quota.resourceVersion())) {
                 return new UpdateResult.Conflict();
             }
-            var next = resources().resource(GpuQuotaMapper.write(found, quota, clock.instant()));
+            String problem = before == null ? "" : before.problem();
+            var next = resources().resource(GpuQuotaMapper.write(found, quota, problem, clock.instant()));
             active.require("status of gpuquota/" + quota.name());
-            return new UpdateResult.Updated(remember(next.updateStatus()));
+            return new UpdateResult.Updated(remember(next.updateStatus()).quota());
         } catch (KubernetesClientException failed) {
             if (failed.getCode() == CONFLICT || failed.getCode() == NOT_FOUND) {
                 return new UpdateResult.Conflict();

@@ -32,8 +32,8 @@ final class QuotaConditions {
         }
     }
 
-    /** Conditions of a quota that is in force. */
-    static List<Map<String, Object>> of(GpuQuota quota, List<Map<String, Object>> before, Instant now) {
+    /** Conditions of a quota that is in force; with a problem it is so by its last specification. */
+    static List<Map<String, Object>> of(GpuQuota quota, String problem, List<Map<String, Object>> before, Instant now) {
         List<String> over = quota.limits().stream()
                 .filter(limit -> quota.status()
                                 .used()
@@ -44,7 +44,7 @@ final class QuotaConditions {
                 .toList();
         var unknown = quota.status().unknownLimits();
         return List.of(
-                new Condition("Ready", true, "InForce", "").map(before, now),
+                ready(problem).map(before, now),
                 new Condition(
                                 "OverLimit",
                                 !over.isEmpty(),
@@ -67,7 +67,20 @@ final class QuotaConditions {
     static List<Map<String, Object>> notReady(List<Map<String, Object>> before, String reason, Instant now) {
         List<Map<String, Object>> conditions = new ArrayList<>(before);
         conditions.removeIf(condition -> "Ready".equals(condition.get("type")));
-        conditions.add(new Condition("Ready", false, "NotInForce", reason).map(before, now));
+        conditions.addFirst(ready(reason).map(before, now));
         return conditions;
+    }
+
+    /** False where the conditions say that the quota is not in force. */
+    static boolean isReady(List<Map<String, Object>> conditions) {
+        return conditions.stream()
+                .noneMatch(
+                        condition -> "Ready".equals(condition.get("type")) && "False".equals(condition.get("status")));
+    }
+
+    private static Condition ready(String problem) {
+        return problem.isEmpty()
+                ? new Condition("Ready", true, "InForce", "")
+                : new Condition("Ready", false, "NotInForce", problem);
     }
 }

@@ -223,6 +223,19 @@ class ActiveLeaseIT {
         assertThat(enforcedPolicy()).isEqualTo("Ignore");
 
         // When a replica is ready, and still is in the next round
+        createReadyReplica();
+        registration.ensure("ca");
+        assertThat(enforcedPolicy()).isEqualTo("Ignore");
+        registration.ensure("ca");
+        assertThat(enforcedPolicy()).isEqualTo("Fail");
+
+        // Then it stays, also while no replica is ready
+        client.discovery().v1().endpointSlices().inNamespace(NAMESPACE).delete();
+        registration.ensure("another ca");
+        assertThat(enforcedPolicy()).isEqualTo("Fail");
+    }
+
+    private void createReadyReplica() {
         client.resource(new EndpointSliceBuilder()
                         .withNewMetadata()
                         .withNamespace(NAMESPACE)
@@ -238,15 +251,39 @@ class ActiveLeaseIT {
                         .endEndpoint()
                         .build())
                 .create();
-        registration.ensure("ca");
-        assertThat(enforcedPolicy()).isEqualTo("Ignore");
-        registration.ensure("ca");
-        assertThat(enforcedPolicy()).isEqualTo("Fail");
+    }
 
-        // Then it stays, also while no replica is ready
-        client.discovery().v1().endpointSlices().inNamespace(NAMESPACE).delete();
-        registration.ensure("another ca");
-        assertThat(enforcedPolicy()).isEqualTo("Fail");
+    @Test
+    void failurePoliciesAndWebhooksThatAreMissingAreRepaired() {
+        // Given a configuration that fails closed in namespaces of quotas, and open elsewhere
+        held = true;
+        createReadyReplica();
+        var registration = new WebhookRegistration(client, active, NAMESPACE, "", () -> "token", resources::get);
+        registration.ensure("ca");
+        registration.ensure("ca");
+        var configuration = client.admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName(WebhookRegistration.NAME);
+        List<ValidatingWebhook> intact = configuration.get().getWebhooks();
+        assertThat(intact)
+                .extracting(ValidatingWebhook::getFailurePolicy)
+                .containsExactly("Fail", "Ignore", "Fail", "Ignore", "Ignore");
+        List<Consumer<List<ValidatingWebhook>>> changes = List.of(
+                webhooks -> webhooks.forEach(webhook -> webhook.setFailurePolicy("Ignore")),
+                webhooks -> webhooks.forEach(webhook -> webhook.setFailurePolicy("Fail")),
+                List::removeFirst,
+                List::removeLast);
+        for (Consumer<List<ValidatingWebhook>> change : changes) {
+            // When
+            configuration.edit(found -> {
+                change.accept(found.getWebhooks());
+                return found;
+            });
+            registration.ensure("ca");
+            // Then
+            assertThat(configuration.get().getWebhooks()).isEqualTo(intact);
+        }
     }
 
     private String enforcedPolicy() {

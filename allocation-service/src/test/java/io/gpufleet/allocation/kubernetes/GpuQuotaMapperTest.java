@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -40,6 +41,36 @@ class GpuQuotaMapperTest {
         assertThat(quota.status().escrow()).isEmpty();
     }
 
+    /** What the schema refuses would be read as fewer namespaces or fewer limits. */
+    static List<Map<String, Object>> meaninglessSpecifications() {
+        List<Map<String, Object>> limits = List.of(Map.of("model", "A100", "gpus", 10));
+        return List.of(
+                Map.of(),
+                Map.of("namespaces", List.of("ml")),
+                Map.of("namespaces", List.of("ml"), "limits", List.of()),
+                Map.of("namespaces", List.of("ml"), "limits", "A100"),
+                Map.of("namespaces", List.of("ml"), "limits", List.of(Map.of("model", "A100"))),
+                Map.of("namespaces", List.of("ml"), "limits", List.of(Map.of("gpus", "10", "devices", 3))),
+                Map.of("namespaces", List.of("ml"), "limits", limits, "others", "0"),
+                Map.of("namespaces", "ml", "limits", limits),
+                Map.of("namespaceSelector", "team", "limits", limits),
+                Map.of(
+                        "namespaceSelector",
+                        Map.of("matchExpressions", List.of(Map.of("key", "team", "operator", "Like"))),
+                        "limits",
+                        limits));
+    }
+
+    @ParameterizedTest
+    @MethodSource("meaninglessSpecifications")
+    void specificationThatTheSchemaRefusesIsNotReadAsLess(Map<String, Object> spec) {
+        var object = new GenericKubernetesResource();
+        object.setMetadata(
+                new ObjectMetaBuilder().withName("q").withResourceVersion("3").build());
+        object.setAdditionalProperty("spec", spec);
+        assertThatThrownBy(() -> GpuQuotaMapper.read(object)).isInstanceOf(IllegalArgumentException.class);
+    }
+
     /** The longest texts that the schema of the specification allows, in as many limits. */
     @Test
     void textsOfTheStatusFitTheSchemaHoweverLongThoseOfTheLimitsAre() {
@@ -70,8 +101,8 @@ class GpuQuotaMapperTest {
                 .withLeader("i".repeat(253) + "@1", 1)
                 .withUsed(used)
                 .withUnknownLimits(new TreeSet<>(used.keySet()));
-        var written =
-                (Map<?, ?>) Objects.requireNonNull(GpuQuotaMapper.write(object, quota.withStatus(status), Instant.EPOCH)
+        var written = (Map<?, ?>)
+                Objects.requireNonNull(GpuQuotaMapper.write(object, quota.withStatus(status), "", Instant.EPOCH)
                         .getAdditionalProperties()
                         .get("status"));
         // Then

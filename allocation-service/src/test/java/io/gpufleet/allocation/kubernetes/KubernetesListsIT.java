@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,11 +19,15 @@ import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.quota.LeaseStore.LeaseRecord;
 import io.gpufleet.allocation.app.quota.QuotaClient;
 import io.gpufleet.allocation.model.quota.GpuQuota;
+import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.scheduling.GpuPod;
 import io.gpufleet.testbed.fakeapiserver.FakeApiServer;
+import io.gpufleet.testbed.testkit.Repository;
 import io.gpufleet.testbed.testkit.TestKubernetes;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -137,36 +140,7 @@ class KubernetesListsIT {
 
     @Test
     void quotaThatCannotBeReadIsToldSoAndTheOthersAreRead() throws Exception {
-        // Given quotas as an API server has them whose schema is older than the limits that are demanded now
-        client.resource(new CustomResourceDefinitionBuilder()
-                        .withNewMetadata()
-                        .withName("gpuquotas.gpufleet.io")
-                        .endMetadata()
-                        .withNewSpec()
-                        .withGroup("gpufleet.io")
-                        .withScope("Cluster")
-                        .withNewNames()
-                        .withKind("GpuQuota")
-                        .withPlural("gpuquotas")
-                        .endNames()
-                        .addNewVersion()
-                        .withName("v1alpha1")
-                        .withServed(true)
-                        .withStorage(true)
-                        .withNewSchema()
-                        .withNewOpenAPIV3Schema()
-                        .withType("object")
-                        .withXKubernetesPreserveUnknownFields(true)
-                        .endOpenAPIV3Schema()
-                        .endSchema()
-                        .withNewSubresources()
-                        .withNewStatus()
-                        .endStatus()
-                        .endSubresources()
-                        .endVersion()
-                        .endSpec()
-                        .build())
-                .create();
+        define();
         quota("broken", Map.of("model", "A100"));
         quota("sound", Map.of("model", "A100", "gpus", 8));
         var active = new ActiveLease();
@@ -187,6 +161,38 @@ class KubernetesListsIT {
                         .get("status"))
                 .asString()
                 .contains("type=Ready", "status=False", "limit A100 needs gpus, devices or both");
+    }
+
+    /** As by an API server whose schema is older than what is demanded now: the fake one validates none. */
+    private void define() throws IOException {
+        try (var definition = Files.newInputStream(Repository.module("k8s/base/crds/gpuquotas.yaml"))) {
+            client.load(definition).serverSideApply();
+        }
+    }
+
+    @Test
+    void quotaThatWasInForceAndThatNobodyCouldEverReadAdmitsNothingMore() throws Exception {
+        define();
+        quota("broken", Map.of("model", "A100"));
+        var quotas = client.genericKubernetesResources(GpuQuotaMapper.CONTEXT);
+        GenericKubernetesResource broken = quotas.withName("broken").get();
+        broken.setAdditionalProperty("status", Map.of("leader", "r0@7", "term", 7));
+        quotas.resource(broken).updateStatus();
+        // When
+        QuotaClient.QuotaList found =
+                new KubernetesQuotaClient(client, client, new ActiveLease(), Clock.systemUTC()).quotas();
+        // Then
+        assertThat(found.quotas()).singleElement().satisfies(quota -> {
+            assertThat(quota.covers("ml", Map.of())).isTrue();
+            assertThat(quota.mode()).isEqualTo(GpuQuota.Mode.ENFORCE);
+            assertThat(quota.limits()).containsExactly(new QuotaLimit("*", 0));
+            assertThat(quota.status().term()).isEqualTo(7);
+        });
+        assertThat(found.unreadable())
+                .extracting(QuotaClient.QuotaProblem::reason)
+                .singleElement()
+                .asString()
+                .contains("what it was before is not known");
     }
 
     private void quota(String name, Map<String, Object> limit) {

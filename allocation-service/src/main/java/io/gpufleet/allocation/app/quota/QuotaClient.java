@@ -12,7 +12,10 @@ import java.util.function.Consumer;
  * not covered by the lease of the leader fails.
  */
 public interface QuotaClient {
-    /** Quotas of the cluster; {@code unreadable} are those whose specification has no meaning. */
+    /**
+     * Quotas of the cluster; {@code unreadable} are those whose specification has no meaning. One of them that had one before is
+     * among the others too, with its last limits: pods that they would refuse are not admitted because of a mistake.
+     */
     record QuotaList(List<GpuQuota> quotas, List<QuotaProblem> unreadable) {
         /** Copies. */
         public QuotaList {
@@ -21,13 +24,13 @@ public interface QuotaClient {
         }
     }
 
-    /** Why a quota is not in force. */
+    /** Why a quota, or what its specification is now, is not in force. */
     record QuotaProblem(String quota, String reason) {}
 
     /** Lists all quotas. */
     QuotaList quotas() throws ApiServerException;
 
-    /** Reads a quota; empty when it does not exist or is unreadable. */
+    /** Reads a quota; empty when it does not exist, or is unreadable and always was. */
     Optional<GpuQuota> quota(String name) throws ApiServerException;
 
     /** Lists all pods that request extended resources, the terminal ones included, and hands them over page by page. */
