@@ -1,7 +1,6 @@
 package io.gpufleet.allocation.app;
 
 import io.gpufleet.allocation.model.ledger.ClosedUsageInterval;
-import io.gpufleet.allocation.model.ledger.IntervalQuality;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
@@ -10,7 +9,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -82,7 +80,7 @@ record OpenUsage(String node, NodeLedger ledger, Instant now) {
                 ledger.attributesOf(closed.holding()).withReducesIdle(ledger.reducesIdle(adjusted)),
                 adjusted.from(),
                 adjusted.to(),
-                name(closed.quality()),
+                closed.quality().text(),
                 closed.holding().device().weight(shorter ? -1 : 1)));
     }
 
@@ -101,7 +99,7 @@ record OpenUsage(String node, NodeLedger ledger, Instant now) {
                 ledger.attributesOf(open.holding()).withReducesIdle(true),
                 open.from(),
                 now.isAfter(open.from()) ? now : open.from(),
-                name(open.quality()),
+                open.quality().text(),
                 open.holding().device().weight(1));
     }
 
@@ -114,11 +112,7 @@ record OpenUsage(String node, NodeLedger ledger, Instant now) {
                         .withReducesIdle(ledger.reducesIdle(new UsageEntry.Closed(closed))),
                 closed.from(),
                 closed.to(),
-                name(closed.quality()),
+                closed.quality().text(),
                 closed.holding().device().weight(1));
-    }
-
-    private static String name(IntervalQuality quality) {
-        return quality.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

@@ -17,7 +17,6 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
@@ -125,6 +124,6 @@ final class HoldingsRoute {
                 .put("podUid", holder.podUid())
                 .put("container", holder.container())
                 .put("from", open.from().toString())
-                .put("quality", open.quality().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+                .put("quality", open.quality().text());
     }
 }

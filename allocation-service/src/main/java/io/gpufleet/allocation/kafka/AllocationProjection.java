@@ -8,6 +8,7 @@ import io.gpufleet.allocation.model.ledger.LedgerUpdate;
 import io.gpufleet.allocation.model.ledger.NodeClock;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.runtime.projection.Effects;
@@ -42,6 +43,8 @@ public final class AllocationProjection implements Projection<NodeLedger> {
 
     private final String cluster;
     private final DaemonSilence silence = new DaemonSilence();
+    private final Interner<String> texts = new Interner<>();
+    private final LedgerFactMapper facts = new LedgerFactMapper(texts);
 
     /** The ledger of a cluster, whose name is part of every interval id. */
     public AllocationProjection(String cluster) {
@@ -60,7 +63,7 @@ public final class AllocationProjection implements Projection<NodeLedger> {
 
     @Override
     public NodeLedger read(String node, Message state) {
-        return LedgerMapper.ledger((NodeHoldings) state);
+        return LedgerMapper.ledger((NodeHoldings) state, texts);
     }
 
     @Override
@@ -78,11 +81,11 @@ public final class AllocationProjection implements Projection<NodeLedger> {
         if (input instanceof Inbound.Event event && event.envelope().source() instanceof EventSource.Node) {
             silence.heard(node, event.appendedAt());
         }
-        List<LedgerFact> facts = new ArrayList<>(LedgerFactMapper.of(input));
-        if (facts.stream().anyMatch(LedgerFact.MachineGone.class::isInstance)) {
-            silence.lastWord(node).ifPresent(at -> facts.addFirst(new LedgerFact.DaemonHeard(at)));
+        List<LedgerFact> told = new ArrayList<>(facts.of(input));
+        if (told.stream().anyMatch(LedgerFact.MachineGone.class::isInstance)) {
+            silence.lastWord(node).ifPresent(at -> told.addFirst(new LedgerFact.DaemonHeard(at)));
         }
-        return fold(node, before, facts, input, now);
+        return fold(node, before, told, input, now);
     }
 
     private Effects<NodeLedger> fold(

@@ -13,6 +13,7 @@ import io.gpufleet.allocation.model.ledger.FinishedPod;
 import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.ledger.IntervalEndReason;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.proto.allocation.v1.DevicesAllocated;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.health.v1.DeviceVerdict;
@@ -35,12 +36,19 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/** Maps inputs of the projection to facts of the ledger; most inputs have none. */
+/**
+ * Maps inputs of the projection to facts of the ledger; most inputs have none. Names of pods and devices, which come in many
+ * inputs, take memory once.
+ */
 final class LedgerFactMapper {
-    private LedgerFactMapper() {}
+    private final Interner<String> texts;
+
+    LedgerFactMapper(Interner<String> texts) {
+        this.texts = texts;
+    }
 
     /** The facts of an input, in the order in which they happened. */
-    static List<LedgerFact> of(Inbound input) {
+    List<LedgerFact> of(Inbound input) {
         return switch (input) {
             case Inbound.Event event -> of(event);
             case Inbound.Tombstone given ->
@@ -52,7 +60,7 @@ final class LedgerFactMapper {
         };
     }
 
-    private static List<LedgerFact> of(Inbound.Event event) {
+    private List<LedgerFact> of(Inbound.Event event) {
         List<LedgerFact> facts = new ArrayList<>();
         if (event.envelope().source() instanceof EventSource.Node) {
             facts.add(new LedgerFact.DaemonHeard(event.appendedAt()));
@@ -67,7 +75,7 @@ final class LedgerFactMapper {
         return facts;
     }
 
-    private static List<LedgerFact> payload(Inbound.Event event) {
+    private List<LedgerFact> payload(Inbound.Event event) {
         Message payload = event.payload();
         if (payload instanceof DevicesAllocated allocated) {
             return List.of(new LedgerFact.Allocated(
@@ -94,7 +102,7 @@ final class LedgerFactMapper {
                 : List.of();
     }
 
-    private static List<LedgerFact> held(DevicesHeld held, Inbound.Event event) {
+    private List<LedgerFact> held(DevicesHeld held, Inbound.Event event) {
         List<LedgerFact> facts = new ArrayList<>();
         facts.add(new LedgerFact.HoldingsSnapshot(
                 held.getBootId(),
@@ -108,25 +116,25 @@ final class LedgerFactMapper {
         return facts;
     }
 
-    private static LedgerFact known(PodFact pod, Instant appendedAt) {
+    private LedgerFact known(PodFact pod, Instant appendedAt) {
         return new LedgerFact.PodKnown(new KnownPod(
-                pod.getNamespace(),
-                pod.getName(),
-                pod.getUid(),
-                pod.getOwner(),
+                texts.intern(pod.getNamespace()),
+                texts.intern(pod.getName()),
+                texts.intern(pod.getUid()),
+                texts.intern(pod.getOwner()),
                 PodLabels.bounded(pod.getLabelsMap()),
                 appendedAt));
     }
 
-    private static Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound.Event event) {
+    private Optional<LedgerFact> kubernetes(KubernetesFact fact, Inbound.Event event) {
         return switch (fact.getFactCase()) {
             case POD -> {
                 var pod = fact.getPod();
                 yield pod.hasFinishedAt()
                         ? Optional.of(new LedgerFact.PodFinished(new FinishedPod(
-                                pod.getNamespace(),
-                                pod.getName(),
-                                pod.getUid(),
+                                texts.intern(pod.getNamespace()),
+                                texts.intern(pod.getName()),
+                                texts.intern(pod.getUid()),
                                 LedgerMapper.time(pod.getFinishedAt()))))
                         : Optional.empty();
             }
@@ -137,24 +145,24 @@ final class LedgerFactMapper {
         };
     }
 
-    private static List<Holding> holdings(DevicesHeld held) {
+    private List<Holding> holdings(DevicesHeld held) {
         List<Holding> holdings = new ArrayList<>();
         held.getHoldersList().forEach(message -> {
             var holder = new Holder(
-                    message.getNamespace(),
-                    message.getPod(),
-                    message.getPodUid(),
-                    message.getContainer(),
-                    message.getResource());
+                    texts.intern(message.getNamespace()),
+                    texts.intern(message.getPod()),
+                    texts.intern(message.getPodUid()),
+                    texts.intern(message.getContainer()),
+                    texts.intern(message.getResource()));
             message.getDevicesList()
                     .forEach(device -> holdings.add(new Holding(
                             holder,
                             new HeldDevice(
-                                    device.getId(),
-                                    new DeviceSlot(device.getDeviceUuid(), device.getReplica()),
-                                    device.getShortModel(),
+                                    texts.intern(device.getId()),
+                                    new DeviceSlot(texts.intern(device.getDeviceUuid()), device.getReplica()),
+                                    texts.intern(device.getShortModel()),
                                     device.getShareOf(),
-                                    device.getMigProfile()))));
+                                    texts.intern(device.getMigProfile())))));
         });
         return holdings;
     }

@@ -21,6 +21,7 @@ import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.allocation.model.ledger.OpenUsageInterval;
 import io.gpufleet.allocation.model.ledger.PendingAllocate;
 import io.gpufleet.allocation.model.ledger.UsageEntry;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.proto.allocation.v1.HolderPod;
 import io.gpufleet.proto.allocation.v1.NodeGpuModel;
 import io.gpufleet.proto.allocation.v1.NodeGpuOffer;
@@ -35,7 +36,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Maps node ledgers and usage entries to messages, and the messages of node ledgers back: to an equal state. */
+/**
+ * Maps node ledgers and usage entries to messages, and the messages of node ledgers back: to an equal state, in which equal
+ * names take memory once.
+ */
 final class LedgerMapper {
     private LedgerMapper() {}
 
@@ -87,11 +91,11 @@ final class LedgerMapper {
         return state.build();
     }
 
-    static NodeLedger ledger(NodeHoldings state) {
+    static NodeLedger ledger(NodeHoldings state, Interner<String> texts) {
         Map<DeviceSlot, OpenUsageInterval> open = new TreeMap<>();
         state.getOpenList().forEach(message -> {
             UsageInterval interval = message.getInterval();
-            Holding holding = holding(interval);
+            Holding holding = holding(interval, texts);
             open.put(
                     holding.device().slot(),
                     new OpenUsageInterval(
@@ -115,13 +119,19 @@ final class LedgerMapper {
                 new NodeClock(time(state.getLastSnapshot()), state.getClockAheadMs(), time(state.getHeardAt())),
                 new ClosedUsage(
                         state.getClosedList().stream()
-                                .map(closed -> closed(closed, state.getAdjustmentsOrDefault(closed.getIntervalId(), 0)))
+                                .map(closed ->
+                                        closed(closed, state.getAdjustmentsOrDefault(closed.getIntervalId(), 0), texts))
                                 .toList(),
                         state.getEndedList().stream()
                                 .map(pod -> new FinishedPod(
-                                        pod.getNamespace(), pod.getPod(), pod.getPodUid(), time(pod.getFinishedAt())))
+                                        texts.intern(pod.getNamespace()),
+                                        texts.intern(pod.getPod()),
+                                        texts.intern(pod.getPodUid()),
+                                        time(pod.getFinishedAt())))
                                 .toList(),
-                        state.getPodsList().stream().map(LedgerMapper::known).toList()),
+                        state.getPodsList().stream()
+                                .map(pod -> known(pod, texts))
+                                .toList()),
                 new AnnouncedGpus(
                         state.getModelsList().stream()
                                 .map(model -> new GpuModel(
@@ -161,12 +171,12 @@ final class LedgerMapper {
                 .build();
     }
 
-    private static KnownPod known(HolderPod message) {
+    private static KnownPod known(HolderPod message, Interner<String> texts) {
         return new KnownPod(
-                message.getNamespace(),
-                message.getPod(),
-                message.getPodUid(),
-                message.getOwner(),
+                texts.intern(message.getNamespace()),
+                texts.intern(message.getPod()),
+                texts.intern(message.getPodUid()),
+                texts.intern(message.getOwner()),
                 PodLabels.bounded(message.getLabelsMap()),
                 time(message.getSeenAt()));
     }
@@ -208,10 +218,10 @@ final class LedgerMapper {
                 .build();
     }
 
-    private static ClosedUsageInterval closed(UsageInterval message, int adjustments) {
+    private static ClosedUsageInterval closed(UsageInterval message, int adjustments, Interner<String> texts) {
         return new ClosedUsageInterval(
                 message.getIntervalId(),
-                holding(message),
+                holding(message, texts),
                 time(message.getFrom()),
                 time(message.getTo()),
                 quality(message.getQuality()),
@@ -240,20 +250,20 @@ final class LedgerMapper {
                 .setContainer(holder.container());
     }
 
-    static Holding holding(UsageInterval message) {
+    static Holding holding(UsageInterval message, Interner<String> texts) {
         return new Holding(
                 new Holder(
-                        message.getNamespace(),
-                        message.getPod(),
-                        message.getPodUid(),
-                        message.getContainer(),
-                        message.getResource()),
+                        texts.intern(message.getNamespace()),
+                        texts.intern(message.getPod()),
+                        texts.intern(message.getPodUid()),
+                        texts.intern(message.getContainer()),
+                        texts.intern(message.getResource())),
                 new HeldDevice(
-                        message.getDeviceId(),
-                        new DeviceSlot(message.getDeviceUuid(), message.getReplica()),
-                        message.getShortModel(),
+                        texts.intern(message.getDeviceId()),
+                        new DeviceSlot(texts.intern(message.getDeviceUuid()), message.getReplica()),
+                        texts.intern(message.getShortModel()),
                         message.getShareOf(),
-                        message.getMigProfile()));
+                        texts.intern(message.getMigProfile())));
     }
 
     private static PendingAllocation pending(PendingAllocate pending) {

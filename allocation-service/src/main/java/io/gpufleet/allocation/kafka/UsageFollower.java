@@ -3,6 +3,7 @@ package io.gpufleet.allocation.kafka;
 import io.gpufleet.allocation.app.UsageLog;
 import io.gpufleet.allocation.model.holding.Holding;
 import io.gpufleet.allocation.model.holding.UsageAttributes;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.allocation.model.usage.UsagePiece;
 import io.gpufleet.proto.allocation.v1.DeviceInterval;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
@@ -17,6 +18,7 @@ import java.time.Clock;
 /** Reads {@code gpu.usage} into the {@link UsageLog}: what is kept of it at the start, then what is appended. */
 public final class UsageFollower implements TopicListener {
     private final UsageLog log;
+    private final Interner<String> texts = new Interner<>();
 
     private UsageFollower(UsageLog log) {
         this.log = log;
@@ -31,12 +33,15 @@ public final class UsageFollower implements TopicListener {
     @Override
     public void event(DecodedRecord.Event event) {
         if (event.payload() instanceof UsageInterval usage) {
-            Holding holding = LedgerMapper.holding(usage);
+            Holding holding = LedgerMapper.holding(usage, texts);
             log.add(new UsagePiece(
                     usage.getIntervalId(),
-                    event.envelope().key(),
+                    texts.intern(event.envelope().key()),
                     holding,
-                    UsageAttributes.of(usage.getProduct(), usage.getOwner(), usage.getLabelsMap())
+                    UsageAttributes.of(
+                                    texts.intern(usage.getProduct()),
+                                    texts.intern(usage.getOwner()),
+                                    usage.getLabelsMap())
                             .withReducesIdle(usage.getReducesIdle()),
                     LedgerMapper.time(usage.getFrom()),
                     LedgerMapper.time(usage.getTo()),
@@ -45,7 +50,8 @@ public final class UsageFollower implements TopicListener {
         }
         if (event.payload() instanceof DeviceInterval interval) {
             DeviceTimeMapper.interval(interval)
-                    .ifPresent(time -> log.add(UsagePiece.of(event.envelope().key(), time)));
+                    .ifPresent(time ->
+                            log.add(UsagePiece.of(texts.intern(event.envelope().key()), time)));
         }
     }
 

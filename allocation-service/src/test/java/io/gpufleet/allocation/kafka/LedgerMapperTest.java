@@ -15,6 +15,7 @@ import io.gpufleet.allocation.model.ledger.GpuModel;
 import io.gpufleet.allocation.model.ledger.LedgerFact;
 import io.gpufleet.allocation.model.ledger.LedgerReducer;
 import io.gpufleet.allocation.model.ledger.NodeLedger;
+import io.gpufleet.allocation.model.scheduling.Interner;
 import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.wire.Codec;
 import java.time.Instant;
@@ -102,7 +103,7 @@ class LedgerMapperTest {
         for (NodeLedger state : states) {
             byte[] json = Codec.toJson(LedgerMapper.state(state));
             NodeHoldings read = (NodeHoldings) Codec.fromJson(json, NodeHoldings.getDefaultInstance());
-            assertThat(LedgerMapper.ledger(read)).isEqualTo(state);
+            assertThat(LedgerMapper.ledger(read, new Interner<>())).isEqualTo(state);
         }
     }
 }

@@ -25,6 +25,9 @@ public record GpuFraction(int numerator, int denominator) {
     /** Part of a device by its MIG profile, empty for a whole GPU, and the number of replicas as which it is offered. */
     public static GpuFraction of(String shortModel, String migProfile, int replicas) {
         int share = Math.max(1, replicas);
+        if (migProfile.isEmpty()) {
+            return share == 1 ? WHOLE : new GpuFraction(1, share);
+        }
         Matcher profile = PROFILE.matcher(migProfile);
         if (!profile.matches()) {
             return new GpuFraction(1, share);

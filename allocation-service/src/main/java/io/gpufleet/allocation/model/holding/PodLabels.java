@@ -27,6 +27,9 @@ public final class PodLabels {
 
     /** The first {@value #MAX_LABELS} labels by key; leaves out those that Kubernetes would refuse as too long. */
     public static SortedMap<String, String> bounded(Map<String, String> labels) {
+        if (labels.isEmpty()) {
+            return Collections.emptySortedMap();
+        }
         SortedMap<String, String> bounded = new TreeMap<>();
         new TreeMap<>(labels).forEach((key, value) -> {
             if (bounded.size() < MAX_LABELS && key.length() <= MAX_KEY && value.length() <= MAX_VALUE) {

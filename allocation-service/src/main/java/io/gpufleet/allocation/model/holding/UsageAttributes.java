@@ -19,7 +19,9 @@ public record UsageAttributes(String product, String owner, SortedMap<String, St
 
     /** Copies. */
     public UsageAttributes {
-        labels = Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+        labels = labels.isEmpty()
+                ? Collections.emptySortedMap()
+                : Collections.unmodifiableSortedMap(new TreeMap<>(labels));
     }
 
     /** Of an interval that is no part of any device time. */

@@ -35,10 +35,13 @@ final class DeviceAccounting {
             return update;
         }
         var changes = new DeviceTimeChanges(before.devices(), next.devices(), ids(cluster, node));
-        before.closed()
-                .intervals()
-                .forEach(interval ->
-                        changes.published(held(next, interval.holding(), 1, interval.from(), interval.to())));
+        if (changes.moved()) {
+            // Otherwise nothing of what was published is taken from anything else, and there is much of it.
+            before.closed()
+                    .intervals()
+                    .forEach(interval ->
+                            changes.published(held(next, interval.holding(), 1, interval.from(), interval.to())));
+        }
         update.published().forEach(entry -> changes.publish(held(next, entry)));
         NodeDevices devices = settles ? changes.settled(settledBefore(update)) : changes.devices();
         return new LedgerUpdate(
@@ -93,9 +96,7 @@ final class DeviceAccounting {
     static HeldTime held(NodeLedger ledger, Holding holding, int sign, Instant from, Instant to) {
         return new HeldTime(
                 new GpuIdentity(
-                        holding.device().slot().deviceUuid(),
-                        holding.device().shortModel(),
-                        ledger.attributesOf(holding).product()),
+                        holding.device().slot().deviceUuid(), holding.device().shortModel(), ledger.productOf(holding)),
                 holding.device().weight(sign),
                 from,
                 to);

@@ -50,9 +50,7 @@ public record NodeLedger(
 
     /** Product, owner and labels of what is held, as far as they are known. */
     public UsageAttributes attributesOf(Holding holding) {
-        String product = devices.identityOf(holding.device().slot().deviceUuid())
-                .map(GpuIdentity::product)
-                .orElseGet(() -> gpus.productOf(holding.device()));
+        String product = productOf(holding);
         // The newest fact is the last; a loop, since a question about usage asks for each open interval of the fleet.
         for (int i = closed.knownPods().size() - 1; i >= 0; i--) {
             KnownPod pod = closed.knownPods().get(i);
@@ -61,6 +59,13 @@ public record NodeLedger(
             }
         }
         return UsageAttributes.of(product, "", Map.of());
+    }
+
+    /** Product of the GPU that is held, as far as it is known. */
+    String productOf(Holding holding) {
+        return devices.identityOf(holding.device().slot().deviceUuid())
+                .map(GpuIdentity::product)
+                .orElseGet(() -> gpus.productOf(holding.device()));
     }
 
     /** True when owner and labels of the pod are known. */
