@@ -1,12 +1,12 @@
 package io.gpufleet.cli;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.lifecycle.BuildInfo;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
@@ -104,7 +104,7 @@ public final class GpufleetCommand implements Runnable {
                             printError(
                                     commandLine,
                                     new IllegalStateException("the Kubernetes API does not answer as expected ("
-                                            + KubernetesCluster.reason(wrong)
+                                            + ApiErrorMessage.of(wrong)
                                             + "): './gpufleet status' shows whether that of this fleet runs"),
                                     1);
                         case TopicsException wrong -> printError(commandLine, wrong, 1);

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.cluster.ClusterPurge;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.util.concurrent.atomic.AtomicInteger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,7 +34,8 @@ final class PurgeCommand implements Runnable {
                     })
                     .run(namespace);
         } catch (KubernetesClientException refused) {
-            throw new ConfigurationException("not everything was removed: " + ClusterPurge.problem(refused));
+            throw new ConfigurationException(
+                    "not everything was removed: " + ApiErrorMessage.of(refused) + "; repeat it");
         }
         System.out.println(
                 lines.get() == 0

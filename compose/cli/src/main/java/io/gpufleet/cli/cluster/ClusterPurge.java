@@ -21,7 +21,6 @@ public final class ClusterPurge {
     private static final String WEBHOOK = "gpufleet-quota";
     private static final String PART_OF = "app.kubernetes.io/part-of";
     private static final String NAMESPACE_LABEL = "gpufleet.io/quota";
-    private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
     private static final long STOP_SECONDS = 120;
 
@@ -32,19 +31,6 @@ public final class ClusterPurge {
     public ClusterPurge(KubernetesClient client, Consumer<String> report) {
         this.client = client;
         this.report = report;
-    }
-
-    /** Why a purge ended early, and what to do, in one line. */
-    public static String problem(KubernetesClientException failed) {
-        String said = Optional.ofNullable(failed.getStatus())
-                .flatMap(status -> Optional.ofNullable(status.getMessage()))
-                .orElse(String.valueOf(failed.getMessage()));
-        // The text of RBAC, and not that of an admission; of a refused watch the client keeps no text.
-        boolean watch = String.valueOf(failed.getMessage()).contains("watch=true");
-        return failed.getCode() == FORBIDDEN && (watch || said.contains("\" cannot "))
-                ? said + (watch ? ": cannot watch resource \"statefulsets\"" : "")
-                        + "; the manifests of this release grant that: apply them again, and repeat it"
-                : said + "; repeat it";
     }
 
     /** Removes everything and stops the services of a namespace first. */

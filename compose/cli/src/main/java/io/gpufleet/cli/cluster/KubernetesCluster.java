@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -117,7 +118,7 @@ public final class KubernetesCluster implements AutoCloseable {
             client.nodes().list();
         } catch (KubernetesClientException refused) {
             throw new ConfigurationException("the Kubernetes API at " + url() + " (kubeconfig '" + kubeconfig
-                    + "') does not answer as expected: " + reason(refused));
+                    + "') does not answer as expected: " + ApiErrorMessage.of(refused));
         }
     }
 
@@ -156,7 +157,7 @@ public final class KubernetesCluster implements AutoCloseable {
                 throw new UncheckedIOException(failed);
             } catch (KubernetesClientException refused) {
                 throw new ConfigurationException(
-                        "the Kubernetes API at " + url() + " refuses " + file + ": " + reason(refused));
+                        "the Kubernetes API at " + url() + " refuses " + file + ": " + ApiErrorMessage.of(refused));
             }
         }
         return List.copyOf(names);
@@ -214,7 +215,7 @@ public final class KubernetesCluster implements AutoCloseable {
             client.pods().inNamespace(wish.namespace()).resource(wish.pod()).create();
         } catch (KubernetesClientException refused) {
             throw new ConfigurationException(
-                    "pod " + wish.namespace() + "/" + wish.name() + " was refused: " + reason(refused));
+                    "pod " + wish.namespace() + "/" + wish.name() + " was refused: " + ApiErrorMessage.of(refused));
         }
     }
 
@@ -233,18 +234,6 @@ public final class KubernetesCluster implements AutoCloseable {
     @Override
     public void close() {
         client.close();
-    }
-
-    /** The message of the server where it sent one, else that of the innermost cause. */
-    public static String reason(KubernetesClientException refused) {
-        if (refused.getStatus() != null && refused.getStatus().getMessage() != null) {
-            return refused.getStatus().getMessage();
-        }
-        Throwable cause = refused;
-        for (Throwable inner = refused.getCause(); inner != null; inner = inner.getCause()) {
-            cause = inner;
-        }
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
     }
 
     private static Map<String, String> labels(ObjectMeta metadata) {

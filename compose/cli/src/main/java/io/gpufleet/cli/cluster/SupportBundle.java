@@ -9,9 +9,12 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
@@ -24,6 +27,7 @@ import java.util.zip.ZipOutputStream;
 public final class SupportBundle {
     private static final List<String> NAMESPACES = List.of("gpufleet-system", "gpufleet-node");
     private static final int LOG_LINES = 5_000;
+    private static final String CANNOT_BE_READ = "cannot be read: ";
 
     private final KubernetesClient client;
 
@@ -36,7 +40,7 @@ public final class SupportBundle {
     public void write(Path file, List<Finding> findings) {
         try {
             writeZip(file, findings);
-        } catch (IOException failed) {
+        } catch (IOException | UncheckedIOException failed) {
             throw new ConfigurationException("--bundle '" + file + "' cannot be written: " + failed.getMessage());
         }
     }
@@ -45,7 +49,7 @@ public final class SupportBundle {
         try (OutputStream out = Files.newOutputStream(file);
                 ZipOutputStream zip = new ZipOutputStream(out)) {
             add(zip, "doctor.txt", () -> findings.stream().map(Finding::toLine).collect(Collectors.joining("\n")));
-            add(zip, "nodes.yaml", () -> yaml(client.nodes().list().getItems()));
+            addNodes(zip);
             add(
                     zip,
                     "gpuquotas.yaml",
@@ -64,6 +68,22 @@ public final class SupportBundle {
                 addNamespace(zip, namespace);
             }
         }
+    }
+
+    /** One page of them after the other, each Node once. */
+    private void addNodes(ZipOutputStream zip) throws IOException {
+        zip.putNextEntry(new ZipEntry("nodes.yaml"));
+        Set<String> written = new HashSet<>();
+        try {
+            NodePages.forEach(client.nodes()::list, node -> {
+                if (written.add(node.getMetadata().getName())) {
+                    write(zip, yaml(List.of(node)));
+                }
+            });
+        } catch (KubernetesClientException failed) {
+            write(zip, CANNOT_BE_READ + failed.getMessage());
+        }
+        zip.closeEntry();
     }
 
     private void addNamespace(ZipOutputStream zip, String namespace) throws IOException {
@@ -136,10 +156,18 @@ public final class SupportBundle {
         try {
             content = text.get();
         } catch (KubernetesClientException failed) {
-            content = "cannot be read: " + failed.getMessage();
+            content = CANNOT_BE_READ + failed.getMessage();
         }
         zip.putNextEntry(new ZipEntry(name));
-        zip.write(Redaction.of(content).getBytes(UTF_8));
+        write(zip, content);
         zip.closeEntry();
+    }
+
+    private static void write(ZipOutputStream zip, String content) {
+        try {
+            zip.write(Redaction.of(content).getBytes(UTF_8));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 }

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
+import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
 import io.gpufleet.testbed.testkit.AccountRights;
 import java.io.IOException;
 import java.time.Duration;
@@ -78,7 +79,7 @@ class PurgeRightsClusterIT {
             new ClusterPurge(client, line -> {}).run(InstalledObjects.NAMESPACE);
             return "";
         } catch (KubernetesClientException failed) {
-            return ClusterPurge.problem(failed);
+            return ApiErrorMessage.of(failed);
         } finally {
             InstalledObjects.delete(admin);
         }
