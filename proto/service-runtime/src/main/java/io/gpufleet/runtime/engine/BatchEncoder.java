@@ -26,6 +26,8 @@ final class BatchEncoder<S> {
     private static final byte[] NOTHING = {};
     /** Fewer are encoded before another thread has begun. */
     private static final int PARALLEL = 64;
+    /** Enough for every core. */
+    private static final int ENCODED_AT_ONCE = 256;
 
     private final EngineParts<S> parts;
     private final EventSequencer sequencer;
@@ -82,12 +84,15 @@ final class BatchEncoder<S> {
         }
     }
 
-    /** In their order; the values of many are encoded on every core. */
+    /** In their order and part by part, since the messages of a whole batch outlive collections. */
     private List<ProducerRecord<byte[], byte[]>> encode(List<Pending> pending, Instant now) {
-        Stream<Pending> stream = pending.size() < PARALLEL ? pending.stream() : pending.parallelStream();
-        List<Encoded> encoded = stream.map(each -> value(each, now)).toList();
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(pending.size() + 2);
-        encoded.forEach(each -> records.add(record(each)));
+        for (int from = 0; from < pending.size(); from += ENCODED_AT_ONCE) {
+            List<Pending> part = pending.subList(from, Math.min(pending.size(), from + ENCODED_AT_ONCE));
+            // The values of many are encoded on every core.
+            Stream<Pending> stream = part.size() < PARALLEL ? part.stream() : part.parallelStream();
+            stream.map(each -> value(each, now)).toList().forEach(each -> records.add(record(each)));
+        }
         return records;
     }
 

@@ -45,6 +45,8 @@ final class LeaderTerm<S> implements AutoCloseable {
     private static final long REST_NANOS = Duration.ofMillis(2).toNanos();
     /** Folding so many takes longer than that pause. */
     private static final int LARGE_BATCH = 300;
+    /** Enough for every core. */
+    private static final int DECODED_AT_ONCE = 256;
 
     private static final long TICK_NANOS = Duration.ofMillis(250).toNanos();
     /** Commits of an idle term, one a second, after which it counts as productive. */
@@ -66,7 +68,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final Ticker<S> ticker;
     private final long actNanos;
     private final long lingerNanos;
-    private Supplier<List<Input>> ahead = List::of;
+    private Supplier<List<ConsumerRecord<byte[], byte[]>>> ahead = List::of;
     private boolean restored;
     private boolean acting;
     private boolean closedCleanly;
@@ -186,22 +188,22 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     /** Reads the records that are there, that arrive while the first one lingers, and that come soon after a commit. */
-    private List<Input> poll() {
-        List<Input> found = new ArrayList<>(ahead.get());
+    private List<ConsumerRecord<byte[], byte[]>> poll() {
+        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>(ahead.get());
         ahead = List::of;
         if (found.isEmpty()) {
-            found.addAll(read(firstPolls() ? FIRST_POLL : POLL));
+            found.addAll(inputs.poll(firstPolls() ? FIRST_POLL : POLL));
         }
         boolean lingers = lingerNanos > 0 && !found.isEmpty() && found.size() < LARGE_BATCH;
         if (lingers) {
-            found.addAll(decoder.decode(inputs.rest(Duration.ofNanos(lingerNanos))));
-            found.addAll(read(Duration.ZERO));
+            found.addAll(inputs.rest(Duration.ofNanos(lingerNanos)));
+            found.addAll(inputs.poll(Duration.ZERO));
         }
         long now = parts.clients().nanos();
         // What arrived while it rested takes a request more.
         long end = now + Math.max(lingers ? REST_NANOS : 0, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
         while (end - now > 0 && found.size() < LARGE_BATCH) {
-            found.addAll(read(Duration.ofMillis(1 + (end - now) / 1_000_000)));
+            found.addAll(inputs.poll(Duration.ofMillis(1 + (end - now) / 1_000_000)));
             now = parts.clients().nanos();
         }
         return found;
@@ -211,14 +213,10 @@ final class LeaderTerm<S> implements AutoCloseable {
         return earlyTicks > 0 && parts.clients().nanos() - begunNanos < FIRST_POLLS_NANOS;
     }
 
-    private List<Input> read(Duration wait) {
-        return decoder.decode(inputs.poll(wait));
-    }
-
-    /** After a large batch there is more: it is read and decoded while the broker commits, and folded only after that. */
-    private void readAhead(List<Input> batch) {
+    /** After a large batch there is more: it is read while the broker commits, and folded only after that. */
+    private void readAhead(List<ConsumerRecord<byte[], byte[]>> batch) {
         if (batch.size() >= LARGE_BATCH) {
-            ahead = parts.clients().beside(() -> read(Duration.ZERO));
+            ahead = parts.clients().beside(() -> inputs.poll(Duration.ZERO));
         }
     }
 
@@ -240,9 +238,9 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
     }
 
-    private void process(List<Input> read, Instant now) {
+    private void process(List<ConsumerRecord<byte[], byte[]>> read, Instant now) {
         Batch batch = new Batch();
-        read.forEach(input -> receiver.receive(input, now, batch));
+        fold(read, now, batch);
         if (tickIsDue(now)) {
             ticker.tick(now, batch);
             countGaps(now, batch);
@@ -255,8 +253,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             oneByOne(read, now);
             return;
         }
-        offsets.read(
-                read.stream().<ConsumerRecord<byte[], byte[]>>map(Input::source).toList());
+        offsets.read(read);
         boolean due = parts.clients().nanos() - lastCommit >= COMMIT_NANOS;
         if (!encoded.isEmpty() || due) {
             List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
@@ -274,6 +271,14 @@ final class LeaderTerm<S> implements AutoCloseable {
             store.commit();
         }
         context.tickFailures(ticker.failures());
+    }
+
+    /** Decodes and folds part by part: what is decoded of a batch at once outlives collections. */
+    private void fold(List<ConsumerRecord<byte[], byte[]>> read, Instant now, Batch batch) {
+        for (int from = 0; from < read.size(); from += DECODED_AT_ONCE) {
+            var part = read.subList(from, Math.min(read.size(), from + DECODED_AT_ONCE));
+            decoder.decode(part).forEach(input -> receiver.receive(input, now, batch));
+        }
     }
 
     /** Every 250 ms, and early when the inputs were read to their ends: what waits for that must not wait for its time. */
@@ -313,9 +318,10 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     /** Each input and each tick in a transaction of its own: whatever cannot be written goes alone. */
-    private void oneByOne(List<Input> records, Instant now) {
-        for (Input input : records) {
+    private void oneByOne(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
+        for (ConsumerRecord<byte[], byte[]> rec : records) {
             Batch batch = new Batch();
+            Input input = decoder.decode(List.of(rec)).getFirst();
             receiver.receive(input, now, batch);
             List<ProducerRecord<byte[], byte[]>> encoded;
             try {
@@ -324,10 +330,10 @@ final class LeaderTerm<S> implements AutoCloseable {
                 undo();
                 batch = new Batch();
                 receiver.admitOnly(input);
-                receiver.bury(input.source(), InputReceiver.reason(unwritable), batch);
+                receiver.bury(rec, InputReceiver.reason(unwritable), batch);
                 encoded = encoder.encode(batch, store, now);
             }
-            offsets.read(input.source());
+            offsets.read(rec);
             commit(batch, encoded, true);
         }
         ticker.tickOneByOne(now, batch -> {
