@@ -176,7 +176,7 @@ final class FactMessageMapper {
         return HeldDevice.newBuilder()
                 .setId(id)
                 .setDeviceUuid(separator < 0 ? id : id.substring(0, separator))
-                .setReplica(separator < 0 ? 0 : Integer.parseInt(id.substring(separator + REPLICA_SEPARATOR.length())))
+                .setReplica(separator < 0 ? 0 : replica(id.substring(separator + REPLICA_SEPARATOR.length())))
                 .setShortModel(offer.map(of -> of.gpu().product().shortModel()).orElse(""))
                 .setShareOf(offer.map(OfferedDevice::replicas).orElse(1))
                 .setMigProfile(offer.map(OfferedDevice::partition)
@@ -186,6 +186,11 @@ final class FactMessageMapper {
                         })
                         .orElse(""))
                 .build();
+    }
+
+    /** Ids of other plugins of the node may end differently. */
+    private static int replica(String text) {
+        return text.matches("\\d{1,9}") ? Integer.parseInt(text) : 0;
     }
 
     private TelemetrySampled sampled(NodeFact.Sampled fact) {

@@ -22,6 +22,8 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Announcements while the sharing of GPUs changes. */
 class InventoryMessageMapperTest {
@@ -90,5 +92,17 @@ class InventoryMessageMapperTest {
         assertThat(held.payload()).isInstanceOf(DevicesHeld.class);
         assertThat(((DevicesHeld) held.payload()).getHolders(0).getDevices(0).getShareOf())
                 .isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GPU-00000000::a", "GPU-00000000::", "GPU-00000000::99999999999"})
+    void holderOfAnIdOfAnotherPluginIsReported(String id) {
+        var holder = new Holder("ns", "pod", "", "main", GPUS, List.of(id));
+
+        var held = new FactMessageMapper("boot-1")
+                .map(new NodeFact.Held(new Holdings(List.of(holder), true), List.of(), List.of()));
+
+        assertThat(((DevicesHeld) held.payload()).getHolders(0).getDevices(0).getDeviceUuid())
+                .isEqualTo("GPU-00000000");
     }
 }
