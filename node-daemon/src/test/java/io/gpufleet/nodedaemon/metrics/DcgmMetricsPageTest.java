@@ -122,6 +122,19 @@ class DcgmMetricsPageTest {
     }
 
     @Test
+    void nvlinkBandwidthIsARateInThousandsOfKibibytes() {
+        var readings = new GpuMetricReadings(Map.of(
+                GpuMetric.NVLINK_BYTES_PER_SECOND, new Known<>(5_000.0 * 1024),
+                GpuMetric.NVLINK_BYTES_TOTAL, new Known<>(9e15)));
+
+        assertThat(samples(
+                        snapshot(TestGpus.gpu(0), sample(0, readings, List.of())),
+                        "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"))
+                .extracting(MetricSample::value)
+                .containsExactly(5.0);
+    }
+
+    @Test
     void unavailableReadingHasNoSample() {
         assertThat(samples(plain(), "DCGM_FI_PROF_DRAM_ACTIVE")).isEmpty();
     }
