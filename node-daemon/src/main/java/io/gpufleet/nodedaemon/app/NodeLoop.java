@@ -96,7 +96,7 @@ public final class NodeLoop implements AutoCloseable {
                 iterate();
             } catch (InterruptedException stop) {
                 return;
-            } catch (RuntimeException broken) {
+            } catch (RuntimeException | Error broken) {
                 LOG.atError().setCause(broken).log("input could not be handled, loop continues");
             }
         }

@@ -63,6 +63,19 @@ class NodeLoopTest {
     }
 
     @Test
+    void inputAfterOneThatThrowsAnErrorIsHandled() {
+        inbox.add(new NodeLoopInput.Barrier(() -> {
+            throw new NoClassDefFoundError("defect");
+        }));
+        inbox.add(new NodeLoopInput.DevicesAllocated(
+                List.of(new NodeLoopInput.DevicesAllocated.Allocation("nvidia.com/gpu", List.of("GPU-1"), 5))));
+
+        try (var _ = loop()) {
+            await().untilAsserted(() -> assertThat(facts).hasAtLeastOneElementOfType(NodeFact.Allocated.class));
+        }
+    }
+
+    @Test
     void eachAllocationOfOneInputIsPublished() {
         // Given
         inbox.add(new NodeLoopInput.DevicesAllocated(List.of(

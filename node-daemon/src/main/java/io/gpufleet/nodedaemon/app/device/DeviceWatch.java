@@ -104,7 +104,7 @@ public final class DeviceWatch implements AutoCloseable {
             do {
                 try {
                     work.run();
-                } catch (RuntimeException broken) {
+                } catch (RuntimeException | Error broken) {
                     if (backoff.isNewFailure(broken.toString(), now.get().nanos())) {
                         LOG.atError().setCause(broken).log("device source failed, retrying");
                     }
@@ -167,14 +167,7 @@ public final class DeviceWatch implements AutoCloseable {
     private void received(DeviceEvent event) {
         inbox.accept(new NodeLoopInput.DeviceEventReceived(event));
         // Reads the driver's recovery action right after a fault; a full queue holds such a request already.
-        boolean _ = requests.offer(
-                switch (event) {
-                    case DeviceEvent.FaultDetected _,
-                            DeviceEvent.CauseResolved _,
-                            DeviceEvent.PollRequested _,
-                            DeviceEvent.RestartRequested _ -> Request.POLL;
-                    case DeviceEvent.RescanRequested _ -> Request.SCAN;
-                });
+        boolean _ = requests.offer(event instanceof DeviceEvent.RescanRequested ? Request.SCAN : Request.POLL);
     }
 
     /** Polls the devices soon, because another source detected a fault. */

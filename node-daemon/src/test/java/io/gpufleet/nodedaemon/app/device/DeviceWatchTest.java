@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** A source that throws against its contract. */
@@ -24,7 +25,7 @@ class DeviceWatchTest {
     private final CountDownLatch released = new CountDownLatch(1);
     private final Queue<Thread> requesters = new ConcurrentLinkedQueue<>();
 
-    private final class ThrowingSource implements DeviceSource {
+    private class ThrowingSource implements DeviceSource {
         @Override
         public String name() {
             return "broken";
@@ -54,6 +55,20 @@ class DeviceWatchTest {
 
         @Override
         public void close() {}
+    }
+
+    /** A source with a defect that is no exception. */
+    private final class BrokenSource extends ThrowingSource {
+        @Override
+        public DeviceScan scan() {
+            requesters.add(Thread.currentThread());
+            throw new NoClassDefFoundError("scan");
+        }
+
+        @Override
+        public boolean deliverTo(Consumer<DeviceEvent> listener) {
+            return true;
+        }
     }
 
     /** A request to release the GPUs that is made during the test. */
@@ -123,6 +138,19 @@ class DeviceWatchTest {
         // Then
         await().until(() -> requesters.stream().noneMatch(Thread::isAlive));
         assertThat(requesters).hasSizeLessThan(100);
+    }
+
+    @Test
+    void sourceThatThrowsAnErrorIsScannedAgain() {
+        try (var _ = new DeviceWatch(
+                new BrokenSource(),
+                new NoHoldRequests(),
+                Duration.ofSeconds(10),
+                _ -> {},
+                () -> new Moment(Instant.EPOCH, System.nanoTime()),
+                Duration.ofMillis(1))) {
+            await().until(() -> requesters.size() > 2);
+        }
     }
 
     @Test
