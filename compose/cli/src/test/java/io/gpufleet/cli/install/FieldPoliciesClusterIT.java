@@ -93,6 +93,16 @@ class FieldPoliciesClusterIT {
         inventory-service  | nodes        | {'metadata':{'labels':{'rack':'none'}}}                     | labels of their own prefixes
         inventory-service  | nodes        | [{'op':'add','path':'/spec/taints/-','value':{'key':'example.com/gpu','value':'present','effect':'NoSchedule'}}] | taints of their own prefixes
         allocation-service | namespaces   | {'metadata':{'labels':{'pod-security.kubernetes.io/enforce':'privileged'}}} | labels gpufleet.io/*
+        health-service     | nodes        | {'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'Node','name':'absent','uid':'0'}]}} | metadata of a Node
+        health-service     | nodes/status | {'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'Node','name':'absent','uid':'0'}]}} | metadata of a Node
+        inventory-service  | nodes        | {'metadata':{'finalizers':['example.com/kept']}}            | metadata of a Node
+        inventory-service  | nodes        | {'spec':{'providerID':'cloud://another-machine'}}           | the spec of a Node
+        health-service     | nodes/status | {'status':{'addresses':[{'type':'InternalIP','address':'192.0.2.66'}]}} | its addresses
+        health-service     | nodes/status | {'status':{'daemonEndpoints':{'kubeletEndpoint':{'Port':10666}}}} | its addresses
+        health-service     | nodes/status | {'status':{'capacity':{'nvidia.com/gpu':'1000'}}}           | can allocate
+        health-service     | nodes/status | {'status':{'images':[]}}                                    | its addresses
+        allocation-service | namespaces   | {'metadata':{'ownerReferences':[{'apiVersion':'v1','kind':'Node','name':'absent','uid':'0'}]}} | metadata of a namespace
+        allocation-service | namespaces   | {'metadata':{'finalizers':['example.com/kept']}}            | metadata of a namespace
         """)
     void serviceChangesNoOtherField(String service, String resource, String change, String reason) {
         CommandOutput output = patch(service, resource, change);
