@@ -39,6 +39,9 @@ public final class ClusterDoctor {
             findings.add(service(service));
         }
         findings.addAll(daemons());
+        var refused = new RefusedPods(client);
+        findings.addAll(refused.find(SERVICES));
+        findings.addAll(refused.find(NODES));
         findings.addAll(troubledPods());
         findings.add(webhook());
         mode().ifPresent(findings::add);
@@ -92,9 +95,11 @@ public final class ClusterDoctor {
         findings.add(
                 wanted == 0
                         ? Finding.fail("node-daemon", "no node is selected", "check its nodeSelector and affinity")
-                        : ready < wanted
-                                ? Finding.warn("node-daemon", text, "its pods are listed below")
-                                : Finding.ok("node-daemon", text));
+                        : ready == 0
+                                ? Finding.fail("node-daemon", text, "its pods are listed below")
+                                : ready < wanted
+                                        ? Finding.warn("node-daemon", text, "its pods are listed below")
+                                        : Finding.ok("node-daemon", text));
         String strategy = setting(NODES, set.getSpec().getTemplate(), "GPUFLEET_DEVICE_LIST_STRATEGY")
                 .orElse("envvar");
         runtimes().forEach((runtime, nodes) -> findings.add(DeviceListStrategyCheck.check(runtime, strategy, nodes)));
