@@ -113,7 +113,7 @@ public final class TopicAdmin {
             return task.run(new TopicAdmin(admin, topics));
         } catch (ExecutionException failed) {
             if (failed.getCause() instanceof AuthorizationException) {
-                throw refused(topics);
+                throw refused(topics, "DESCRIBE and DESCRIBE_CONFIGS");
             }
             throw unreachable(bootstrap, failed.getCause() == null ? failed : failed.getCause());
         } catch (KafkaException failed) {
@@ -132,9 +132,9 @@ public final class TopicAdmin {
                         : "that the broker runs and that GPUFLEET_KAFKA or --kafka names it as host:port"));
     }
 
-    private static TopicsException refused(Topics topics) {
-        return TopicsException.brokerUnavailable("Kafka refuses topics '" + topics.prefix()
-                + "*': grant DESCRIBE and DESCRIBE_CONFIGS on this prefix to the principal (proto/TOPICS.md, Rights)");
+    private static TopicsException refused(Topics topics, String operations) {
+        return TopicsException.brokerUnavailable("Kafka refuses topics '" + topics.prefix() + "*': grant " + operations
+                + " on this prefix to the principal (proto/TOPICS.md, Rights)");
     }
 
     private List<String> create(short replicationFactor) throws ExecutionException, InterruptedException {
@@ -155,6 +155,9 @@ public final class TopicAdmin {
                     throw TopicsException.unusable("topic " + creation.getKey() + " cannot be created ("
                             + few.getMessage() + "): start more brokers, or ask for fewer replicas by --replication or"
                             + " GPUFLEET_TOPIC_REPLICATION");
+                }
+                if (failed.getCause() instanceof AuthorizationException) {
+                    throw refused(topics, "CREATE, DESCRIBE and DESCRIBE_CONFIGS");
                 }
                 if (!(failed.getCause() instanceof TopicExistsException)) {
                     throw failed;

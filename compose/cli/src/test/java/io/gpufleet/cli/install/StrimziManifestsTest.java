@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.acl.AclOperation;
 import org.junit.jupiter.api.Test;
 
-/** The topics and users of the component strimzi are those of the catalogue and of TOPICS.md; it can write them. */
+/** The topics and users of k8s/kafka are those of the catalogue and of TOPICS.md; it can write them. */
 class StrimziManifestsTest {
-    private static final Path COMPONENT = Repository.module("k8s/components/strimzi");
+    private static final Path COMPONENT = Repository.module("k8s/kafka");
     private static final String ORIGIN =
             "# Made by StrimziManifestsTest from %s; write it again with -Dstrimzi.write=true.\n";
 
@@ -96,6 +96,7 @@ class StrimziManifestsTest {
         return switch (operation) {
             case READ -> "Read";
             case WRITE -> "Write";
+            case CREATE -> "Create";
             case DESCRIBE -> "Describe";
             case DESCRIBE_CONFIGS -> "DescribeConfigs";
             default -> throw new AssertionError(operation + " has no name of Strimzi here yet");

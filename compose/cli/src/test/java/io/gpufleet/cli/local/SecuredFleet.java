@@ -45,6 +45,7 @@ final class SecuredFleet implements AutoCloseable {
     private static final String CLUSTER = "secured";
     private static final String NODE = "node-1";
     private static final String BUSY = "node-2";
+    static final String TOPICS_JOB = "topics";
     private static final String GPU = "nvidia.com/gpu";
     private static final String CONFIG_LABEL = "nvidia.com/device-plugin.config";
     private static final Topics TOPICS = new Topics(Topics.DEFAULT_PREFIX);
@@ -65,9 +66,11 @@ final class SecuredFleet implements AutoCloseable {
     SecuredFleet(Path directory) throws Exception {
         this.directory = directory;
         broker = BrokerProcess.startSecured(directory.resolve("kafka"));
-        TopicAdmin.apply(broker.bootstrap(), TOPICS);
         rights = BrokerRights.ofTheDocument();
         rights.grant(broker);
+        writeClientProperties(TOPICS_JOB);
+        // As the Job of the topics does.
+        TopicAdmin.apply(clientsOf(TOPICS_JOB), TOPICS);
         apiServer = FakeApiServer.start("127.0.0.1", 0);
         client = TestKubernetes.client(apiServer.kubeconfig(directory.resolve("kubeconfig")));
         createNode(
@@ -207,9 +210,13 @@ final class SecuredFleet implements AutoCloseable {
         }
     }
 
+    private Path writeClientProperties(String principal) throws Exception {
+        return Files.writeString(
+                directory.resolve(principal + ".properties"), BrokerRights.clientProperties(broker, principal));
+    }
+
     private void start(String name, String mainClass, Map<String, String> own) throws Exception {
-        Path config = directory.resolve(name + ".properties");
-        Files.writeString(config, BrokerRights.clientProperties(broker, name));
+        Path config = writeClientProperties(name);
         var settings = new TreeMap<>(own);
         settings.put("GPUFLEET_CLUSTER", CLUSTER);
         settings.put("GPUFLEET_KAFKA", broker.securedBootstrap());

@@ -2,12 +2,15 @@ package io.gpufleet.cli.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyEgressRule;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -106,6 +109,33 @@ class NetworkPoliciesTest {
                 .isFalse();
     }
 
+    /** Tokens of OAUTHBEARER come from there. */
+    @Test
+    void daemonsReachAnIdentityProviderByThePatchOfThePage() throws IOException {
+        String page = Files.readString(Repository.module("k8s/components/network-policies/README.md"));
+        String rule = page.lines()
+                .filter(line -> line.contains("path: /spec/egress/-"))
+                .map(line -> line.replaceAll(".*(value: .*)}$", "$1"))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("the page has no such patch"));
+        assertThat(allows(policies(), "node-daemon", "identity provider", 443, "TCP"))
+                .isFalse();
+
+        JsonNode value =
+                new KubernetesSerialization().unmarshal(rule, JsonNode.class).path("value");
+        List<NetworkPolicy> patched = policies();
+        patched.stream()
+                .filter(policy -> policy.getMetadata().getName().equals("node-daemon"))
+                .forEach(policy -> policy.getSpec()
+                        .getEgress()
+                        .add(new ObjectMapper().convertValue(value, NetworkPolicyEgressRule.class)));
+        assertThat(allows(patched, "node-daemon", "identity provider", 443, "TCP"))
+                .isTrue();
+        assertThat(allows(patched, "node-daemon", "API server", 443, "TCP")).isFalse();
+        assertThat(allows(policies(), "health-service", "identity provider", 443, "TCP"))
+                .isTrue();
+    }
+
     @Test
     void withoutTheComponentEverythingIsAllowed() {
         assertThat(allows(List.of(), "tenant", "inventory-service", 8080, "TCP"))
@@ -133,6 +163,7 @@ class NetworkPoliciesTest {
             }
         });
         ends.put("API server", new PolicyModel.Address(API_SERVER));
+        ends.put("identity provider", new PolicyModel.Address("192.0.2.20"));
         ends.put("another machine", new PolicyModel.Address("192.0.2.11"));
         ends.put("prometheus", pod("monitoring", Map.of(), Map.of("app.kubernetes.io/name", "prometheus")));
         ends.put("reader", pod("sre", Map.of("gpufleet.io/reads", "allowed"), Map.of()));

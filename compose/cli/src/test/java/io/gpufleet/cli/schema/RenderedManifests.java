@@ -26,6 +26,7 @@ final class RenderedManifests {
         var rendered = new RenderedManifests(directory.toRealPath());
         rendered.kustomize("base/crds", K8S.resolve("base/crds"));
         rendered.kustomize("purge", K8S.resolve("purge"));
+        rendered.kustomize("kafka", K8S.resolve("kafka"));
         for (Path overlay : kustomizations("overlays")) {
             rendered.kustomize(name(overlay), overlay);
         }
