@@ -6,21 +6,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.cli.manifests.ProgramSettings;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -28,7 +25,6 @@ import org.junit.jupiter.api.Test;
 class ComposeFileTest {
     private static final Path COMPOSE = Repository.module("compose/compose.yaml");
     private static final Path PROMTOOL = Path.of("/usr/bin/promtool");
-    private static final Pattern SETTING = Pattern.compile("\"(GPUFLEET_[A-Z0-9_]+)\"");
 
     private final Map<String, JsonNode> services = services();
 
@@ -40,22 +36,9 @@ class ComposeFileTest {
                     .filter(name -> name.startsWith("GPUFLEET_"))
                     .toList();
             if (!variables.isEmpty()) {
-                assertThat(settings(target)).as(service.getKey()).containsAll(variables);
+                assertThat(ProgramSettings.of(target)).as(service.getKey()).containsAll(variables);
             }
         }
-    }
-
-    private static TreeSet<String> settings(String target) {
-        String module = Arrays.stream(Program.values())
-                .map(Program::module)
-                .filter(path -> path.endsWith(target))
-                .findFirst()
-                .orElseThrow(() -> new AssertionError("no program has the image " + target));
-        return Stream.of(module, "proto/service-kit", "proto/service-runtime")
-                .flatMap(part -> sources(Repository.module(part).resolve("src/main/java")))
-                .flatMap(source -> SETTING.matcher(source).results())
-                .map(found -> found.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     @Test
@@ -201,21 +184,5 @@ class ComposeFileTest {
 
     private static Stream<JsonNode> stream(JsonNode array) {
         return array.valueStream();
-    }
-
-    private static Stream<String> sources(Path directory) {
-        try (Stream<Path> files = Files.walk(directory)) {
-            return files.filter(file -> file.toString().endsWith(".java")).map(ComposeFileTest::text).toList().stream();
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
     }
 }

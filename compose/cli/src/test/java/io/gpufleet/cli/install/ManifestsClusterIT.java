@@ -1,14 +1,20 @@
 package io.gpufleet.cli.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.cli.chart.Manifests;
+import io.gpufleet.cli.cluster.ClusterDoctor;
+import io.gpufleet.cli.cluster.Finding;
 import io.gpufleet.testbed.testkit.CommandOutput;
+import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,8 +33,16 @@ class ManifestsClusterIT {
                     .toString())
             .toList();
 
-    private static final List<String> NAMESPACES =
-            List.of(Installation.SERVICES, Installation.NODES, "gpufleet-purge", "kafka");
+    /** The standard of Pod Security that the manifests give a namespace. */
+    private static final Map<String, String> NAMESPACES = Map.of(
+            Installation.SERVICES,
+            "restricted",
+            Installation.NODES,
+            "privileged",
+            "gpufleet-purge",
+            "restricted",
+            "kafka",
+            "privileged");
 
     @TempDir
     static Path directory;
@@ -40,18 +54,24 @@ class ManifestsClusterIT {
             Kubectl.run("apply", "-f", definitions);
             Kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", definitions);
         }
-        // A dry run creates no namespace for what follows it.
-        NAMESPACES.forEach(namespace -> Kubectl.tryRun("create", "namespace", namespace));
+        // A dry run creates no namespace for what follows it, and labels none: of a pod template the API server can
+        // only warn.
+        NAMESPACES.forEach((namespace, standard) -> {
+            Kubectl.run("create", "namespace", namespace);
+            Kubectl.run("label", "namespace", namespace, "pod-security.kubernetes.io/warn=" + standard);
+        });
     }
 
     @AfterAll
     static void remove() {
         DEFINITIONS.forEach(definitions -> Kubectl.run("delete", "-f", definitions));
-        NAMESPACES.forEach(namespace -> Kubectl.run("delete", "namespace", namespace, "--wait=true", "--timeout=60s"));
+        NAMESPACES
+                .keySet()
+                .forEach(namespace -> Kubectl.run("delete", "namespace", namespace, "--wait=true", "--timeout=60s"));
     }
 
     static Stream<Path> overlays() throws IOException {
-        return Stream.concat(kustomizations("overlays"), Stream.of(K8S.resolve("purge")));
+        return Stream.concat(kustomizations("overlays"), Stream.of(K8S.resolve("purge"), K8S.resolve("kafka")));
     }
 
     static Stream<Path> components() throws IOException {
@@ -97,6 +117,41 @@ class ManifestsClusterIT {
         Path objects = Files.writeString(directory.resolve("chart.yaml"), rendered.text());
 
         assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-f", objects.toString()));
+    }
+
+    @Test
+    void podsBelowTheStandardOfTheirNamespaceAreWarnedOf() {
+        CommandOutput output = Kubectl.tryRun(
+                "-n",
+                Installation.SERVICES,
+                "apply",
+                "--dry-run=server",
+                "-f",
+                K8S.resolve("base/node-daemon/daemonset.yaml").toString());
+
+        assertThat(output.text()).contains("Warning: would violate PodSecurity \"restricted:latest\"");
+    }
+
+    /** Such as on a platform whose component the overlay lacks: the daemon is privileged, and its pods do not exist. */
+    @Test
+    void doctorNamesPodsThatAdmissionRefuses() {
+        String daemons = K8S.resolve("base/node-daemon/daemonset.yaml").toString();
+        String enforce = "pod-security.kubernetes.io/enforce";
+        Kubectl.run("label", "namespace", Installation.NODES, enforce + "=restricted");
+        Kubectl.run("-n", Installation.NODES, "apply", "-f", daemons);
+
+        try (var cluster = RealCluster.open()) {
+            await().atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThat(new ClusterDoctor(cluster.client()).examine())
+                            .anySatisfy(finding -> {
+                                assertThat(finding.level()).isEqualTo(Finding.Level.FAIL);
+                                assertThat(finding.toLine())
+                                        .contains("DaemonSet/node-daemon", "violates PodSecurity", enforce);
+                            }));
+        } finally {
+            Kubectl.run("-n", Installation.NODES, "delete", "-f", daemons);
+            Kubectl.run("label", "namespace", Installation.NODES, enforce + "-");
+        }
     }
 
     /** A warning, for example of Pod Security, is no error of kubectl. */

@@ -1,5 +1,6 @@
 package io.gpufleet.cli.install;
 
+import io.gpufleet.cli.manifests.ManifestFiles;
 import io.gpufleet.cli.pack.DaemonPackage;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
@@ -19,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * programs also as the next release: the same build with another version in it.
  */
 final class TestImages {
-    static final String RELEASE = "0.1.0";
+    static final String RELEASE = ManifestFiles.RELEASE;
     /** The release after it; nothing but what the programs say of themselves differs. */
-    static final String NEXT_RELEASE = "0.1.1";
+    static final String NEXT_RELEASE = RELEASE + "-next";
 
     private static final String BUILD = "/io/gpufleet/kit/build.properties";
 
