@@ -2,13 +2,11 @@ package io.gpufleet.cli.install;
 
 import static io.gpufleet.cli.install.Installation.NODES;
 import static io.gpufleet.cli.install.Installation.SERVICES;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -23,9 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -81,7 +77,8 @@ class InstallClusterIT {
     void everythingBecomesReadyWithoutRestarts() {
         for (String service : SERVICE_NAMES) {
             await().atMost(TIMEOUT)
-                    .untilAsserted(() -> assertThat(ready(service)).as(service).isEqualTo(2));
+                    .untilAsserted(() ->
+                            assertThat(installation.ready(service)).as(service).isEqualTo(2));
         }
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
@@ -91,13 +88,47 @@ class InstallClusterIT {
 
     @Test
     @Order(2)
+    void firstStageSetsAConditionAndFieldsOfItsOwnPrefixOnly() throws Exception {
+        // When a GPU fails
+        faults.inject(3, 79);
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey("condition GpuUnhealthy"));
+        // And the labels are known, as the active replica says
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.metrics("inventory-service-0")
+                                + installation.metrics("inventory-service-1"))
+                        .contains("gpufleet_label_differences 1"));
+        // Then
+        assertThat(installation.appliedFields().keySet())
+                .filteredOn(field -> !field.equals("condition GpuUnhealthy"))
+                .allMatch(field -> field.matches("(label|annotation) gpufleet\\.io/.*"));
+        faults.clear(3);
+        Set<String> before = installation.pods("inventory-service");
+
+        // When changed settings replace the pods
+        installation.writeLabelsAndEnforce();
+
+        // Then
+        assertThat(installation.pods("inventory-service")).hasSize(2).doesNotContainAnyElementsOf(before);
+        await().atMost(EFFECT)
+                .untilAsserted(
+                        () -> assertThat(cluster.label("nvidia.com/gpu.count")).isEqualTo("8"));
+    }
+
+    @Test
+    @Order(3)
     void gpuPodRunsAndNodeIsLabelled() {
-        cluster.runPod("default", "gpufleet-it-installed", 1, "echo devices=$NVIDIA_VISIBLE_DEVICES");
+        cluster.runPod(
+                "default",
+                "gpufleet-it-installed",
+                1,
+                "echo visible=$NVIDIA_VISIBLE_DEVICES; ls /dev/nvidia[0-9]*; cat /usr/bin/nvidia-smi");
 
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-installed"))
                         .startsWith("Succeeded"));
-        assertThat(cluster.podLog("default", "gpufleet-it-installed")).matches("devices=GPU-[0-9a-f-]{36}\\s*");
+        assertThat(cluster.podLog("default", "gpufleet-it-installed"))
+                .matches("visible=void\n/dev/nvidia[0-7]\nthis is nvidia-smi\\s*");
         cluster.deletePod("default", "gpufleet-it-installed");
         await().atMost(EFFECT)
                 .untilAsserted(
@@ -111,13 +142,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     void everySampleRuns() {
         Samples.run(cluster, "pods.yaml");
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void webhookIsEnforcedOnceItAnswersAndRefusesPodOverQuota() {
         cluster.client()
                 .resource(new NamespaceBuilder()
@@ -130,7 +161,7 @@ class InstallClusterIT {
                 .load(getClass().getResourceAsStream("/gpufleet-it-installed-quota.yaml"))
                 .createOrReplace();
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(policies())
+                .untilAsserted(() -> assertThat(installation.policies())
                         .containsEntry("enforced.quota.gpufleet.io", "Fail")
                         .containsEntry("open.quota.gpufleet.io", "Ignore")
                         .containsEntry("claims-enforced.quota.gpufleet.io", "Fail")
@@ -143,21 +174,27 @@ class InstallClusterIT {
                                 .create())
                         .isInstanceOf(KubernetesClientException.class)
                         .hasMessageContaining("gpufleet-it"));
+        RefusedOwners.assertEventsSay(
+                cluster,
+                TEAM,
+                "admission webhook \"enforced.quota.gpufleet.io\" denied the request",
+                "gpufleet-it-installed");
         pods.resource(RealCluster.pod(TEAM, "fits", 2, "true")).create();
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void servicesSpeakTlsByTheCaThatClientsCanRead() throws Exception {
         ServiceHttps.verify(cluster.client(), directory.resolve("ca.crt"));
     }
 
     @Test
-    @Order(6)
+    @Order(8)
     void drainTakesOneReplicaAtTheTime() {
         var once = new ConfigBuilder(cluster.client().getConfiguration()).withRequestRetryBackoffLimit(0);
         try (var client = new KubernetesClientBuilder().withConfig(once.build()).build()) {
             var pods = client.pods().inNamespace(SERVICES);
+            SERVICE_NAMES.forEach(installation::awaitDrainable);
 
             assertThat(pods.withName("inventory-service-0").evict()).isTrue();
 
@@ -168,7 +205,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(5)
+    @Order(7)
     void doctorFindsNothingThatFailsAndItsBundleHasNoSecret() throws IOException {
         Path bundle = directory.resolve("bundle.zip");
 
@@ -199,18 +236,18 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(7)
+    @Order(9)
     void nextReleaseAndBackMissNoFaultDisturbNoPodAndRefuseNone() throws Exception {
-        String before = startTraining();
+        String before = Training.start(cluster);
         cluster.deletePod(TEAM, "fits");
 
         try (var pods = new AdmittedPods(cluster.client().getConfiguration(), TEAM)) {
             // When a GPU fails while the services are replaced
-            int failing = gpuWithoutHolder();
+            int failing = Training.gpuThatItLeaves(cluster);
             faults.inject(failing, 79);
-            installation.useRelease(TestImages.NEXT_RELEASE, "inventory-service", "health-service", "node-daemon");
-            installation.useRelease(TestImages.NEXT_RELEASE, "allocation-service");
+            installation.useRelease(TestImages.NEXT_RELEASE);
             assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
+            assertThat(installation.missedEvents()).isEmpty();
             await().atMost(EFFECT)
                     .untilAsserted(
                             () -> assertThat(installation.appliedFields()).containsKey("taint gpufleet.io/unhealthy"));
@@ -218,12 +255,12 @@ class InstallClusterIT {
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
             // and recovers on the way back
             faults.clear(failing);
-            installation.useRelease(TestImages.RELEASE, "inventory-service", "health-service", "node-daemon");
-            installation.useRelease(TestImages.RELEASE, "allocation-service");
+            installation.useRelease(TestImages.RELEASE);
 
             // Then
             assertThat(installation.versions())
                     .containsExactly(BuildInfo.current().version());
+            assertThat(installation.missedEvents()).isEmpty();
             await().atMost(EFFECT)
                     .untilAsserted(() ->
                             assertThat(installation.appliedFields()).doesNotContainKey("taint gpufleet.io/unhealthy"));
@@ -233,17 +270,14 @@ class InstallClusterIT {
             assertThat(pods.admitted()).isPositive();
         }
         assertThat(installation.restarts(SERVICES)).isZero();
-        assertThat(cluster.podState("default", "gpufleet-it-training")).isEqualTo(before);
-        cluster.deletePod("default", "gpufleet-it-training");
+        assertThat(Training.state(cluster)).isEqualTo(before);
+        Training.end(cluster);
     }
 
     @Test
-    @Order(8)
+    @Order(10)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
-        faults.inject(3, 79);
-        await().atMost(EFFECT)
-                .untilAsserted(
-                        () -> assertThat(installation.appliedFields()).containsKey("taint gpufleet.io/unhealthy"));
+        failOneGpu();
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
 
@@ -256,7 +290,8 @@ class InstallClusterIT {
                 "configmap",
                 "health-service-files",
                 "--from-literal=policy.yaml=policy: site\nextends: nvidia\n");
-        installation.changeSetting("GPUFLEET_POLICY=/etc/gpufleet/policy.yaml, GPUFLEET_SHADOW_POLICY=aggressive");
+        installation.addSetting("GPUFLEET_POLICY=/etc/gpufleet/policy.yaml, GPUFLEET_SHADOW_POLICY=aggressive");
+        installation.apply();
         Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/health-service", "--timeout=150s");
         faults.clear(3);
 
@@ -268,7 +303,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(9)
+    @Order(11)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/mixed");
         await().atMost(EFFECT)
@@ -298,95 +333,60 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(10)
+    @Order(12)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
+        failOneGpu();
+
+        installation.purge();
+
+        assertThat(installation.appliedFields()).isEmpty();
+        assertThat(installation.policies()).isEmpty();
+        assertThat(installation.labels(TEAM)).doesNotContainKey("gpufleet.io/quota");
+        // Then it can be repeated, here by the command line
+        assertThat(Installation.purgeByCommandLine()).isZero();
+        assertThat(installation.appliedFields()).isEmpty();
+        faults.clear(3);
+    }
+
+    @Test
+    @Order(13)
+    void deleteLeavesNoWebhookAndTheQuotasAndAPurgeAfterwardsTheRest() throws Exception {
+        // Given that the services, which the purge stopped, are there again
+        installation.apply();
+        SERVICE_NAMES.forEach(installation::awaitDrainable);
+        failOneGpu();
+        await().atMost(EFFECT)
+                .untilAsserted(
+                        () -> assertThat(installation.policies()).containsEntry("enforced.quota.gpufleet.io", "Fail"));
+        assertThat(installation.labels(TEAM)).containsEntry("gpufleet.io/quota", "enforce");
+
+        installation.delete();
+
+        assertThat(Kubectl.run("get", "validatingwebhookconfigurations,namespaces,clusterroles", "-o", "name"))
+                .doesNotContain("gpufleet-quota", "gpufleet-system", "gpufleet-node", "gpufleet-allocation-service");
+        assertThat(Kubectl.run("get", "gpuquotas", "-o", "name")).contains("gpufleet-it-installed");
+        assertThat(installation.appliedFields())
+                .containsKeys("taint gpufleet.io/unhealthy", "label nvidia.com/gpu.count", "condition GpuUnhealthy");
+        // A GPU pod of the namespace that is labelled still is admitted again
+        assertThat(installation.labels(TEAM)).containsEntry("gpufleet.io/quota", "enforce");
+        var pods = cluster.client().pods().inNamespace(TEAM);
+        pods.resource(RealCluster.pod(TEAM, "later", 3, "true")).dryRun().create();
+
+        // When the purge was forgotten, it runs afterwards
+        installation.purge();
+
+        assertThat(installation.appliedFields()).isEmpty();
+        assertThat(installation.labels(TEAM)).doesNotContainKey("gpufleet.io/quota");
+        HostFiles.assertNamedBy(Repository.module("k8s/README.md"));
+    }
+
+    /** Until there is something to purge: taint, labels and condition. */
+    private static void failOneGpu() throws IOException {
         faults.inject(3, 79);
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.appliedFields())
                         .containsKey("taint gpufleet.io/unhealthy")
                         .containsKey("label nvidia.com/gpu.count")
                         .containsKey("condition GpuUnhealthy"));
-
-        Kubectl.run("apply", "-k", Repository.module("k8s/purge").toString());
-        Kubectl.run("-n", "gpufleet-purge", "wait", "--for=condition=complete", "job/purge", "--timeout=3m");
-
-        assertThat(installation.appliedFields()).isEmpty();
-        assertThat(policies()).isEmpty();
-        assertThat(cluster.client()
-                        .namespaces()
-                        .withName(TEAM)
-                        .get()
-                        .getMetadata()
-                        .getLabels())
-                .doesNotContainKey("gpufleet.io/quota");
-        // Then it can be repeated, here by the command line
-        assertThat(GpufleetCommand.commandLine()
-                        .execute(
-                                "purge",
-                                "--kubeconfig",
-                                RealCluster.kubeconfig().toString()))
-                .isZero();
-        assertThat(installation.appliedFields()).isEmpty();
-        Kubectl.run("delete", "-k", Repository.module("k8s/purge").toString(), "--wait=false");
-        faults.clear(3);
-    }
-
-    @Test
-    @Order(11)
-    void deleteLeavesNoWebhookAndKeepsTheQuotas() {
-        installation.delete();
-
-        assertThat(Kubectl.run("get", "validatingwebhookconfigurations,namespaces,clusterroles", "-o", "name"))
-                .doesNotContain("gpufleet-quota", "gpufleet-system", "gpufleet-node", "gpufleet-allocation-service");
-        assertThat(Kubectl.run("get", "gpuquotas", "-o", "name")).contains("gpufleet-it-installed");
-        assertThat(installation.appliedFields()).isEmpty();
-        // A GPU pod of the namespace that was enforced is admitted again
-        var pods = cluster.client().pods().inNamespace(TEAM);
-        pods.resource(RealCluster.pod(TEAM, "later", 3, "true")).dryRun().create();
-    }
-
-    /** A pod that holds four GPUs until it is deleted; its state once it runs. */
-    private static String startTraining() {
-        cluster.runPod("default", "gpufleet-it-training", 4, "echo $NVIDIA_VISIBLE_DEVICES; sleep 3600");
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-training"))
-                        .startsWith("Running"));
-        return cluster.podState("default", "gpufleet-it-training");
-    }
-
-    /** Index of a simulated GPU that the training pod does not hold; the daemon names them by node and index. */
-    private static int gpuWithoutHolder() {
-        String node = cluster.node().getMetadata().getName();
-        String held = cluster.podLog("default", "gpufleet-it-training");
-        assertThat(held).contains("GPU-");
-        return IntStream.range(0, 8)
-                .filter(index -> !held.contains(UUID.nameUUIDFromBytes((node + "/" + index).getBytes(UTF_8))
-                        .toString()))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static int ready(String service) {
-        var set = cluster.client()
-                .apps()
-                .statefulSets()
-                .inNamespace(SERVICES)
-                .withName(service)
-                .get();
-        return set.getStatus().getReadyReplicas() == null ? 0 : set.getStatus().getReadyReplicas();
-    }
-
-    /** Failure policies of the quota webhooks by name; empty without them. */
-    private static Map<String, String> policies() {
-        var found = cluster.client()
-                .admissionRegistration()
-                .v1()
-                .validatingWebhookConfigurations()
-                .withName("gpufleet-quota")
-                .get();
-        return found == null
-                ? Map.of()
-                : found.getWebhooks().stream()
-                        .collect(Collectors.toMap(ValidatingWebhook::getName, ValidatingWebhook::getFailurePolicy));
     }
 }

@@ -1,17 +1,22 @@
 package io.gpufleet.cli.install;
 
-import io.fabric8.kubernetes.api.model.ObjectMeta;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
+import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.fleet.DirectoryTrees;
+import io.gpufleet.cli.manifests.ManifestFiles;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,12 +29,13 @@ final class Installation {
     static final String SERVICES = "gpufleet-system";
     static final String NODES = "gpufleet-node";
 
+    private static final Pattern MISSED = Pattern.compile(
+            "^(gpufleet_projection_missed(_from_services)?|gpufleet_daemon_outbox_events_lost)_total\\b");
     private static final Pattern VERSION = Pattern.compile("gpufleet_build_info\\{.*version=\"([^\"]*)\"");
 
     private final RealCluster cluster;
     private final Path overlay;
     private final Path state;
-    private final Map<String, String> releases = new TreeMap<>();
 
     private Installation(RealCluster cluster, Path overlay, Path state) {
         this.cluster = cluster;
@@ -38,9 +44,12 @@ final class Installation {
     }
 
     /** Writes the overlay beside the example, where its relative paths hold; {@code faults} is a path of the node. */
-    static Installation write(RealCluster cluster, Path directory, String kafka, Path faults) throws IOException {
+    static Installation write(RealCluster cluster, Path directory, String kafka, Path faults)
+            throws IOException, InterruptedException {
         Path overlay = Files.createDirectories(directory.resolve("overlay"));
         Path state = emptyState();
+        // Whose nodes the base's own strategy, cdi-cri, has the container runtime inject.
+        List<String> driver = HostDriver.make(directory, 8);
         Path base = overlay.toRealPath().relativize(Repository.module("k8s").toRealPath());
         Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
         Files.writeString(overlay.resolve("kustomization.yaml"), """
@@ -55,14 +64,15 @@ final class Installation {
               - name: health-service
                 namespace: gpufleet-system
                 behavior: merge
-                literals: [GPUFLEET_MODE=enforce, GPUFLEET_POOLS=unlimited]
+                literals: [GPUFLEET_MODE=observe, GPUFLEET_POOLS=unlimited]
               - name: node-daemon
                 namespace: gpufleet-node
                 behavior: merge
                 literals:
                   - GPUFLEET_DEVICES=simulated:8xH100
                   - GPUFLEET_SIMULATION_DIR=%2$s
-                  - GPUFLEET_DEVICE_LIST_STRATEGY=envvar
+                  - %4$s
+                  - %5$s
                   - GPUFLEET_RECOVERY_DWELL=2s
             patches:
               - target: {kind: DaemonSet, name: node-daemon}
@@ -71,7 +81,8 @@ final class Installation {
                   kind: DaemonSet
                   metadata: {name: node-daemon}
                   spec: {template: {spec: {volumes: [{name: state, hostPath: {path: %3$s}}]}}}
-            """.formatted(base, faults, state));
+            """.formatted(
+                        base, faults, state, driver.getFirst(), driver.getLast()));
         return new Installation(cluster, overlay, state);
     }
 
@@ -95,37 +106,62 @@ final class Installation {
         Kubectl.run("apply", "-k", overlay.toString());
     }
 
-    /** Adds a setting of the health-service and applies it; its ConfigMap gets another name. */
-    void changeSetting(String setting) throws IOException {
-        Path file = overlay.resolve("kustomization.yaml");
-        Files.writeString(
-                file, Files.readString(file).replace("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting));
+    /** The switches from stage 1 of docs/stages.md, with which the overlay begins, to stage 3; they roll the pods. */
+    void writeLabelsAndEnforce() throws IOException {
+        change("configMapGenerator:\n", """
+            configMapGenerator:
+              - name: inventory-service
+                namespace: gpufleet-system
+                behavior: merge
+                literals: [GPUFLEET_LABELS_MODE=write]
+            """);
+        change("GPUFLEET_MODE=observe", "GPUFLEET_MODE=enforce");
         Kubectl.run("apply", "-k", overlay.toString());
-    }
-
-    /** Applies the manifests with another release of some parts, and waits until their pods are replaced. */
-    void useRelease(String release, String... parts) throws IOException {
-        List.of(parts).forEach(part -> releases.put("gpufleet/" + part, release));
-        Path file = overlay.resolve("kustomization.yaml");
-        String rest = Files.readString(file).replaceAll("(?s)images:\n.*# end of images\n", "");
-        String images = releases.entrySet().stream()
-                .map(image -> "  - {name: " + image.getKey() + ", newTag: " + image.getValue() + "}\n")
-                .collect(Collectors.joining());
-        Files.writeString(file, "images:\n" + images + "# end of images\n" + rest);
-        Kubectl.run("apply", "-k", overlay.toString());
-        for (String part : parts) {
-            boolean daemon = part.equals("node-daemon");
-            Kubectl.run(
-                    "-n",
-                    daemon ? NODES : SERVICES,
-                    "rollout",
-                    "status",
-                    (daemon ? "daemonset/" : "statefulset/") + part,
-                    "--timeout=180s");
+        for (String service : List.of("inventory-service", "health-service")) {
+            Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/" + service, "--timeout=150s");
         }
     }
 
-    /** Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none. */
+    /** Adds a setting of the health-service, for the next {@link #apply}. */
+    void addSetting(String setting) throws IOException {
+        change("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting);
+    }
+
+    private void change(String part, String other) throws IOException {
+        Path file = overlay.resolve("kustomization.yaml");
+        String text = Files.readString(file);
+        if (!text.contains(part)) {
+            throw new AssertionError(file + " has no " + part);
+        }
+        Files.writeString(file, text.replace(part, other));
+    }
+
+    /** Goes to another release by the commands of docs/upgrade.md, and waits until every pod is replaced. */
+    void useRelease(String release) throws IOException {
+        Path file = overlay.resolve("kustomization.yaml");
+        String rest = Files.readString(file).replaceAll("(?s)images:\n.*# end of images\n", "");
+        String images = ManifestFiles.IMAGES.stream()
+                .filter(image -> !image.endsWith("/cli"))
+                .map(image -> "  - {name: " + image + ", newTag: " + release + "}\n")
+                .collect(Collectors.joining());
+        Files.writeString(file, "images:\n" + images + "# end of images\n" + rest);
+        Kubectl.run("-n", SERVICES, "delete", "job", "topics", "--ignore-not-found");
+        Kubectl.run("apply", "-k", overlay.toString(), "-l", "app.kubernetes.io/name!=allocation-service");
+        awaitRollout(SERVICES, "statefulset/inventory-service");
+        awaitRollout(SERVICES, "statefulset/health-service");
+        awaitRollout(NODES, "daemonset/node-daemon");
+        Kubectl.run("apply", "-k", overlay.toString());
+        awaitRollout(SERVICES, "statefulset/allocation-service");
+    }
+
+    private static void awaitRollout(String namespace, String part) {
+        Kubectl.run("-n", namespace, "rollout", "status", part, "--timeout=180s");
+    }
+
+    /**
+     * Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none; the names of the
+     * devices are in variables, since nodes of MIG devices are on no host here.
+     */
     void useDevices(String devices, String component) throws IOException {
         Path file = overlay.resolve("kustomization.yaml");
         Path path = overlay.toRealPath()
@@ -133,15 +169,48 @@ final class Installation {
                 .resolve(component);
         String text = Files.readString(file)
                 .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
+                .replaceAll(
+                        "(?s)GPUFLEET_DRIVER_ROOT=.*GPUFLEET_DEV_ROOT=[^\n]*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
                 .replaceAll("components: .*\n", "");
         Files.writeString(file, component.isEmpty() ? text : "components: [" + path + "]\n" + text);
         Kubectl.run("apply", "-k", overlay.toString());
         Kubectl.run("-n", NODES, "rollout", "status", "daemonset/node-daemon", "--timeout=180s");
     }
 
+    /** What a replica of a service exposes. */
+    String metrics(String replica) {
+        return metrics(SERVICES, "https:%s:8080".formatted(replica));
+    }
+
+    private static String metrics(String namespace, String pod) {
+        return Kubectl.run("get", "--raw", "/api/v1/namespaces/%s/pods/%s/proxy/metrics".formatted(namespace, pod));
+    }
+
     /** Versions that the running programs say of themselves, each once. */
     Set<String> versions() {
-        var versions = new TreeSet<String>();
+        return metrics().stream()
+                .flatMap(text -> VERSION.matcher(text).results())
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** What the running programs count of events that were lost or not applied, where it is not zero. */
+    List<String> missedEvents() {
+        List<String> counts = metrics().stream()
+                .flatMap(String::lines)
+                .filter(line -> MISSED.matcher(line).find())
+                .toList();
+        if (counts.isEmpty()) {
+            throw new AssertionError("no program counts events that it missed");
+        }
+        return counts.stream()
+                .filter(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)) != 0)
+                .toList();
+    }
+
+    /** What every running program exposes. */
+    private List<String> metrics() {
+        var texts = new ArrayList<String>();
         // The API server's proxy takes the scheme before the name, and does not verify certificates.
         for (var port : Map.of(SERVICES, "https:%s:8080", NODES, "%s:9400").entrySet()) {
             for (var pod :
@@ -150,48 +219,32 @@ final class Installation {
                 boolean ofJob = pod.getMetadata().getOwnerReferences().stream()
                         .anyMatch(owner -> owner.getKind().equals("Job"));
                 if (!ofJob && pod.getStatus().getPhase().equals("Running")) {
-                    String metrics = Kubectl.run(
-                            "get",
-                            "--raw",
-                            "/api/v1/namespaces/%s/pods/%s/proxy/metrics"
-                                    .formatted(
-                                            port.getKey(),
-                                            port.getValue()
-                                                    .formatted(pod.getMetadata().getName())));
-                    VERSION.matcher(metrics).results().forEach(found -> versions.add(found.group(1)));
+                    texts.add(metrics(
+                            port.getKey(),
+                            port.getValue().formatted(pod.getMetadata().getName())));
                 }
             }
         }
-        return versions;
+        return texts;
     }
 
-    /** Deletes what {@link #apply} made, but the definition of quotas. */
+    /** Deletes what {@link #apply} made, but the definition of quotas; nothing else, as the README's command. */
     void delete() {
         Kubectl.run("delete", "-k", overlay.toString(), "--ignore-not-found", "--wait=true", "--timeout=90s");
         DirectoryTrees.delete(state);
     }
 
-    /** Labels, annotations, taints and conditions of the node that begin with one of ours; empty when it is clean. */
-    Map<String, String> appliedFields() {
-        var appliedFields = new TreeMap<String, String>();
-        ObjectMeta metadata = cluster.node().getMetadata();
-        collect(appliedFields, "label ", metadata.getLabels());
-        collect(appliedFields, "annotation ", metadata.getAnnotations());
-        cluster.taints().stream()
-                .filter(taint -> taint.getKey().startsWith("gpufleet.io/"))
-                .forEach(taint -> appliedFields.put("taint " + taint.getKey(), taint.getEffect()));
-        cluster.node().getStatus().getConditions().stream()
-                .filter(condition -> condition.getType().startsWith("Gpu"))
-                .forEach(condition -> appliedFields.put("condition " + condition.getType(), condition.getStatus()));
-        return appliedFields;
+    /** Runs the Job of k8s/purge to its end and deletes it. */
+    void purge() {
+        String purge = Repository.module("k8s/purge").toString();
+        Kubectl.run("apply", "-k", purge);
+        Kubectl.run("-n", "gpufleet-purge", "wait", "--for=condition=complete", "job/purge", "--timeout=3m");
+        Kubectl.run("delete", "-k", purge, "--wait=true", "--timeout=60s");
     }
 
-    private static void collect(Map<String, String> appliedFields, String kind, Map<String, String> found) {
-        Optional.ofNullable(found).orElse(Map.of()).forEach((key, value) -> {
-            if (key.startsWith("gpufleet.io/") || key.startsWith("nvidia.com/") || key.startsWith("gpu-")) {
-                appliedFields.put(kind + key, value);
-            }
-        });
+    /** What gpufleet has set on the node; empty when it is clean. */
+    Map<String, String> appliedFields() {
+        return AppliedFields.of(cluster.node());
     }
 
     /** Sum of the restarts of all containers of a namespace. */
@@ -200,5 +253,78 @@ final class Installation {
                 .flatMap(pod -> pod.getStatus().getContainerStatuses().stream())
                 .mapToInt(status -> status.getRestartCount())
                 .sum();
+    }
+
+    /** Labels of a namespace. */
+    Map<String, String> labels(String namespace) {
+        return cluster.client()
+                .namespaces()
+                .withName(namespace)
+                .get()
+                .getMetadata()
+                .getLabels();
+    }
+
+    /** Ready replicas of a service. */
+    int ready(String service) {
+        Integer ready = cluster.client()
+                .apps()
+                .statefulSets()
+                .inNamespace(SERVICES)
+                .withName(service)
+                .get()
+                .getStatus()
+                .getReadyReplicas();
+        return ready == null ? 0 : ready;
+    }
+
+    /** Returns when one of two replicas of a service may be evicted. */
+    void awaitDrainable(String service) {
+        var budget = cluster.client()
+                .policy()
+                .v1()
+                .podDisruptionBudget()
+                .inNamespace(SERVICES)
+                .withName(service);
+        await().atMost(Duration.ofMinutes(3)).untilAsserted(() -> {
+            assertThat(budget.get().getStatus().getCurrentHealthy()).as(service).isEqualTo(2);
+            assertThat(budget.get().getStatus().getDisruptionsAllowed())
+                    .as(service)
+                    .isEqualTo(1);
+        });
+    }
+
+    /** UIDs of the pods of a service. */
+    Set<String> pods(String service) {
+        return cluster
+                .client()
+                .pods()
+                .inNamespace(SERVICES)
+                .withLabel("app.kubernetes.io/name", service)
+                .list()
+                .getItems()
+                .stream()
+                .map(pod -> pod.getMetadata().getUid())
+                .collect(Collectors.toSet());
+    }
+
+    /** Failure policies of the quota webhooks by name; empty without them. */
+    Map<String, String> policies() {
+        var found = cluster.client()
+                .admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName("gpufleet-quota")
+                .get();
+        return found == null
+                ? Map.of()
+                : found.getWebhooks().stream()
+                        .collect(Collectors.toMap(ValidatingWebhook::getName, ValidatingWebhook::getFailurePolicy));
+    }
+
+    /** Status of {@code ./gpufleet purge}. */
+    static int purgeByCommandLine() {
+        return GpufleetCommand.commandLine()
+                .execute("purge", "--kubeconfig", RealCluster.kubeconfig().toString());
     }
 }

@@ -27,6 +27,10 @@ final class Samples {
     private static final Duration TIMEOUT = Duration.ofSeconds(90);
     private static final String NAMESPACE = "gpufleet-it-samples";
 
+    /** One line a device: its node, or its name where the strategy gives names. */
+    private static final String PRINT_DEVICES =
+            "ls /dev/nvidia[0-9]* 2>/dev/null || echo $NVIDIA_VISIBLE_DEVICES | tr , '\\n'";
+
     private Samples() {}
 
     /** Runs every pod of a file, one after the other; its quotas must refuse what exceeds them. */
@@ -70,7 +74,7 @@ final class Samples {
         for (Container container : pod.getSpec().getContainers()) {
             container.setImage("testbed/busybox:1");
             container.setImagePullPolicy("IfNotPresent");
-            container.setCommand(List.of("sh", "-c", "echo $NVIDIA_VISIBLE_DEVICES"));
+            container.setCommand(List.of("sh", "-c", PRINT_DEVICES));
         }
         cluster.client().pods().inNamespace(NAMESPACE).resource(pod).create();
         await().atMost(TIMEOUT)
@@ -86,10 +90,10 @@ final class Samples {
                             .withName(name)
                             .inContainer(container.getName())
                             .getLog()
-                            .split(","))
+                            .lines())
                     .as(name)
                     .hasSize(wanted)
-                    .allMatch(device -> device.matches("(GPU|MIG)-[0-9a-f-]{36}\\s*"));
+                    .allMatch(device -> device.matches("/dev/nvidia[0-7]|(GPU|MIG)-[0-9a-f-]{36}"));
         }
         cluster.deletePod(NAMESPACE, name);
     }

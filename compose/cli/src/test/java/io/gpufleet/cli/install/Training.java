@@ -1,0 +1,44 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.testbed.testkit.RealCluster;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** A pod that holds four of eight GPUs while other things happen. */
+final class Training {
+    private static final String NAMESPACE = "default";
+    private static final String NAME = "gpufleet-it-training";
+
+    private Training() {}
+
+    /** Starts it; its state once it runs. */
+    static String start(RealCluster cluster) {
+        cluster.runPod(NAMESPACE, NAME, 4, "ls /dev/nvidia[0-9]*; sleep 3600");
+        await().atMost(Duration.ofSeconds(60))
+                .untilAsserted(() -> assertThat(state(cluster)).startsWith("Running"));
+        return state(cluster);
+    }
+
+    /** All that would change if it were disturbed. */
+    static String state(RealCluster cluster) {
+        return cluster.podState(NAMESPACE, NAME);
+    }
+
+    /** Index of a GPU that it does not hold. */
+    static int gpuThatItLeaves(RealCluster cluster) {
+        List<String> held = cluster.podLog(NAMESPACE, NAME).lines().toList();
+        assertThat(held).hasSize(4);
+        return IntStream.range(0, 8)
+                .filter(index -> !held.contains("/dev/nvidia" + index))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    static void end(RealCluster cluster) {
+        cluster.deletePod(NAMESPACE, NAME);
+    }
+}
