@@ -7,21 +7,26 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
-import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.cli.GpufleetCommand;
+import io.gpufleet.cli.fleet.FleetPlan;
+import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.install.AppliedFields;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
-import java.nio.file.Files;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -30,49 +35,37 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real node under gpufleet: broker, three services, one daemon with simulated GPUs on the real kubelet's sockets. */
+/** {@code up} and {@code down} with a real cluster, whose node has a daemon with simulated GPUs on the real kubelet's sockets. */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class FleetClusterIT {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String NAMESPACE = "gpufleet-it-team";
+    private static final String SIMULATED = "node-1";
     private static final String PRINT_DEVICES = "echo devices=$NVIDIA_VISIBLE_DEVICES";
 
     @TempDir
     static Path directory;
 
     private static RealCluster cluster;
-    private static BrokerProcess broker;
+    private static FleetState fleet;
     private static ProgramProcess daemon;
-    private static List<ProgramProcess> services;
     private static SimulatedFaults faults;
 
+    /** As a user would: the fleet's own node is simulated, and the daemon of this test is on the cluster's real one. */
     @BeforeAll
     static void start() throws Exception {
+        System.setProperty("gpufleet.home", Repository.root().toString());
         cluster = RealCluster.open();
-        applyQuotaDefinition();
-        broker = BrokerProcess.start(directory.resolve("kafka"));
-        TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+        String kubeconfig = RealCluster.kubeconfig().toString();
+        assertThat(run("up", "--detach", "--kubeconfig", kubeconfig, "--nodes", "1", "--gpus", "1"))
+                .contains("Starting Kafka, the processes for https://");
+        fleet = FleetState.read(state().resolve("state.json")).orElseThrow();
+        // Pods of this test run on the real node.
+        cluster.client()
+                .nodes()
+                .withName(SIMULATED)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"unschedulable\":true}}");
         faults = new SimulatedFaults(directory.resolve("faults"));
-        // Free ports: another fleet on this machine may have the usual ones.
-        int webhookPort = FreePort.next();
-        services = List.of(
-                service("inventory-service", "io.gpufleet.inventory.InventoryMain", Map.of()),
-                service(
-                        "health-service",
-                        "io.gpufleet.health.HealthMain",
-                        Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited")),
-                service(
-                        "allocation-service",
-                        "io.gpufleet.allocation.AllocationMain",
-                        Map.of(
-                                "GPUFLEET_WEBHOOK_HOST",
-                                "127.0.0.1",
-                                "GPUFLEET_WEBHOOK_PORT",
-                                Integer.toString(webhookPort),
-                                "GPUFLEET_WEBHOOK_URL",
-                                "https://127.0.0.1:" + webhookPort,
-                                "GPUFLEET_NAMESPACE",
-                                "default")));
         daemon = ProgramProcess.of("node-daemon", "io.gpufleet.nodedaemon.NodeDaemonMain", directory)
                 .environment(daemonSettings())
                 .start();
@@ -80,23 +73,12 @@ class FleetClusterIT {
 
     @AfterAll
     static void stop() throws Exception {
+        run("down", "--clean");
         if (daemon != null) {
             daemon.close();
         }
-        for (ProgramProcess service : services == null ? List.<ProgramProcess>of() : services) {
-            service.close();
-        }
-        if (broker != null) {
-            broker.close();
-        }
         cluster.client().namespaces().withName(NAMESPACE).delete();
         quotas().withName("gpufleet-it").delete();
-        cluster.client()
-                .admissionRegistration()
-                .v1()
-                .validatingWebhookConfigurations()
-                .withName("gpufleet-quota")
-                .delete();
         cluster.close();
     }
 
@@ -224,25 +206,75 @@ class FleetClusterIT {
         assertThat(pods.withName("fits").get()).isNotNull();
     }
 
-    private static ProgramProcess service(String module, String main, Map<String, String> more) {
-        var environment = new TreeMap<>(Map.of(
-                "GPUFLEET_CLUSTER", "it",
-                "GPUFLEET_KAFKA", broker.bootstrap(),
-                "GPUFLEET_HTTP_HOST", "127.0.0.1",
-                "GPUFLEET_GRPC_PORT", Integer.toString(FreePort.next()),
-                "KUBECONFIG", RealCluster.kubeconfig().toString()));
-        environment.putAll(more);
-        return ProgramProcess.of(module, main, directory)
-                .environment(environment)
-                .start();
+    @Test
+    @Order(8)
+    void downLeavesNothingInTheClusterAndSaysWhatItRemoved() throws Exception {
+        // Given
+        faults.inject(5, 79);
+        await().atMost(TIMEOUT)
+                .untilAsserted(() -> assertThat(AppliedFields.of(cluster.node()))
+                        .containsKeys(
+                                "taint gpufleet.io/unhealthy",
+                                "label nvidia.com/gpu.count",
+                                "annotation gpufleet.io/applied",
+                                "condition GpuUnhealthy"));
+
+        // When
+        String said = run("down");
+
+        // Then
+        assertThat(said)
+                .contains("removed webhook configuration gpufleet-quota")
+                .contains("node " + cluster.nodeName() + ": removed taint gpufleet.io/unhealthy")
+                .contains("namespace " + NAMESPACE + ": removed label gpufleet.io/quota")
+                .contains("removed 1 simulated nodes and namespace gpufleet-local")
+                .contains("the definition of GpuQuota and the quotas stay");
+        assertThat(AppliedFields.of(cluster.node())).isEmpty();
+        assertThat(cluster.client().nodes().withName(SIMULATED).get()).isNull();
+        assertThat(cluster.client()
+                        .admissionRegistration()
+                        .v1()
+                        .validatingWebhookConfigurations()
+                        .withName("gpufleet-quota")
+                        .get())
+                .isNull();
+        assertThat(cluster.client()
+                        .namespaces()
+                        .withName(NAMESPACE)
+                        .get()
+                        .getMetadata()
+                        .getLabels())
+                .doesNotContainKey("gpufleet.io/quota");
+        assertThat(quotas().withName("gpufleet-it").get()).isNotNull();
+        assertThat(fleet.alive()).isFalse();
+    }
+
+    private static Path state() {
+        return directory.resolve("fleet");
+    }
+
+    /** What a subcommand prints. */
+    private static String run(String... words) {
+        var arguments = new ArrayList<>(List.of(words));
+        arguments.addAll(List.of("--state", state().toString()));
+        var bytes = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        try (var out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
+            System.setOut(out);
+            int status = GpufleetCommand.commandLine().execute(arguments.toArray(String[]::new));
+            assertThat(status).as(String.join(" ", words)).isZero();
+        } finally {
+            System.setOut(before);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
     }
 
     private static Map<String, String> daemonSettings() {
         return Map.of(
                 "GPUFLEET_CLUSTER",
-                "it",
+                FleetPlan.CLUSTER,
                 "GPUFLEET_KAFKA",
-                broker.bootstrap(),
+                fleet.bootstrap(),
                 "GPUFLEET_NODE",
                 cluster.nodeName(),
                 "GPUFLEET_DEVICES",
@@ -256,24 +288,13 @@ class FleetClusterIT {
                 "GPUFLEET_HTTP_HOST",
                 "127.0.0.1",
                 "GPUFLEET_HTTP_PORT",
-                "19400",
+                Integer.toString(FreePort.next()),
                 "GPUFLEET_RECOVERY_DWELL",
                 "2s");
     }
 
     private static boolean tainted() {
         return cluster.taints().stream().anyMatch(taint -> taint.getKey().equals("gpufleet.io/unhealthy"));
-    }
-
-    private static void applyQuotaDefinition() throws Exception {
-        try (var files = Files.list(Repository.module("k8s/base/crds"))) {
-            for (Path file :
-                    files.filter(it -> !it.endsWith("kustomization.yaml")).toList()) {
-                try (var in = Files.newInputStream(file)) {
-                    cluster.client().load(in).createOrReplace();
-                }
-            }
-        }
     }
 
     private static io.fabric8.kubernetes.client.dsl.MixedOperation<GenericKubernetesResource, ?, ?> quotas() {
