@@ -336,16 +336,11 @@ final class LeaderTerm<S> implements AutoCloseable {
             offsets.read(rec);
             commit(batch, encoded, true);
         }
-        ticker.tickOneByOne(now, batch -> {
-            try {
-                List<ProducerRecord<byte[], byte[]>> encoded = encoder.encode(batch, store, now);
-                commit(batch, encoded, false);
-                return true;
-            } catch (IllegalArgumentException unwritable) {
-                undo();
-                return false;
-            }
-        });
+        ticker.tickOneByOne(
+                now,
+                batch -> encoder.encode(batch, store, now),
+                this::undo,
+                (batch, encoded) -> commit(batch, encoded, false));
     }
 
     private void commit(Batch batch, List<ProducerRecord<byte[], byte[]>> records, boolean withOffsets) {

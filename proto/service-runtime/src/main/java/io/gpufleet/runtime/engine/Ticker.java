@@ -10,7 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,8 @@ final class Ticker<S> {
     private final StateStore<S> store;
     private final Progress progress;
     private final Map<String, Failure> failed = new HashMap<>();
+    /** Keys of the newest batch. */
+    private Set<String> newest = Set.of();
 
     Ticker(EngineParts<S> parts, StateStore<S> store, Progress progress) {
         this.parts = parts;
@@ -36,19 +39,34 @@ final class Ticker<S> {
 
     /** Every key that is due, into one batch. */
     void tick(Instant now, Batch batch) {
-        for (String key : due(now, batch)) {
+        newest = due(now, batch);
+        for (String key : newest) {
             tick(key, now, batch);
         }
     }
 
-    /** Every key that is due, each in a batch of its own; what {@code commit} refuses is left out like a failure. */
-    void tickOneByOne(Instant now, Predicate<Batch> commit) {
-        for (String key : due(now, new Batch())) {
+    /**
+     * Every key that is due, and those of the newest batch, which was undone, each in a batch of its own. What cannot be encoded
+     * is left out like a tick that fails.
+     */
+    <R> void tickOneByOne(
+            Instant now, Function<Batch, List<R>> encode, Runnable undo, BiConsumer<Batch, List<R>> commit) {
+        Set<String> keys = new LinkedHashSet<>(newest);
+        newest = Set.of();
+        keys.addAll(due(now, new Batch()));
+        for (String key : keys) {
             var batch = new Batch();
             tick(key, now, batch);
-            if (!commit.test(batch)) {
-                fail(key, "what the tick publishes cannot be written", now);
+            List<R> records = List.of();
+            try {
+                records = encode.apply(batch);
+            } catch (RuntimeException unwritable) {
+                undo.run();
+                batch = new Batch();
+                batch.count.failedTicks.incrementAndGet();
+                fail(key, InputReceiver.reason(unwritable), now);
             }
+            commit.accept(batch, records);
         }
     }
 

@@ -38,6 +38,12 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
     static final String HUGE = "cause an output that is too large";
     /** A fault with this message makes every tick of its node throw. */
     static final String BROKEN_TICK = "break the timer";
+    /** A fault with this message makes a tick of its node leave a state that cannot be written. */
+    static final String UNWRITABLE_TICK = "let the timer leave what cannot be written";
+    /** A fault with this message makes a tick of its node publish more than any topic takes. */
+    static final String HUGE_TICK = "let the timer publish what is too large";
+
+    private static final Set<String> ABOUT_TICKS = Set.of(BROKEN_TICK, UNWRITABLE_TICK, HUGE_TICK);
 
     final List<String> heartbeats = new CopyOnWriteArrayList<>();
     final List<Inbound.Event> applied = new CopyOnWriteArrayList<>();
@@ -75,6 +81,9 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
 
     @Override
     public Message write(String key, NodeHealthState state) {
+        if (state.getNote().equals(UNWRITABLE_TICK)) {
+            throw new IllegalStateException("state of " + key);
+        }
         return state;
     }
 
@@ -129,8 +138,8 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
                     .build());
             devices.sort(Comparator.comparing(DeviceHealthState::getDeviceUuid));
             after.clearDevices().addAllDevices(devices);
-            if (fault.getFault().getMessage().equals(BROKEN_TICK)) {
-                after.setReason(BROKEN_TICK);
+            if (ABOUT_TICKS.contains(fault.getFault().getMessage())) {
+                after.setReason(fault.getFault().getMessage());
             }
         }
         return after.build();
@@ -143,11 +152,21 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
 
     @Override
     public Effects<NodeHealthState> tick(String key, States<NodeHealthState> states, Instant now) {
-        if (states.get(key).orElseThrow().getReason().equals(BROKEN_TICK)) {
-            throw new IllegalStateException("tick of " + key);
-        }
-        ticked.add(key);
-        return Effects.none();
+        NodeHealthState state = states.get(key).orElseThrow();
+        return switch (state.getReason()) {
+            case BROKEN_TICK -> throw new IllegalStateException("tick of " + key);
+            case UNWRITABLE_TICK ->
+                Effects.state(key, state.toBuilder().setNote(UNWRITABLE_TICK).build(), List.of());
+            case HUGE_TICK -> {
+                var decision = DecisionTaken.newBuilder().setReason("x".repeat(3 * 1024 * 1024));
+                yield Effects.publish(List.of(
+                        Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, key, decision.build(), now)));
+            }
+            default -> {
+                ticked.add(key);
+                yield Effects.none();
+            }
+        };
     }
 
     @Override

@@ -25,6 +25,8 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No record stops a service: neither one that cannot be read nor one whose effects cannot be written. */
 @NullMarked
@@ -200,6 +202,30 @@ class PoisonAtCommitIT {
                     && engine.readinessFailures().toString().contains("timers of 'n1' failed: tick of n1"));
             assertThat(engine.role()).isEqualTo(ReplicaRole.ACTIVE);
             assertThat(engine.counters().get("failed_terms")).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {CountingProjection.UNWRITABLE_TICK, CountingProjection.HUGE_TICK})
+    void tickWhoseEffectsCannotBeWrittenHarmsItsKeyAlone(String poison) {
+        try (var broken = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var node = new NodeEventProducer(bus, "n2", 1000, "b1");
+                var engine = bus.start("health-service-0", projection)) {
+            // When
+            broken.send(broken.fault("GPU-1", 79, poison));
+            node.send(node.fault("GPU-2", 79, ""));
+
+            // Then
+            await().until(() -> projection.ticked.contains("n2")
+                    && engine.counters().get("failed_ticks") == 1
+                    && engine.readinessFailures().toString().contains("timers of 'n1' failed: "));
+            assertThat(engine.role()).isEqualTo(ReplicaRole.ACTIVE);
+            assertThat(engine.counters().get("failed_terms")).isZero();
+            assertThat(engine.states().get("n1").orElseThrow().getNote()).isEmpty();
+
+            // And its events still count
+            broken.send(broken.fault("GPU-3", 79, ""));
+            await().until(() -> engine.counters().get("events") == 3);
         }
     }
 
