@@ -57,8 +57,8 @@ final class ChangelogDecoder<S> {
 
     private Entry<S> decode(ConsumerRecord<byte[], byte[]> rec) {
         try {
-            checkVersion(rec);
-            return entry(parts.codec().decodeState(RecordKeyConverter.withTextKey(rec)));
+            int version = version(rec);
+            return entry(parts.codec().decodeState(RecordKeyConverter.withTextKey(rec)), version);
         } catch (RuntimeException unreadable) {
             return new Entry.Unreadable<>("own changelog " + rec.topic() + " partition " + rec.partition() + " offset "
                     + rec.offset() + " key '" + key(rec) + "' cannot be read (" + unreadable.getMessage()
@@ -66,22 +66,21 @@ final class ChangelogDecoder<S> {
         }
     }
 
-    private void checkVersion(ConsumerRecord<byte[], byte[]> rec) {
+    /** Schema version of a state; the first one where the record does not say. */
+    private int version(ConsumerRecord<byte[], byte[]> rec) {
         Header header = rec.headers().lastHeader(Changelog.VERSION_HEADER);
-        if (header == null) {
-            return;
-        }
-        int version = Integer.parseInt(new String(header.value(), UTF_8));
+        int version = header == null ? 1 : Integer.parseInt(new String(header.value(), UTF_8));
         if (version > parts.spec().schemaVersion()) {
             throw new IllegalArgumentException("it has schema version " + version + ", this program reads up to "
                     + parts.spec().schemaVersion());
         }
+        return version;
     }
 
-    private Entry<S> entry(DecodedRecord decoded) {
+    private Entry<S> entry(DecodedRecord decoded, int version) {
         return switch (decoded) {
             case DecodedRecord.Event event
-            when event.envelope().type() == parts.spec().stateType() -> state(event);
+            when event.envelope().type() == parts.spec().stateType() -> state(event, version);
             case DecodedRecord.Event event ->
                 new Entry.Own<>(event.envelope().key(), event.envelope().id().epoch(), event.payload());
             case DecodedRecord.Tombstone given -> new Entry.GivenUp<>(given.key());
@@ -91,10 +90,12 @@ final class ChangelogDecoder<S> {
         };
     }
 
-    private Entry<S> state(DecodedRecord.Event event) {
+    private Entry<S> state(DecodedRecord.Event event, int version) {
         String key = event.envelope().key();
         Message payload = event.payload();
+        Message present =
+                version < parts.spec().schemaVersion() ? parts.projection().migrate(payload, version) : payload;
         return new Entry.State<>(
-                key, event.envelope().id().epoch(), parts.projection().read(key, payload), applied.of(payload));
+                key, event.envelope().id().epoch(), parts.projection().read(key, present), applied.of(payload));
     }
 }

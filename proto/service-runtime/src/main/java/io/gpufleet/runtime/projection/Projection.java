@@ -25,6 +25,15 @@ public interface Projection<S> {
      */
     S read(String key, Message state);
 
+    /**
+     * Brings a changelog message of an earlier schema version to the present one, before {@link #read}; asked of no other
+     * message. A record keeps its version until its key changes, so a migration stays for as long as records of it may be
+     * there. A message of a later version stops the start.
+     */
+    default Message migrate(Message state, int version) {
+        return state;
+    }
+
     /** Maps a state to its changelog message, once per changed key and commit; the field {@code applied} stays empty. */
     Message write(String key, S state);
 

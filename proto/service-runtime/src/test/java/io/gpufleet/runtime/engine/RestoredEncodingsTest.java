@@ -3,8 +3,10 @@ package io.gpufleet.runtime.engine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Message;
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** States that a former release wrote as JSON stand on the changelog beside binary ones. */
+/** States of former releases stand on the changelog beside those of this one: JSON, and an earlier schema. */
 @NullMarked
 class RestoredEncodingsTest {
     private final SimulatedTime time = new SimulatedTime();
@@ -61,6 +63,36 @@ class RestoredEncodingsTest {
             }
         }
         assertThat(restored(200).values()).containsOnly((long) states);
+    }
+
+    /** A release that tells by the revision which schema it has migrated from. */
+    private static final class NextRelease extends CountingProjection {
+        @Override
+        public ProjectionSpec spec() {
+            ProjectionSpec spec = super.spec();
+            return new ProjectionSpec(
+                    spec.changelog(), spec.stateType(), 2, spec.inputs(), spec.heartbeats(), spec.outputs());
+        }
+
+        @Override
+        public Message migrate(Message state, int version) {
+            return ((NodeHealthState) state)
+                    .toBuilder().setVerdictRevision(100L * version).build();
+        }
+    }
+
+    @Test
+    void statesOfAnEarlierSchemaAreMigratedAndThoseOfThePresentOneAreNot() {
+        append(state("node-1", 7));
+        append(versioned(state("node-2", 7), "1"));
+        append(versioned(state("node-3", 7), "2"));
+
+        assertThat(restored(3, new NextRelease())).isEqualTo(Map.of("node-1", 100L, "node-2", 100L, "node-3", 7L));
+    }
+
+    private static ProducerRecord<String, byte[]> versioned(ProducerRecord<String, byte[]> rec, String version) {
+        rec.headers().add(Changelog.VERSION_HEADER, version.getBytes(UTF_8));
+        return rec;
     }
 
     private ProducerRecord<String, byte[]> state(String node, long revision) {
@@ -96,14 +128,18 @@ class RestoredEncodingsTest {
         broker.append(RecordKeyConverter.withByteKey(rec));
     }
 
-    /** A standby that has read the changelog. */
     private Map<String, Long> restored(int nodes) {
+        return restored(nodes, new CountingProjection());
+    }
+
+    /** A standby that has read the changelog. */
+    private Map<String, Long> restored(int nodes, CountingProjection projection) {
         SimulatedReplica<NodeHealthState> replica = SimulatedReplica.of(
                 new SimulatedReplica.Shared<>(broker, codec, fold, random),
                 "health-service-0",
                 time.clock(() -> Duration.ZERO),
                 new Link(random),
-                new CountingProjection(),
+                projection,
                 Actor.none());
         var thread = new Lockstep("health-service-0", replica::run);
         for (int step = 0; step < 400; step++) {

@@ -57,6 +57,11 @@ public final class RecordedProjection<S> implements Projection<S> {
     }
 
     @Override
+    public Message migrate(Message state, int version) {
+        return projection.migrate(state, version);
+    }
+
+    @Override
     public Message write(String key, S state) {
         return projection.write(key, state);
     }
