@@ -40,6 +40,9 @@ final class BrokerProbe implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BrokerProbe.class);
     private static final Duration INTERVAL = Duration.ofSeconds(2);
+    /** Stands for the topics while they are not as they have to be. */
+    private static final String CHANGED = "changed";
+
     private static final long TOPICS_EVERY_NANOS = Duration.ofSeconds(20).toNanos();
     /** A partition without a leader is waited for this long; twice that and the interval is less than 10 s. */
     private static final int ENDS_TIMEOUT_MILLIS = 3_000;
@@ -136,15 +139,40 @@ final class BrokerProbe implements AutoCloseable {
 
     /**
      * Waits until every partition of the changelog and the inputs has a leader that answers. The admin client asks again
-     * within 100 ms; a consumer that meets a topic created a moment ago waits for its whole timeout.
+     * within 100 ms; a consumer that meets a topic created a moment ago waits for its whole timeout. Answers their ends.
      */
-    static void awaitLeaders(EngineParts<?> parts, Admin admin) {
+    static Map<TopicPartition, Long> awaitLeaders(EngineParts<?> parts, Admin admin) {
         Set<Topic> topics = parts.spec().read();
         topics.add(parts.spec().changelog());
+        return ends(parts, admin, topics);
+    }
+
+    /** Ends of these topics, with what is not committed yet. */
+    static Map<TopicPartition, Long> ends(EngineParts<?> parts, Admin admin, Set<Topic> topics) {
         Map<TopicPartition, OffsetSpec> asked = topics.stream()
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest()));
-        var _ = answer(parts, admin.listOffsets(asked).all()::get);
+        return answer(parts, admin.listOffsets(asked).all()::get).entrySet().stream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, found -> found.getValue().offset()));
+    }
+
+    /**
+     * True when the changelog was never written though an output was. A leader writes to its changelog first, so that a service
+     * that starts for the first time finds both empty.
+     *
+     * @param ends at least those of the changelog
+     */
+    static boolean emptied(EngineParts<?> parts, Admin admin, Map<TopicPartition, Long> ends) {
+        return neverWritten(parts, ends)
+                && ends(parts, admin, parts.spec().outputs()).values().stream().anyMatch(end -> end > 0)
+                // Another replica may have begun to lead meanwhile.
+                && neverWritten(parts, ends(parts, admin, Set.of(parts.spec().changelog())));
+    }
+
+    private static boolean neverWritten(EngineParts<?> parts, Map<TopicPartition, Long> ends) {
+        return parts.partitions(parts.spec().changelog()).stream()
+                .allMatch(partition -> ends.getOrDefault(partition, 0L) == 0);
     }
 
     /** Id of the Kafka that answers, which every user may ask for. */
@@ -266,10 +294,12 @@ final class BrokerProbe implements AutoCloseable {
         try {
             now = check(parts, admin);
         } catch (ProjectionStoppedException | TopicsUnavailableException changed) {
-            now = Map.of("changed", String.valueOf(changed.getMessage()));
+            now = Map.of(CHANGED, String.valueOf(changed.getMessage()));
         }
         topicIds = now;
-        if (!before.isEmpty() && !before.equals(now)) {
+        // The check at the start may have seen the topics as they were a moment before.
+        boolean firstAndGood = before.isEmpty() && !now.containsKey(CHANGED);
+        if (!firstAndGood && !before.equals(now)) {
             LOG.atWarn().log("topics changed: this term ends and they are checked again");
             topicsGeneration++;
         }

@@ -3,12 +3,14 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.receiver.FailedKeys;
+import io.gpufleet.runtime.record.LostTopics;
 import io.gpufleet.runtime.sequence.MissedEvents;
 import io.gpufleet.runtime.sequence.StaleWriters;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** Objects that outlive a term within one process. */
 final class EngineContext {
@@ -22,6 +24,7 @@ final class EngineContext {
     private final BrokerClock brokerClock;
     private final BrokerProbe probe;
     private final FailedKeys failedKeys;
+    private final LostTopics lostTopics;
     private volatile String kafkaCluster = "";
     private volatile Map<String, String> topicIds = Map.of();
     private volatile EventTimings timings = (_, _, _) -> {};
@@ -38,6 +41,11 @@ final class EngineContext {
         this.brokerClock = new BrokerClock(parts.clock(), parts.clients()::nanos);
         this.probe = probe;
         this.failedKeys = parts.failedKeys();
+        this.lostTopics = new LostTopics(
+                parts.codec().topics().name(parts.spec().changelog()),
+                parts.spec().outputs().stream()
+                        .map(parts.codec().topics()::name)
+                        .collect(Collectors.toSet()));
     }
 
     String run() {
@@ -70,6 +78,10 @@ final class EngineContext {
 
     FailedKeys failedKeys() {
         return failedKeys;
+    }
+
+    LostTopics lostTopics() {
+        return lostTopics;
     }
 
     EventTimings timings() {

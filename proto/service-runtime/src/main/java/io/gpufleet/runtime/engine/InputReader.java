@@ -15,6 +15,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.LogTruncationException;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,10 @@ final class InputReader implements AutoCloseable {
 
     /** Takes up the stored offsets; a topic that was recreated meanwhile is read from its beginning. */
     void assign(Map<String, String> topicIds) {
+        String changelog = parts.codec().topics().name(parts.spec().changelog());
+        if (offsets.identifyChangelog(changelog, topicIds.getOrDefault(changelog, ""))) {
+            LOG.atError().addKeyValue("topic", changelog).log("own changelog was recreated, every input is read again");
+        }
         parts.spec().read().stream()
                 .map(topic -> parts.codec().topics().name(topic))
                 .forEach(topic -> {
@@ -71,19 +76,25 @@ final class InputReader implements AutoCloseable {
             polled.forEach(records::add);
             polled.nextOffsets().forEach((partition, next) -> positions.put(partition, next.offset()));
             return records;
-        } catch (LogTruncationException truncated) {
-            truncated.divergentOffsets().forEach((partition, at) -> {
-                LOG.atWarn()
-                        .addKeyValue("partition", partition)
-                        .addKeyValue("offset", at.offset())
-                        .log("log was truncated, reading on from where it differs");
-                consumer.seek(partition, at);
-            });
-            return new ArrayList<>();
         } catch (OffsetOutOfRangeException gone) {
-            skip(gone.offsetOutOfRangePartitions());
+            readOn(gone);
             return new ArrayList<>();
         }
+    }
+
+    private void readOn(OffsetOutOfRangeException gone) {
+        if (!(gone instanceof LogTruncationException truncated)) {
+            skip(gone.offsetOutOfRangePartitions());
+            return;
+        }
+        truncated.divergentOffsets().forEach((partition, at) -> {
+            LOG.atWarn()
+                    .addKeyValue("partition", partition)
+                    .addKeyValue("offset", at.offset())
+                    .log("log was truncated, reading on from where it differs");
+            consumer.seek(partition, at);
+            positions.put(partition, at.offset());
+        });
     }
 
     /**
@@ -122,12 +133,27 @@ final class InputReader implements AutoCloseable {
                     .log("broker no longer has this offset, reading from the beginning of what it has");
         });
         consumer.seekToBeginning(which);
+        which.forEach(positions::remove);
     }
 
     /** Updates progress and lag. */
     void measure(BrokerProbe.Ends ends, long nanos, Instant now) {
+        partitions.stream()
+                .filter(partition -> !positions.containsKey(partition))
+                .forEach(this::locate);
         progress.update(ends, partition -> positions.getOrDefault(partition, 0L), nanos, now);
         counting.lag.set(progress.lag());
+    }
+
+    /** Where a partition begins is told by no poll as long as it has no records. */
+    private void locate(TopicPartition partition) {
+        try {
+            positions.put(partition, consumer.position(partition, Duration.ZERO));
+        } catch (TimeoutException unknown) {
+            LOG.atTrace().addKeyValue("partition", partition).log("the beginning is not known yet");
+        } catch (OffsetOutOfRangeException gone) {
+            readOn(gone);
+        }
     }
 
     Progress progress() {

@@ -12,12 +12,14 @@ import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -122,6 +124,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         lines.addAll(resignation.reasons());
         lines.addAll(context.tickFailures());
         lines.addAll(context.failedKeys().lines());
+        lines.addAll(context.lostTopics().lines());
         Duration offset = context.brokerClock().offset();
         if (offset.abs().compareTo(BrokerClock.TOLERATED) > 0) {
             lines.add("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it");
@@ -237,14 +240,16 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     private void checkBroker() {
         try (Admin admin = BrokerProbe.admin(parts)) {
             String kafka = BrokerProbe.clusterId(parts, admin);
-            context.joined(kafka)
-                    .ifPresent(before -> LOG.atWarn()
-                            .addKeyValue("kafka", parts.kafka().bootstrap())
-                            .addKeyValue("id", kafka)
-                            .addKeyValue("before", before)
-                            .log("another Kafka answers at this address: states are read from its changelog"));
+            Optional<String> former = context.joined(kafka);
+            former.ifPresent(before -> LOG.atWarn()
+                    .addKeyValue("kafka", parts.kafka().bootstrap())
+                    .addKeyValue("id", kafka)
+                    .addKeyValue("before", before)
+                    .log("another Kafka answers at this address: states are read from its changelog"));
             context.topicIds(BrokerProbe.check(parts, admin));
-            BrokerProbe.awaitLeaders(parts, admin);
+            Map<TopicPartition, Long> ends = BrokerProbe.awaitLeaders(parts, admin);
+            context.lostTopics()
+                    .check(context.topicIds(), former.isPresent(), () -> BrokerProbe.emptied(parts, admin, ends));
             // Nobody leads better meanwhile: joining takes some seconds, restoring as well.
             if (election == null && Election.withoutRival(parts, admin)) {
                 standForElection();

@@ -89,6 +89,20 @@ public final class InputOffsets {
         return next.keySet().removeIf(partition -> partition.topic().equals(topic));
     }
 
+    /**
+     * Names the changelog's id of today. True when the offsets were of another one, and were dropped: a leader goes on to write
+     * them for some seconds after the states were deleted.
+     */
+    public boolean identifyChangelog(String topic, String id) {
+        String known = topicIds.put(topic, id);
+        if (known == null || known.equals(id)) {
+            return false;
+        }
+        next.clear();
+        changed = true;
+        return true;
+    }
+
     /** True when something was read since {@link #toMessage()}. */
     public boolean changed() {
         return changed;

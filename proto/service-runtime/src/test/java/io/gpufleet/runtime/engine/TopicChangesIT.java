@@ -124,6 +124,114 @@ class TopicChangesIT {
         }
     }
 
+    @Test
+    void partitionIsReadToItsEndWhenRetentionRemovedAllThatWasUnread() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin()) {
+            // Given
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-1", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+            }
+
+            // When
+            for (int i = 0; i < 4; i++) {
+                node.send(node.fault("GPU-2", 79, ""));
+            }
+            removeAll(admin, Topic.HEALTH);
+
+            // Then
+            try (var engine = bus.start("health-service-0", new CountingProjection())) {
+                await().until(() -> engine.counters().get("lag") == 0);
+                assertThat(engine.counters().get("skipped_offsets")).isEqualTo(4);
+            }
+        }
+    }
+
+    @Test
+    void firstStartReadsToTheEndOfTopicsWhoseRecordsAreAllRemoved() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin()) {
+            node.send(node.fault("GPU-1", 79, ""));
+            removeAll(admin, Topic.HEALTH);
+
+            try (var engine = bus.start("health-service-0", projection)) {
+                await().until(() -> engine.counters().get("lag") == 0);
+            }
+        }
+    }
+
+    @Test
+    void changelogThatIsRecreatedUnderALeaderIsAReasonThatAnOperatorCanActOn() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var engine = bus.start("health-service-0", projection);
+                var admin = admin()) {
+            // Given
+            node.send(node.fault("GPU-1", 79, ""));
+            await().until(() -> engine.counters().get("events") == 1);
+            assertThat(engine.readinessFailures()).isEmpty();
+
+            // When
+            delete(admin, Topic.HEALTH_STATE);
+            create(admin, Topic.HEALTH_STATE);
+
+            // Then the inputs are read again, and what they do not hold is said to be lost
+            await().until(() -> engine.active() && engine.counters().get("events") == 2);
+            assertThat(engine.readinessFailures())
+                    .singleElement()
+                    .asString()
+                    .contains("own changelog " + bus.topics.name(Topic.HEALTH_STATE) + " was deleted")
+                    .contains("restart");
+        }
+    }
+
+    @Test
+    void changelogThatIsRecreatedWhileTheServiceIsDownIsAReasonToo() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin()) {
+            // Given
+            try (var engine = bus.start("health-service-0", projection)) {
+                node.send(node.fault("GPU-1", 79, ""));
+                await().until(() -> engine.counters().get("events") == 1);
+            }
+
+            // When
+            delete(admin, Topic.HEALTH_STATE);
+            create(admin, Topic.HEALTH_STATE);
+
+            // Then
+            try (var engine = bus.start("health-service-0", new CountingProjection())) {
+                await().until(() -> engine.active() && engine.counters().get("events") == 1);
+                assertThat(engine.readinessFailures())
+                        .singleElement()
+                        .asString()
+                        .contains("own changelog " + bus.topics.name(Topic.HEALTH_STATE) + " was deleted");
+            }
+
+            // And a restart confirms it
+            try (var engine = bus.start("health-service-0", new CountingProjection())) {
+                await().until(engine::active);
+                assertThat(engine.readinessFailures()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void outputWithAnotherNumberOfPartitionsStopsTheStartWithOneLine() throws Exception {
+        String name = bus.topics.name(Topic.DECISIONS);
+        int more = Topic.DECISIONS.partitions() + 1;
+        try (var admin = admin()) {
+            admin.createPartitions(Map.of(name, NewPartitions.increaseTo(more)))
+                    .all()
+                    .get();
+
+            try (var engine = bus.start("health-service-0", projection)) {
+                await().until(() -> engine.role() == ReplicaRole.STOPPED);
+                assertThat(engine.failure().orElseThrow()).contains(name, String.valueOf(more));
+            }
+        }
+    }
+
     private void delete(Admin admin, Topic topic) throws Exception {
         String name = bus.topics.name(topic);
         admin.deleteTopics(List.of(name)).all().get();

@@ -67,6 +67,11 @@ public final class SimulatedConsumer extends MockConsumer<byte[], byte[]> {
     }
 
     @Override
+    public long position(TopicPartition partition, Duration timeout) {
+        return position(partition);
+    }
+
+    @Override
     public void pause(Collection<TopicPartition> partitions) {
         paused.addAll(partitions);
     }
