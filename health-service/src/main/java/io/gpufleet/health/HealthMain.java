@@ -86,7 +86,7 @@ public final class HealthMain {
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
     /** How often the files of policy and pools are read again. */
-    private static final Duration RELOAD = Duration.ofSeconds(10);
+    private static final Duration RELOAD = Duration.ofSeconds(2);
 
     /** A review takes some milliseconds; what waits longer than a client's timeout is refused instead. */
     private static final int WAITING_REQUESTS = 256;

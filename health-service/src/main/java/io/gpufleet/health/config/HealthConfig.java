@@ -43,7 +43,7 @@ public record HealthConfig(
             Setting.optional(
                     "GPUFLEET_POLICY",
                     "nvidia",
-                    "policy pack: nvidia, conservative, aggressive, or the path of a YAML file, read again every 10s"),
+                    "policy pack: nvidia, conservative, aggressive, or the path of a YAML file, read again every 2s"),
             Setting.optional(
                     "GPUFLEET_MODE",
                     "observe",

@@ -135,6 +135,7 @@ final class DrainMapper {
                                         new PodName(holder.getNamespace(), holder.getPod(), holder.getPodUid()),
                                         holder.getDeviceUuidsList()))
                                 .toList()),
-                RemediationMapper.progress(wire));
+                RemediationMapper.progress(wire),
+                wire.hasPolicyTainted() ? TimestampMapping.fromWire(wire.getPolicyTainted()) : Instant.EPOCH);
     }
 }

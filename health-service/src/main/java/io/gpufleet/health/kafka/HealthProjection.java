@@ -35,14 +35,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /** Projection of the input topics onto node states: what {@link HealthMachine} decides, as states and records. */
 public final class HealthProjection implements Projection<NodeState> {
@@ -54,26 +50,19 @@ public final class HealthProjection implements Projection<NodeState> {
             Set.of(Topic.TELEMETRY),
             Set.of(Topic.VERDICTS, Topic.DECISIONS));
 
-    /** So many held back nodes are looked at again at once, four times a second. */
-    private static final int MAX_DUE = 1_000;
-
     private final Supplier<HealthMachine> policy;
     private final Supplier<DisruptionBudgets> pools;
-    /** Machine and budgets of the last decision, and the nodes to be looked at again since one of them was replaced. */
+    /** Machine and budgets of the last decision. */
     private HealthMachine machine;
 
     private DisruptionBudgets protection;
-    private final SequencedSet<String> toReview = new LinkedHashSet<>();
+    private final NodesToDecide toDecide = new NodesToDecide();
     private final FleetUsage usage;
     private final BacklogProgress backlog;
     private final DeviceLocations locations = new DeviceLocations();
     private final SilenceDetector silence = new SilenceDetector();
-    /** Nodes that have become silent, until their tick. */
-    private final Set<String> silent = new HashSet<>();
     /** Reason that holds everything back while the fleet is frozen; empty while it is not. */
     private String frozen = "";
-    /** Nodes with something held back by a budget, oldest first. */
-    private final SequencedSet<String> heldBack = new LinkedHashSet<>();
 
     /** Projection that tells nobody about its backlog. */
     public HealthProjection(HealthMachine machine, DisruptionBudgets protection) {
@@ -100,23 +89,31 @@ public final class HealthProjection implements Projection<NodeState> {
     public void restarted(States<NodeState> states, Instant now) {
         backlog.begin();
         usage.clear();
-        heldBack.clear();
-        toReview.clear();
+        toDecide.restarted(states);
         locations.clear();
         silence.restart(now);
-        silent.clear();
         frozen = FleetCommandDecider.freeze(states.get(FleetCommandDecider.FLEET))
                 .orElse("");
-        Instant opened = FleetCommandDecider.newest(states.get(FleetCommandDecider.FLEET))
-                .map(ManualOverride::since)
-                .orElse(Instant.MIN);
+        states.forEach((_, state) -> remember(state));
+        countTaints(states);
+    }
+
+    /** Taints since the brake was opened, however long ago. */
+    private void countTaints(States<NodeState> states) {
+        usage.openBrake();
+        Instant opened = openedAt(states);
         states.forEach((node, state) -> {
-            remember(state);
-            Instant since = state.health().since();
-            if (state.tainted() && since.isAfter(now.minus(protection.brake().within())) && since.isAfter(opened)) {
-                usage.tainted(node, since);
+            if (!state.acting().policyTainted().isBefore(opened)) {
+                usage.tainted(node, state.acting().policyTainted());
             }
         });
+    }
+
+    /** Where nobody opened the brake just after the epoch, which stands for no taint. */
+    private static Instant openedAt(States<NodeState> states) {
+        return FleetCommandDecider.newest(states.get(FleetCommandDecider.FLEET))
+                .map(ManualOverride::since)
+                .orElse(Instant.EPOCH.plusNanos(1));
     }
 
     @Override
@@ -126,10 +123,15 @@ public final class HealthProjection implements Projection<NodeState> {
         for (String node : keys) {
             Optional<NodeState> state = states.get(node);
             state.ifPresentOrElse(this::remember, () -> forgotten(node));
-            if (state.filter(NodeState::tainted).isEmpty()) {
-                usage.notTainted(node);
-            }
+            usage.notTainted(node);
+            state.map(known -> known.acting().policyTainted())
+                    .filter(at -> !at.isBefore(openedAt(states)))
+                    .ifPresent(at -> usage.tainted(node, at));
         }
+        if (keys.contains(FleetCommandDecider.FLEET)) {
+            countTaints(states);
+        }
+        toDecide.undone();
     }
 
     @Override
@@ -137,16 +139,11 @@ public final class HealthProjection implements Projection<NodeState> {
         backlog.tick(progress, now);
         review(states);
         var readFor = new HashMap<Integer, Duration>();
-        silent.addAll(silence.newlySilent(
+        toDecide.silent(silence.newlySilent(
                 () -> heardSoFar(states),
                 node -> readFor.computeIfAbsent(partitionOf(node), _ -> readFor(node, progress, now)),
                 now));
-        List<String> due = Stream.of(silent, toReview, heldBack)
-                .flatMap(Collection::stream)
-                .limit(MAX_DUE)
-                .toList();
-        due.forEach(toReview::remove);
-        return due;
+        return toDecide.next(states);
     }
 
     /** Partition of a node in every input. */
@@ -183,7 +180,7 @@ public final class HealthProjection implements Projection<NodeState> {
             usage.replace(budgets);
             states.forEach((node, _) -> {
                 if (!node.equals(FleetCommandDecider.FLEET)) {
-                    toReview.add(node);
+                    toDecide.review(node);
                 }
             });
         }
@@ -209,7 +206,7 @@ public final class HealthProjection implements Projection<NodeState> {
         return switch (input) {
             case Inbound.Event event -> {
                 if (event.envelope().source() instanceof EventSource.Node) {
-                    silence.heard(event.key(), now);
+                    heard(event.key(), now);
                 }
                 yield SignalMapper.toModel(event, now)
                         .flatMap(signal ->
@@ -229,11 +226,16 @@ public final class HealthProjection implements Projection<NodeState> {
         if (age.compareTo(SilenceDetector.SILENT_AFTER) >= 0) {
             return Effects.none();
         }
-        silence.heard(node, now);
+        heard(node, now);
         return states.get(node)
                 .filter(state -> state.node().presence().daemon() == Presence.Daemon.SILENT)
                 .map(state -> effects(decide(state, silence(false, heartbeat.appendedAt()), now), now, heartbeat))
                 .orElse(Effects.none());
+    }
+
+    private void heard(String node, Instant now) {
+        silence.heard(node, now);
+        toDecide.heard(node);
     }
 
     private static HealthSignal silence(boolean silent, Instant at) {
@@ -282,7 +284,7 @@ public final class HealthProjection implements Projection<NodeState> {
                     .nodeBudget();
             usage.openBrake();
         }
-        DecisionResult result = FleetCommandDecider.decide(states.get(FleetCommandDecider.FLEET), command, budget);
+        DecisionResult result = FleetCommandDecider.decide(states.get(FleetCommandDecider.FLEET), command, budget, now);
         frozen = FleetCommandDecider.freeze(Optional.of(result.state())).orElse("");
         return effects(result, now, event);
     }
@@ -305,10 +307,9 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private void forgotten(String node) {
         usage.remove(node);
-        heldBack.remove(node);
+        toDecide.forget(node);
         locations.remove(node);
         silence.forget(node);
-        silent.remove(node);
     }
 
     private Effects<NodeState> forget(String node) {
@@ -342,7 +343,7 @@ public final class HealthProjection implements Projection<NodeState> {
             return forget(node);
         }
         NodeState before = states.get(node).orElseGet(() -> NodeState.unknown(node, now));
-        HealthSignal signal = silent.remove(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
+        HealthSignal signal = toDecide.isSilent(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
         DecisionResult result = decide(before, signal, now);
         return effects(result, OutboundMapper.toWire(result, now));
     }
@@ -352,8 +353,9 @@ public final class HealthProjection implements Projection<NodeState> {
         PermittedActions allowance =
                 allowance(before, usage.allowance(node, NodeBudgetShareCalculator.of(before), now));
         DecisionResult result = machine.decide(before, signal, now, allowance);
-        if (result.state().tainted() && !before.tainted() && result.state().quarantine() == null) {
-            usage.tainted(node, now);
+        Instant tainted = result.state().acting().policyTainted();
+        if (!tainted.equals(before.acting().policyTainted())) {
+            usage.tainted(node, tainted);
         }
         remember(result.state());
         return result;
@@ -372,11 +374,7 @@ public final class HealthProjection implements Projection<NodeState> {
         usage.put(node, NodeBudgetShareCalculator.of(state));
         locations.put(state);
         boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
-        if (enforced && !state.heldBack().isEmpty()) {
-            heldBack.add(node);
-        } else {
-            heldBack.remove(node);
-        }
+        toDecide.heldBack(node, enforced && !state.heldBack().isEmpty());
     }
 
     private static Effects<NodeState> effects(DecisionResult result, Instant now, Inbound cause) {

@@ -107,6 +107,9 @@ final class StateMapper {
     }
 
     private static void writeHeldBack(NodeState state, NodeHealthState.Builder wire) {
+        if (state.acting().policyTainted().isAfter(Instant.EPOCH)) {
+            wire.setPolicyTainted(TimestampMapping.toWire(state.acting().policyTainted()));
+        }
         state.heldBack()
                 .forEach((device, heldBack) -> wire.addHeldBack(io.gpufleet.proto.health.v1.HeldBack.newBuilder()
                         .setDeviceUuid(device)

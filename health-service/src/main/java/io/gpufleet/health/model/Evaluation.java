@@ -116,7 +116,7 @@ final class Evaluation {
 
     /** Records a decision that changes nothing. */
     void recordUnchanged(DecisionContext context, String device, Status status, String action) {
-        HealthState now = stateOf(device);
+        HealthState now = state.healthOf(device);
         decisions.add(new Decision(
                 device,
                 evidence(List.of()),
@@ -181,10 +181,14 @@ final class Evaluation {
             decideNode(context, allowance);
             new Drains(this).decide(before, context);
         }
+        boolean taints = state.tainted() && !before.tainted();
+        if (taints && state.quarantine() == null) {
+            emit(new NodeStateChange.PolicyTainted(now));
+        }
         boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
         if (!same || nodeFirstObserved()) {
             long revision = Math.max(state.revision() + 1, now.toEpochMilli());
-            boolean newCause = hasNewCause() || (state.tainted() && !before.tainted());
+            boolean newCause = hasNewCause() || taints;
             emit(new NodeStateChange.VerdictReached(new NodeState.Revisions(
                     revision, newCause && !same ? revision : state.revisions().cause())));
         }
@@ -389,11 +393,5 @@ final class Evaluation {
         }
         episodes.forEach(episode -> ids.add(episode.eventId()));
         return ids.stream().limit(Verdict.MAX_EVIDENCE).toList();
-    }
-
-    private HealthState stateOf(String device) {
-        return device.isEmpty()
-                ? state.health().state()
-                : state.device(device).map(known -> known.health().state()).orElse(HealthState.HEALTHY);
     }
 }

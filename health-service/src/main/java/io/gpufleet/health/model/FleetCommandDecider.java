@@ -32,15 +32,18 @@ public final class FleetCommandDecider {
         };
     }
 
-    /** Decision and state, which holds who opened the brake and who froze the fleet, why and when. */
-    public static DecisionResult decide(Optional<NodeState> fleet, CommandIssued command, String budget) {
+    /**
+     * Decision and state, which holds who opened the brake and who froze the fleet, why and when. The brake is opened now,
+     * whenever the command was given: what was tainted up to now does not count.
+     */
+    public static DecisionResult decide(Optional<NodeState> fleet, CommandIssued command, String budget, Instant now) {
         Instant at = command.metadata().at();
         String by = command.user() + ": " + command.reason();
         NodeStateChange event = switch (command.command()) {
             case FREEZE -> new NodeStateChange.MaintenanceChanged(new Maintenance(at, by));
             case UNFREEZE -> new NodeStateChange.MaintenanceChanged(null);
             case RESET_BRAKE, QUARANTINE, RELEASE, RETIRE, CLEAR, FORGET, BEGIN_MAINTENANCE, END_MAINTENANCE ->
-                new NodeStateChange.OverrideChanged(new ManualOverride(at, by, TARGET));
+                new NodeStateChange.OverrideChanged(new ManualOverride(now, by, TARGET));
         };
         String action = switch (command.command()) {
             case FREEZE -> "freeze";

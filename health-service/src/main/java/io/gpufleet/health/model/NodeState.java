@@ -2,6 +2,7 @@ package io.gpufleet.health.model;
 
 import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.drain.DrainOrder;
 import io.gpufleet.health.model.drain.DrainProgress;
@@ -54,15 +55,17 @@ public record NodeState(
      * @param drain how far the drain of the node is
      * @param holdings who holds which devices
      * @param remediation how far the newest remediation is
+     * @param policyTainted when the policy tainted the node last; the epoch where it never did
      */
     public record Acting(
             SequencedMap<String, HeldBack> heldBack,
             DrainProgress drain,
             Holdings holdings,
-            RemediationProgress remediation) {
+            RemediationProgress remediation,
+            Instant policyTainted) {
         /** Nothing. */
-        public static final Acting NONE =
-                new Acting(new TreeMap<>(), DrainProgress.NONE, Holdings.UNKNOWN, RemediationProgress.NONE);
+        public static final Acting NONE = new Acting(
+                new TreeMap<>(), DrainProgress.NONE, Holdings.UNKNOWN, RemediationProgress.NONE, Instant.EPOCH);
 
         /** Copies the map, sorted by key. */
         public Acting {
@@ -306,23 +309,38 @@ public record NodeState(
     }
 
     NodeState withHeldBack(SequencedMap<String, HeldBack> newHeldBack) {
-        return with(new Acting(newHeldBack, acting.drain(), acting.holdings(), acting.remediation()));
+        return with(new Acting(
+                newHeldBack, acting.drain(), acting.holdings(), acting.remediation(), acting.policyTainted()));
     }
 
     NodeState with(DrainProgress newDrain) {
-        return with(new Acting(acting.heldBack(), newDrain, acting.holdings(), acting.remediation()));
+        return with(new Acting(
+                acting.heldBack(), newDrain, acting.holdings(), acting.remediation(), acting.policyTainted()));
     }
 
     NodeState with(Holdings newHoldings) {
-        return with(new Acting(acting.heldBack(), acting.drain(), newHoldings, acting.remediation()));
+        return with(new Acting(
+                acting.heldBack(), acting.drain(), newHoldings, acting.remediation(), acting.policyTainted()));
     }
 
     NodeState with(RemediationProgress newRemediation) {
-        return with(new Acting(acting.heldBack(), acting.drain(), acting.holdings(), newRemediation));
+        return with(new Acting(
+                acting.heldBack(), acting.drain(), acting.holdings(), newRemediation, acting.policyTainted()));
+    }
+
+    NodeState withPolicyTainted(Instant at) {
+        return with(new Acting(acting.heldBack(), acting.drain(), acting.holdings(), acting.remediation(), at));
     }
 
     private NodeState with(Acting newActing) {
         return new NodeState(node, boot, hardware, faults, health, manual, revisions, newActing);
+    }
+
+    /** Health of the device, or of the node itself when the UUID is empty. */
+    HealthState healthOf(String uuid) {
+        return uuid.isEmpty()
+                ? health.state()
+                : device(uuid).map(known -> known.health().state()).orElse(HealthState.HEALTHY);
     }
 
     /** True when the policy or an operator keeps the node out of service and nothing holds that back. */

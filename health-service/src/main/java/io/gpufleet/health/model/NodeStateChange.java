@@ -41,6 +41,9 @@ public sealed interface NodeStateChange {
     /** The decisions that are held back changed, by device; for the node by the empty text. */
     record HeldBackChanged(SequencedMap<String, HeldBack> heldBack) implements NodeStateChange {}
 
+    /** The policy tainted the node, and nothing held that back. */
+    record PolicyTainted(Instant at) implements NodeStateChange {}
+
     /** The Node object is deleted; newest sign of the node. */
     record NodeGone(Instant since) implements NodeStateChange {}
 

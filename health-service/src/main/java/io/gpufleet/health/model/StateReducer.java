@@ -39,6 +39,7 @@ public final class StateReducer {
             case NodeStateChange.HoldingsChanged(Holdings holdings) -> state.with(holdings);
             case NodeStateChange.HeldBackChanged(SequencedMap<String, HeldBack> heldBack) ->
                 state.withHeldBack(heldBack);
+            case NodeStateChange.PolicyTainted(Instant at) -> state.withPolicyTainted(at);
             case NodeStateChange.DeviceUpdated(String uuid, Device.Identity identity, boolean listed, boolean lost) ->
                 updateDevice(state, uuid, device -> device.withAnnouncement(identity, listed, lost));
             case NodeStateChange.DeviceUnlearned(String uuid) -> updateDevice(state, uuid, Device::withoutLearning);

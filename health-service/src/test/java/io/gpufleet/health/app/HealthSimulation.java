@@ -7,6 +7,11 @@ import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.runtime.consistency.ProjectionSimulation;
@@ -19,6 +24,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
@@ -29,6 +35,15 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 final class HealthSimulation implements SimulatedService<NodeState> {
     private static final Duration DWELL = Duration.ofSeconds(20);
+    private static final Limit ROOM = Limit.percent(30);
+    private static final Duration WITHIN = Duration.ofSeconds(10);
+    private static final StormBrake BRAKE = new StormBrake(1, 2, WITHIN);
+    private static final DisruptionBudgets BUDGETS = new DisruptionBudgets(
+            List.of(),
+            new Pool("default", Map.of(), Mode.ENFORCE, new Limits(ROOM, Limit.NONE)),
+            Limits.NONE,
+            Limits.NONE,
+            BRAKE);
 
     private final SimulatedReplica.Shared<NodeState> shared;
     private final Random random;
@@ -53,12 +68,12 @@ final class HealthSimulation implements SimulatedService<NodeState> {
 
     private static HealthProjection projection() {
         return new HealthProjection(
-                new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)),
-                DisruptionBudgets.NONE);
+                new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), BUDGETS);
     }
 
     @Override
     public void write() {
+        noBudgetIsExceeded();
         String node = nodes.get(random.nextInt(nodes.size()));
         switch (random.nextInt(20)) {
             case 0 -> writers.boot(node);
@@ -91,9 +106,33 @@ final class HealthSimulation implements SimulatedService<NodeState> {
                 && nodes.stream().allMatch(node -> desiredTaint(node).equals(taint(node)));
     }
 
+    /** By what is committed; no Node is deleted here, so that no limit shrinks. */
+    private void noBudgetIsExceeded() {
+        List<NodeState> states =
+                nodes.stream().flatMap(node -> shared.fold().get(node).stream()).toList();
+        assertThat(states.stream().filter(NodeState::tainted))
+                .as("nodes tainted")
+                .hasSizeLessThanOrEqualTo(ROOM.of(nodes.size()));
+        List<Instant> taints = states.stream()
+                .map(state -> state.acting().policyTainted())
+                .filter(at -> at.isAfter(Instant.EPOCH))
+                .sorted()
+                .toList();
+        for (int i = 0; i + largestWave() < taints.size(); i++) {
+            assertThat(Duration.between(taints.get(i), taints.get(i + largestWave())))
+                    .as("time in which one node more is tainted than the brake allows")
+                    .isGreaterThanOrEqualTo(WITHIN);
+        }
+    }
+
+    private int largestWave() {
+        return Math.max(BRAKE.atLeast(), BRAKE.percent() * nodes.size() / 100);
+    }
+
     /** Every Node is as its verdict asks. */
     @Override
     public void check() {
+        noBudgetIsExceeded();
         assertThat(nodes).allSatisfy(node -> assertThat(taint(node)).isEqualTo(desiredTaint(node)));
     }
 

@@ -21,12 +21,18 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes in memory. Every client has a cache that lags behind, and a link that may be cut. */
 @NullMarked
 final class SimulatedApiServer {
+    /** Each Node has it from the beginning to the end. */
+    private static final Taint TEAM = new Taint("example.com/team", "ml", "NoSchedule", "");
+    /** Comes and goes. */
+    private static final Taint PRESSURE = new Taint("node.kubernetes.io/memory-pressure", "", "NoSchedule", "");
+
     private final Map<String, ObservedNode> nodes = new TreeMap<>();
     private final List<Client> clients = new ArrayList<>();
     private int versions;
@@ -38,7 +44,7 @@ final class SimulatedApiServer {
                 name,
                 new NodeFacts("uid-" + ++uids, "", true, false, true),
                 PatchBase.of(""),
-                List.of(),
+                List.of(TEAM),
                 "",
                 "",
                 AppliedAnnotation.NONE,
@@ -49,21 +55,36 @@ final class SimulatedApiServer {
         return Optional.ofNullable(nodes.get(name)).orElseThrow();
     }
 
-    /** Somebody else changes our condition, which every replica that acts would set right. */
+    /** Somebody else changes our condition, which every replica that acts would set right, and a taint of its own. */
     void disturb(String name) {
         ObservedNode node = node(name);
+        List<Taint> taints = new ArrayList<>(node.taints());
+        if (!taints.remove(PRESSURE)) {
+            taints.add(PRESSURE);
+        }
         put(new ObservedNode(
                 name,
                 node.facts(),
                 node.base(),
-                node.taints(),
+                taints,
                 node.label(),
                 node.recommendedAction(),
                 node.applied(),
                 node.condition() == null ? null : new Condition("Unknown", "Disturbed", "")));
     }
 
+    private static List<Taint> foreign(List<Taint> taints) {
+        return taints.stream().filter(taint -> !taint.isUnhealthyTaint()).toList();
+    }
+
+    /** Ours as the patch has it, beside what others have on the Node by now: a patch names ours alone. */
+    private static List<Taint> patched(ObservedNode node, List<Taint> patch) {
+        return Stream.concat(patch.stream().filter(Taint::isUnhealthyTaint), foreign(node.taints()).stream())
+                .toList();
+    }
+
     private void put(ObservedNode node) {
+        assertThat(node.taints()).as("taints of %s", node.name()).contains(TEAM);
         var stored = new ObservedNode(
                 node.name(),
                 node.facts(),
@@ -161,6 +182,9 @@ final class SimulatedApiServer {
                 assertThat(mayWrite.getAsBoolean())
                         .as("a Node is patched by a replica that may not act")
                         .isTrue();
+                assertThat(foreign(patch.taints()))
+                        .as("taints of others on %s", node.name())
+                        .isEqualTo(foreign(observed.taints()));
                 assertThat(patch.applied().revision())
                         .as("revision applied to %s", node.name())
                         .isGreaterThanOrEqualTo(node.applied().revision());
@@ -168,7 +192,7 @@ final class SimulatedApiServer {
                         node.name(),
                         node.facts(),
                         node.base(),
-                        patch.taints(),
+                        patched(node, patch.taints()),
                         patch.label(),
                         patch.recommendedAction(),
                         patch.applied(),

@@ -83,6 +83,11 @@ class FleetBudgetsTest {
         }
     }
 
+    private void nextReplica() {
+        projection = new HealthProjection(() -> machine, () -> pools, backlog);
+        nodes = nodes.restored(projection);
+    }
+
     private Effects<NodeState> offTheBus(int node) {
         return nodes.daemon(
                 "node-" + node,
@@ -175,14 +180,60 @@ class FleetBudgetsTest {
 
     @Test
     void nextReplicaKnowsThatTheBrakeWasOpened() {
+        // Given
         offTheBus(0);
+        nextReplica();
+        offTheBus(1);
+        assertThat(tainted(1)).as("what the replica before tainted counts").isFalse();
+
+        // When
         nodes.advance(Duration.ofSeconds(1));
         brakeReset();
+        nextReplica();
 
-        projection.restarted(nodes, nodes.now());
+        // Then
+        offTheBus(2);
+        assertThat(tainted(2)).as("up to the command it does not").isTrue();
+        nextReplica();
+        offTheBus(3);
+        assertThat(tainted(3)).as("after it does").isFalse();
+    }
 
+    @Test
+    void nextReplicaCountsATaintFromWhenItWasApplied() {
+        // Given a fault that was held back at first
+        offTheBus(0);
+        offTheBus(1);
+        nodes.advance(Duration.ofMinutes(6));
+        nodes.tick("node-1");
+        assertThat(tainted(1)).isTrue();
+
+        // When
+        nodes.advance(Duration.ofMinutes(1));
+        nextReplica();
+
+        // Then
+        offTheBus(2);
+        assertThat(tainted(2)).isFalse();
+        nodes.advance(Duration.ofMinutes(4));
+        nodes.tick("node-2");
+        assertThat(tainted(2)).as("five minutes after that taint").isTrue();
+    }
+
+    @Test
+    void nextReplicaCountsNoQuarantineByHand() {
+        quarantine(0);
+        nextReplica();
         offTheBus(1);
         assertThat(tainted(1)).isTrue();
+    }
+
+    @Test
+    void batchWithTheCommandThatIsUndoneLeavesTheBrakeClosed() {
+        offTheBus(0);
+        nodes.undone(this::brakeReset);
+        offTheBus(1);
+        assertThat(tainted(1)).isFalse();
     }
 
     @Test

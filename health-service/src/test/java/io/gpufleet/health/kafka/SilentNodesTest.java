@@ -88,6 +88,38 @@ class SilentNodesTest {
     }
 
     @Test
+    void aSilenceWhoseBatchIsUndoneIsToldAgain() {
+        // Given
+        for (int second = 0; second < 120; second++) {
+            nodes.advance(Duration.ofSeconds(1));
+            NODES.stream().filter(node -> !node.equals("node-2")).forEach(this::sample);
+            projection.due(nodes, progress, nodes.now()).forEach(node -> nodes.undone(() -> nodes.tick(node)));
+        }
+        assertThat(reason("node-2")).isEmpty();
+
+        // When
+        projection.due(nodes, progress, nodes.now()).forEach(nodes::tick);
+
+        // Then
+        assertThat(reason("node-2")).isEqualTo("DaemonSilent");
+        assertThat(projection.due(nodes, progress, nodes.now())).isEmpty();
+    }
+
+    @Test
+    void aNodeThatIsHeardBeforeItsTickIsNotSilent() {
+        for (int second = 0; second < 120; second++) {
+            nodes.advance(Duration.ofSeconds(1));
+            NODES.stream().filter(node -> !node.equals("node-2")).forEach(this::sample);
+            var _ = projection.due(nodes, progress, nodes.now());
+        }
+        sample("node-2");
+
+        nodes.tick("node-2");
+
+        assertThat(reason("node-2")).isEmpty();
+    }
+
+    @Test
     void noNodeIsSilentWhileItsPartitionIsNotRead() {
         readFor = Duration.ZERO;
 

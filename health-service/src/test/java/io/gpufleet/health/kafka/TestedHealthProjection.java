@@ -100,12 +100,16 @@ final class TestedHealthProjection implements TestedProjection<NodeState> {
         return "GPU-" + node + "-" + index;
     }
 
-    /** A revision is at least the time of its commit. */
+    /** A revision is at least the time of its commit, and so is a taint. */
     @Override
     public Message withoutTimes(Message message) {
         return switch (message) {
             case NodeHealthState state ->
-                state.toBuilder().clearVerdictRevision().clearCauseRevision().build();
+                state.toBuilder()
+                        .clearVerdictRevision()
+                        .clearCauseRevision()
+                        .clearPolicyTainted()
+                        .build();
             case NodeVerdict verdict -> verdict.toBuilder().clearRevision().build();
             case DecisionTaken decision ->
                 decision.toBuilder().clearVerdictRevision().build();

@@ -1,12 +1,13 @@
 package io.gpufleet.health.model.budget;
 
 import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -15,7 +16,11 @@ public final class FleetUsage {
     private DisruptionBudgets protection;
     private final Map<String, NodeBudgetShare> nodes = new HashMap<>();
     private final Map<String, Sum> sums = new HashMap<>();
-    private final Deque<Taint> taints = new ArrayDeque<>();
+    /** The newest taint of each node. */
+    private final Map<String, Taint> taints = new HashMap<>();
+
+    private final SortedSet<Taint> taintsByTime =
+            new TreeSet<>(Comparator.comparing(Taint::at).thenComparing(Taint::node));
 
     /** A fleet without nodes. */
     public FleetUsage(DisruptionBudgets protection) {
@@ -46,7 +51,7 @@ public final class FleetUsage {
     public void clear() {
         nodes.clear();
         sums.clear();
-        taints.clear();
+        openBrake();
     }
 
     /** Other pools and limits: every node is counted anew, where it belongs now. */
@@ -68,21 +73,26 @@ public final class FleetUsage {
     /** The node is gone. */
     public void remove(String node) {
         add(Optional.ofNullable(nodes.remove(node)).orElse(NodeBudgetShare.NONE), -1);
+        notTainted(node);
     }
 
-    /** The policy tainted a node. */
+    /** The policy tainted a node, which counts once: by its newest taint, in whatever order they are told. */
     public void tainted(String node, Instant at) {
-        taints.addLast(new Taint(node, at));
+        notTainted(node);
+        var taint = new Taint(node, at);
+        taints.put(node, taint);
+        taintsByTime.add(taint);
     }
 
     /** The node was not tainted after all. */
     public void notTainted(String node) {
-        taints.removeIf(taint -> taint.node().equals(node));
+        Optional.ofNullable(taints.remove(node)).ifPresent(taintsByTime::remove);
     }
 
     /** An operator opened the storm brake: what was tainted up to now does not count. */
     public void openBrake() {
         taints.clear();
+        taintsByTime.clear();
     }
 
     private void add(NodeBudgetShare footprint, int sign) {
@@ -106,18 +116,24 @@ public final class FleetUsage {
     /** Actions that are permitted on a node now. */
     public PermittedActions allowance(String node, NodeBudgetShare footprint, Instant now) {
         put(node, footprint);
-        while (!taints.isEmpty()
-                && !now.isBefore(taints.getFirst().at().plus(protection.brake().within()))) {
-            taints.removeFirst();
-        }
-        return new NodeAllowance(footprint);
+        return new NodeAllowance(footprint, now.minus(protection.brake().within()));
+    }
+
+    /** Taints after a time, as far as so many. None is dropped once it is older: a clock that was ahead is set back. */
+    private long taintsAfter(Instant time, long most) {
+        return taintsByTime.reversed().stream()
+                .takeWhile(taint -> taint.at().isAfter(time))
+                .limit(most)
+                .count();
     }
 
     private final class NodeAllowance implements PermittedActions {
         private final NodeBudgetShare node;
+        private final Instant brakeFrom;
 
-        private NodeAllowance(NodeBudgetShare node) {
+        private NodeAllowance(NodeBudgetShare node, Instant brakeFrom) {
             this.node = node;
+            this.brakeFrom = brakeFrom;
         }
 
         @Override
@@ -134,7 +150,7 @@ public final class FleetUsage {
                             sum(scope).out + more > scope.limits().nodes().of(sum(scope).nodes))
                     .map(scope -> "nodes of " + scope.name())
                     .findFirst();
-            boolean storm = taints.size() >= brakeLimit();
+            boolean storm = brakeLimit() < Integer.MAX_VALUE && taintsAfter(brakeFrom, brakeLimit()) >= brakeLimit();
             return full.or(() -> storm ? Optional.of("storm brake") : Optional.empty());
         }
 
@@ -155,7 +171,8 @@ public final class FleetUsage {
                             + scope.limits().nodes().of(sum(scope).nodes));
             Stream<String> brake = protection.brake().equals(StormBrake.NONE)
                     ? Stream.empty()
-                    : Stream.of("storm brake: " + taints.size() + " tainted, limit " + brakeLimit());
+                    : Stream.of("storm brake: " + taintsAfter(brakeFrom, Long.MAX_VALUE) + " tainted, limit "
+                            + brakeLimit());
             return Stream.concat(nodes, brake).collect(Collectors.joining("; "));
         }
 

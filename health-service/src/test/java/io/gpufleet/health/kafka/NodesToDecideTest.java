@@ -1,0 +1,142 @@
+package io.gpufleet.health.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.app.CatchUpStatus;
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.Limit;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
+import io.gpufleet.runtime.projection.Progress;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Nodes that are decided about again without an event: all in turn, and again when a batch was undone. */
+class NodesToDecideTest {
+    private static final int HELD_BACK = 1_000;
+    private static final int BRAKE = 11;
+    private static final Pool TRAINING =
+            new Pool("training", Map.of("pool", "training"), Mode.ENFORCE, new Limits(new Limit(1, 1), Limit.NONE));
+    private static final Pool DEFAULT = new Pool("default", Map.of(), Mode.ENFORCE, Limits.NONE);
+
+    private final DisruptionBudgets budgets = new DisruptionBudgets(
+            List.of(TRAINING), DEFAULT, Limits.NONE, Limits.NONE, new StormBrake(1, BRAKE, Duration.ofMinutes(5)));
+    private HealthMachine machine = new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10));
+    private final HealthProjection projection = new HealthProjection(() -> machine, () -> budgets, new CatchUpStatus());
+    private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
+
+    private void offTheBus(String node, Map<String, String> labels) {
+        nodes.service(
+                node,
+                EventType.KUBERNETES_OBSERVED,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder()
+                                .setUid("uid of " + node)
+                                .setPlacement(NodePlacement.newBuilder()
+                                        .putAllLabels(labels)
+                                        .setUsable(true)))
+                        .build());
+        nodes.daemon(
+                node,
+                Topic.HEALTH,
+                EventType.FAULT_OBSERVED,
+                FaultObserved.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(Fault.newBuilder()
+                                .setDeviceUuid("GPU of " + node)
+                                .setKind(FaultKind.FAULT_KIND_XID)
+                                .setXid(79))
+                        .build());
+    }
+
+    private boolean tainted(String node) {
+        return nodes.get(node).orElseThrow().tainted();
+    }
+
+    private void lookAgain() {
+        due().forEach(nodes::tick);
+    }
+
+    @Test
+    void nodesOfAFullPoolDoNotStarveTheOthers() {
+        // Given
+        for (int i = 0; i <= HELD_BACK; i++) {
+            offTheBus("training-" + i, TRAINING.selector());
+        }
+        for (int i = 1; i < BRAKE; i++) {
+            offTheBus("other-" + i, Map.of());
+        }
+        offTheBus("last", Map.of());
+        assertThat(tainted("last")).as("the brake is closed").isFalse();
+
+        // When
+        nodes.advance(Duration.ofMinutes(5));
+        lookAgain();
+        lookAgain();
+
+        // Then
+        assertThat(tainted("last")).isTrue();
+    }
+
+    @Test
+    void reviewAfterAnotherPolicyIsRepeatedWhenItsBatchIsUndone() {
+        // Given
+        offTheBus("node-1", Map.of());
+        machine = new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofHours(1)), Duration.ofMinutes(10));
+
+        // When
+        List<String> first = due();
+        nodes.undone(() -> offTheBus("node-1", Map.of()));
+
+        // Then
+        assertThat(first).containsExactly("node-1");
+        assertThat(due()).isEqualTo(first);
+        assertThat(due()).isEmpty();
+    }
+
+    @Test
+    void reviewAfterAnotherPolicyGoesOnInTheNextTerm() {
+        // Given
+        offTheBus("node-1", Map.of());
+        machine = new HealthMachine(TestPolicies.withRecoveryDwell(Duration.ofHours(1)), Duration.ofMinutes(10));
+        List<String> first = due();
+
+        // When
+        projection.restarted(nodes, nodes.now());
+
+        // Then
+        assertThat(due()).isEqualTo(first);
+    }
+
+    private List<String> due() {
+        return List.copyOf(projection.due(nodes, new NothingRead(), nodes.now()));
+    }
+
+    private record NothingRead() implements Progress {
+        @Override
+        public Duration caughtUpFor(Topic topic, String key, Instant now) {
+            return Duration.ZERO;
+        }
+
+        @Override
+        public boolean caughtUp(Instant now) {
+            return false;
+        }
+    }
+}
