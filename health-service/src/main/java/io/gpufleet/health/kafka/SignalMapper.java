@@ -12,6 +12,7 @@ import io.gpufleet.proto.health.v1.DeviceOffer;
 import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
+import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.inventory.v1.Gpu;
@@ -29,6 +30,9 @@ import java.util.stream.Collectors;
 
 /** Maps messages to signals; empty for messages that are no signals. */
 final class SignalMapper {
+    /** More containers than fit on a node; every decision about the fault lists them. */
+    private static final int MAX_HOLDERS = 256;
+
     private SignalMapper() {}
 
     static Optional<HealthSignal> toModel(Inbound.Event in, Instant now) {
@@ -81,15 +85,28 @@ final class SignalMapper {
     private static HealthSignal observed(
             EventMetadata metadata, DaemonIncarnation incarnation, FaultObserved observed) {
         Fault fault = observed.getFault();
+        checkXid(fault);
         return new HealthSignal.FaultObserved(
                 metadata,
                 incarnation,
                 reported(fault),
                 TextLimits.text(fault.getMessage()),
                 observed.getHoldersList().stream()
+                        .limit(MAX_HOLDERS)
                         .map(holder -> new HealthSignal.Holder(
-                                holder.getNamespace(), holder.getPod(), holder.getPodUid(), holder.getContainer()))
+                                TextLimits.text(holder.getNamespace()),
+                                TextLimits.text(holder.getPod()),
+                                TextLimits.text(holder.getPodUid()),
+                                TextLimits.text(holder.getContainer())))
                         .toList());
+    }
+
+    /** Of the list of open faults, none of which is worth the others, such a one is read as number 0. */
+    private static void checkXid(Fault fault) {
+        if (fault.getKind() == FaultKind.FAULT_KIND_XID && fault.getXid() <= 0) {
+            throw new IllegalArgumentException("xid " + Integer.toUnsignedString(fault.getXid()) + " of device '"
+                    + device(fault) + "' is no XID: 1 to " + Integer.MAX_VALUE + ", as the driver logs it");
+        }
     }
 
     private static HealthSignal open(EventMetadata metadata, DaemonIncarnation incarnation, OpenFaults open) {

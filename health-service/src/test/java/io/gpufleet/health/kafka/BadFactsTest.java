@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Facts that no sound daemon reports: nothing is done about them, and nothing that was done is undone. */
@@ -147,6 +148,16 @@ class BadFactsTest {
         assertThat(deadLetters)
                 .containsExactly("boot_id is empty: io.gpufleet.fault.observed.v1 of a daemon takes the boot id of its"
                         + " machine");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "-2147483648, 2147483648", "-1, 4294967295"})
+    void numberThatNoXidHasIsADeadLetterWithOneLine(int wire, String number) {
+        daemon(NODE, 1_000, EventType.FAULT_OBSERVED, observed("boot-1", xid(wire)));
+
+        assertThat(deadLetters)
+                .containsExactly(
+                        "xid " + number + " of device 'gpu-0' is no XID: 1 to 2147483647, as the driver logs it");
     }
 
     @Test
