@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Taint;
+import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
@@ -16,6 +18,8 @@ import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -143,6 +147,35 @@ class HealthServiceRecordsIT {
     }
 
     @Test
+    void nodeThatIsRecreatedUnderTheServiceIsTaintedAgain() {
+        // Given
+        var fields = new NodeFields(bed.client());
+        fields.create("node-d");
+        try (var daemon = new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), "node-d")) {
+            daemon.announce(TestGpus.h100(2)).observeXid(0, 79);
+            await().atMost(TIMEOUT)
+                    .untilAsserted(() -> assertThat(fields.taint("node-d"))
+                            .map(Taint::getValue)
+                            .contains("Xid79"));
+            String former = fields.read("node-d").getMetadata().getUid();
+
+            // When
+            bed.client().nodes().withName("node-d").delete();
+            fields.create("node-d");
+
+            // Then
+            String newest = fields.read("node-d").getMetadata().getUid();
+            assertThat(newest).isNotEqualTo(former);
+            await().atMost(TIMEOUT).untilAsserted(() -> {
+                assertThat(fields.taint("node-d")).map(Taint::getValue).contains("Xid79");
+                assertThat(fields.read("node-d").getMetadata().getAnnotations()).containsKey("gpufleet.io/applied");
+                assertThat(fields.condition("node-d")).isEqualTo("True Xid79");
+                assertThat(explanation("node-d")).contains(newest).doesNotContain(former);
+            });
+        }
+    }
+
+    @Test
     void buildIsAMetric() {
         assertThat(service.get("/metrics").body()).contains("gpufleet_build_info{", "revision=", "version=");
     }
@@ -163,6 +196,75 @@ class HealthServiceRecordsIT {
             assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);
             assertThat(wrong.log()).contains("other.health", "gpufleet topics apply");
         }
+    }
+
+    @Test
+    void runningProcessReadsAChangedPolicyFileAndKeepsTheFormerOneWhileTheNewestIsBad() throws Exception {
+        // Given
+        policy("ignore");
+        Map<String, String> settings =
+                Map.of("GPUFLEET_INSTANCE", "health-service-1", "GPUFLEET_POLICY", site().toString());
+        try (var standby = program(settings).start().awaitReady(TIMEOUT)) {
+            // When
+            policy("suspect");
+            await().atMost(TIMEOUT).until(() -> standby.log().contains("file replaced"));
+            policy("nonsense");
+
+            // Then
+            await().atMost(TIMEOUT)
+                    .untilAsserted(
+                            () -> assertThat(standby.get("/readyz").body()).contains("policy: ", "nonsense"));
+            assertThat(standby.log()).contains("file not replaced, the former one stays in force");
+            policy("withdraw");
+            standby.awaitReady(TIMEOUT);
+        }
+    }
+
+    private static Path site() {
+        return dir.resolve("site.yaml");
+    }
+
+    private static void policy(String faultClass) throws IOException {
+        Files.writeString(site(), "policy: site\nextends: nvidia\nxids:\n  79: {class: " + faultClass + "}\n");
+    }
+
+    @Test
+    void processEndsByItsEngineWithALineThatSaysWhy() {
+        // Given
+        Map<String, String> settings = Map.of("GPUFLEET_INSTANCE", "health-service-2");
+        try (var standby = program(settings).start().awaitReady(TIMEOUT)) {
+            // When a later release writes
+            producer.send(stateOfALaterSchema());
+            producer.flush();
+
+            // Then
+            assertThat(standby.awaitExit(TIMEOUT)).isEqualTo(3);
+            assertThat(standby.log().lines().filter(line -> line.startsWith("health-service: ")))
+                    .singleElement()
+                    .asString()
+                    .contains("own changelog gpu.health-state", "schema version 99");
+            assertThat(standby.log()).doesNotContain("\tat ");
+        } finally {
+            producer.send(bed.codec().tombstone(Topic.HEALTH_STATE, "node-z"));
+            producer.flush();
+        }
+    }
+
+    private static ProducerRecord<String, byte[]> stateOfALaterSchema() {
+        Instant now = Instant.now();
+        ProducerRecord<String, byte[]> rec = bed.codec()
+                .encode(
+                        new Envelope(
+                                new EventId("health-service-9", 1, Topic.HEALTH_STATE, 1),
+                                new EventSource.Service(TestBed.CLUSTER, "health-service-9"),
+                                EventType.HEALTH_CHANGED,
+                                "",
+                                "node-z",
+                                new EventTime(now, now, 0),
+                                ""),
+                        NodeHealthState.getDefaultInstance());
+        rec.headers().add("ce_stateversion", "99".getBytes(UTF_8));
+        return rec;
     }
 
     private static ProgramProcess.Builder program(Map<String, String> settings) {

@@ -6,10 +6,13 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.device.DeviceHealth;
 import io.gpufleet.health.model.device.NodeHardware;
 import io.gpufleet.health.model.fault.FaultCode;
+import io.gpufleet.health.model.fault.RecommendedAction;
+import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -145,9 +148,11 @@ class HealthMachinePropertyTest {
                     ? device
                     : device.withAnnouncement(new Device.Identity("?", "", ""), false, device.lost());
             // A replaced device is remembered with its boots, unless a later fault of it is read first.
+            RepairHistory history = device.listed() ? timeless(device.history()) : RepairHistory.NONE;
             devices.put(
                     uuid,
-                    named.with(timeless(device.health())).with(device.faults().forgotten()));
+                    named.with(timeless(device.health()))
+                            .with(device.faults().forgotten().with(history)));
         });
         NodeHealth health = state.health();
         NodeReference node = state.node();
@@ -168,7 +173,16 @@ class HealthMachinePropertyTest {
                         health.drain(),
                         health.nodeAction(),
                         health.withdrawsEveryDevice()))
-                .with(NodeState.Revisions.NONE);
+                .with(NodeState.Revisions.NONE)
+                .withPolicyTainted(Instant.EPOCH);
+    }
+
+    private static RepairHistory timeless(RepairHistory history) {
+        var attempts = new HashMap<RecommendedAction, RepairHistory.Attempts>();
+        history.attempts()
+                .forEach((action, made) ->
+                        attempts.put(action, new RepairHistory.Attempts(made.count(), NodeScenario.START)));
+        return new RepairHistory(attempts, Instant.EPOCH);
     }
 
     private static DeviceHealth timeless(DeviceHealth health) {
