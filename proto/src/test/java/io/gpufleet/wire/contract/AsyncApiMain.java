@@ -137,6 +137,7 @@ public final class AsyncApiMain {
                 "security",
                 List.of(
                         map("$ref", "#/components/securitySchemes/scram"),
+                        map("$ref", "#/components/securitySchemes/oauthbearer"),
                         map("$ref", "#/components/securitySchemes/tls")));
         return server;
     }
@@ -231,8 +232,19 @@ public final class AsyncApiMain {
         all.put("DeadLetter", headers(DEAD_LETTER_HEADERS));
         all.putAll(schemas.all());
         Map<String, Object> security = map("scram", map("type", "scramSha512"));
+        security.put("oauthbearer", oauthbearer());
         security.put("tls", map("type", "X509"));
         return with(with(map("messages", messages), "schemas", all), "securitySchemes", security);
+    }
+
+    /** AsyncAPI has no word for SASL OAUTHBEARER: a token of an issuer that each site has. */
+    private static Map<String, Object> oauthbearer() {
+        Map<String, Object> issuer = map("tokenUrl", "https://issuer.example/token");
+        issuer.put("availableScopes", Map.of());
+        Map<String, Object> scheme = map("type", "oauth2");
+        scheme.put("description", "SASL OAUTHBEARER; the issuer is that of the site");
+        scheme.put("flows", map("clientCredentials", issuer));
+        return scheme;
     }
 
     /** The recorded event of the type. */

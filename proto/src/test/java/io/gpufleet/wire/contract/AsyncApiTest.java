@@ -55,6 +55,18 @@ class AsyncApiTest {
     }
 
     @Test
+    void everyMechanismThatTheServerNamesIsASecurityScheme() {
+        assertThat(at("components", "securitySchemes").keySet()).containsExactly("scram", "oauthbearer", "tls");
+        assertThat(String.valueOf(at("servers", "bus").get("description"))).contains("TLS", "SCRAM", "OAUTHBEARER");
+        assertThat(((List<?>) Objects.requireNonNull(at("servers", "bus").get("security")))
+                        .stream().map(reference -> String.valueOf(((Map<?, ?>) reference).get("$ref"))))
+                .containsExactly(
+                        "#/components/securitySchemes/scram",
+                        "#/components/securitySchemes/oauthbearer",
+                        "#/components/securitySchemes/tls");
+    }
+
+    @Test
     void officialSchemaRefusesAnUnknownField() throws IOException {
         assertThat(violations(text.replaceFirst("action: send", "action: write")))
                 .isNotEmpty();
