@@ -133,11 +133,15 @@ final class Evaluation {
         if (isSettled()) {
             return;
         }
-        List.copyOf(state.devices().sequencedValues()).forEach(device -> transition(device, policy));
-        List.copyOf(state.devices().sequencedValues()).stream()
-                .filter(Device::forgettable)
-                .filter(device -> device.history().expired(policy.escalation().within(), at()))
-                .forEach(device -> emit(new NodeStateChange.DeviceForgotten(device.uuid())));
+        // A change makes another map.
+        for (Device device : state.devices().values()) {
+            transition(device, policy);
+        }
+        for (Device device : state.devices().values()) {
+            if (device.forgettable() && device.history().expired(policy.escalation().within(), at())) {
+                emit(new NodeStateChange.DeviceForgotten(device.uuid()));
+            }
+        }
         NodeHealth health = evaluator.nodeHealth(state, at());
         if (!health.equalsIgnoringSince(state.health())) {
             emit(new NodeStateChange.NodeHealthChanged(health));
@@ -166,10 +170,11 @@ final class Evaluation {
 
     /** Applies transitions, compares with the state before, and collects decisions and the verdict. */
     DecisionResult finish(DecisionContext context, HealthPolicy policy, Instant now, PermittedActions allowance) {
-        state.devices().values().stream()
-                .filter(device -> device.onlyByHand(state.boot().id()))
-                .toList()
-                .forEach(device -> emit(new NodeStateChange.DeviceDeparted(device.uuid(), at())));
+        for (Device device : state.devices().values()) {
+            if (device.onlyByHand(state.boot().id())) {
+                emit(new NodeStateChange.DeviceDeparted(device.uuid(), at()));
+            }
+        }
         applyTransitions(policy);
         clearOverride(now);
         var heldBack = HeldBackDecisions.of(before, state, allowance, at());
@@ -218,7 +223,7 @@ final class Evaluation {
     void transition(Device device, HealthPolicy policy) {
         DesiredDeviceHealth target = evaluator.targetHealth(state, device);
         DeviceHealth health = device.health();
-        Duration dwell = policy.recoveryDwell(health.reason());
+        Duration dwell = evaluator.recoveryDwell(health.reason());
         DeviceHealth next = Transitions.next(health, target, dwell, at());
         while (!next.equals(health)
                 && !(next instanceof DeviceHealth.Healthy && awaitsValidation(device.uuid(), policy))) {
@@ -240,14 +245,17 @@ final class Evaluation {
 
     private void decideDevices(DecisionContext context, PermittedActions allowance) {
         state.devices().values().forEach(device -> decideDevice(context, device, allowance));
-        before.devices().values().stream()
-                .filter(device -> !state.devices().containsKey(device.uuid()))
-                .forEach(device -> decideDevice(context, device.with(new DeviceHealth.Healthy(at())), allowance));
+        for (Device device : before.devices().values()) {
+            if (!state.devices().containsKey(device.uuid())) {
+                decideDevice(context, device.with(new DeviceHealth.Healthy(at())), allowance);
+            }
+        }
         // What an operator decides about a device that is not there is recorded, too.
-        state.hardware().former().values().stream()
-                .map(NodeHardware.FormerDevice::device)
-                .filter(device -> !before.devices().containsKey(device.uuid()))
-                .forEach(device -> decideDevice(context, device, allowance));
+        for (NodeHardware.FormerDevice left : state.hardware().former().values()) {
+            if (!before.devices().containsKey(left.device().uuid())) {
+                decideDevice(context, left.device(), allowance);
+            }
+        }
     }
 
     private void decideDevice(DecisionContext context, Device device, PermittedActions allowance) {

@@ -355,7 +355,7 @@ public record NodeState(
 
     /** True while the driver of the node does not respond. */
     boolean driverAway() {
-        return episodes().containsKey(FaultCode.of(FaultKind.DRIVER));
+        return !episodes().isEmpty() && episodes().containsKey(FaultCode.of(FaultKind.DRIVER));
     }
 
     /** True when the device is withdrawn and nothing holds that back. */

@@ -18,11 +18,14 @@ import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.RuleTiming;
 import io.gpufleet.health.model.remediation.RemediationProgress;
 import io.gpufleet.model.fault.FaultKind;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -36,9 +39,16 @@ final class PolicyEvaluator {
     static final String WITHDRAWN_BY_NODE = "WithdrawnByNode";
 
     private final HealthPolicy policy;
+    private final Map<String, Duration> dwells;
 
     PolicyEvaluator(HealthPolicy policy) {
         this.policy = policy;
+        this.dwells = policy.recoveryDwells();
+    }
+
+    /** How long a device stays out of service after its last fault was cleared; by the reason of the fault. */
+    Duration recoveryDwell(String reason) {
+        return dwells.getOrDefault(reason, policy.recoveryDwell());
     }
 
     /** When time alone changes a state next, {@link Instant#MAX} for never; asked of every state that changes or is restored. */
@@ -58,7 +68,7 @@ final class PolicyEvaluator {
             next = earlier(next, firstGraceEnd(state, device.episodes().values()));
             if (device.health() instanceof DeviceHealth.Recovering recovering
                     && !state.awaitsValidation(device, policy.remediation())) {
-                next = earlier(next, recovering.since().plus(policy.recoveryDwell(recovering.reason())));
+                next = earlier(next, recovering.since().plus(recoveryDwell(recovering.reason())));
             }
         }
         return next;
@@ -84,10 +94,12 @@ final class PolicyEvaluator {
             return new DesiredDeviceHealth.Lost();
         }
         Collection<Episode> open = device.episodes().values();
-        List<Episode> withdrawing = open.stream()
-                .filter(Episode::acts)
-                .filter(episode -> policy.rule(episode).faultClass().withdraws())
-                .toList();
+        List<Episode> withdrawing = open.isEmpty()
+                ? List.of()
+                : open.stream()
+                        .filter(Episode::acts)
+                        .filter(episode -> policy.rule(episode).faultClass().withdraws())
+                        .toList();
         if (!withdrawing.isEmpty()) {
             return new DesiredDeviceHealth.Unhealthy(worst(withdrawing, device.history()));
         }
@@ -176,7 +188,7 @@ final class PolicyEvaluator {
                         tainting(state.episodes().values(), state.faults().history())
                                 .map(episode ->
                                         policy.rule(episode, state.faults().history())),
-                        inUse(state)
+                        faulty(state).stream()
                                 .flatMap(device -> tainting(device.episodes().values(), device.history())
                                         .map(episode -> policy.rule(episode, device.history()))))
                 .map(FaultRule::nodeAction);
@@ -187,7 +199,7 @@ final class PolicyEvaluator {
     /** Pods that the rules of the faults that take something out of service ask to leave. */
     private DrainOrder drain(NodeState state) {
         DrainOrder ofNode = DrainOrder.ofNode(drain(state.episodes().values()));
-        return inUse(state).map(this::drain).reduce(ofNode, DrainOrder::and);
+        return faulty(state).stream().map(this::drain).reduce(ofNode, DrainOrder::and);
     }
 
     /** A reset concerns the pods of one GPU, a reboot those of every GPU. */
@@ -235,7 +247,7 @@ final class PolicyEvaluator {
         var causes = new HashSet<String>();
         tainting(state.episodes().values(), state.faults().history())
                 .forEach(episode -> causes.add(episode.code().slug()));
-        inUse(state)
+        faulty(state)
                 .forEach(device -> tainting(device.episodes().values(), device.history())
                         .forEach(episode ->
                                 causes.add(device.uuid() + " " + episode.code().slug())));
@@ -254,26 +266,38 @@ final class PolicyEvaluator {
                 .filter(episode -> policy.rule(episode, history).faultClass().taintsNode());
     }
 
-    /** Faults of a retired device concern nobody. */
-    private static Stream<Device> inUse(NodeState state) {
-        return state.devices().values().stream().filter(device -> !(device.health() instanceof DeviceHealth.Retired));
+    /** Devices with open faults, almost always one or none; those of a retired device concern nobody. */
+    private static List<Device> faulty(NodeState state) {
+        List<Device> found = List.of();
+        for (Device device : state.devices().values()) {
+            if (!device.episodes().isEmpty() && !(device.health() instanceof DeviceHealth.Retired)) {
+                found = found.isEmpty() ? new ArrayList<>() : found;
+                found.add(device);
+            }
+        }
+        return found;
     }
 
     private List<Episode> taintingEpisodes(NodeState state) {
         return Stream.concat(
                         tainting(state.episodes().values(), state.faults().history()),
-                        inUse(state)
+                        faulty(state).stream()
                                 .flatMap(device -> tainting(device.episodes().values(), device.history())))
                 .toList();
     }
 
     /** Not while a fault of the node is in its grace: a driver that is being replaced takes every device away. */
     private static boolean allUnavailable(NodeState state) {
-        List<Device> devices = state.devices().values().stream()
-                .filter(device -> device.listed() || device.missing(state.boot().id()) || state.missing(device))
-                .toList();
-        return !devices.isEmpty()
-                && devices.stream().noneMatch(device -> device.health().trusted())
+        boolean any = false;
+        for (Device device : state.devices().values()) {
+            if (device.listed() || device.missing(state.boot().id()) || state.missing(device)) {
+                if (device.health().trusted()) {
+                    return false;
+                }
+                any = true;
+            }
+        }
+        return any
                 && state.episodes().values().stream()
                         .noneMatch(episode -> episode.restraint().any());
     }
@@ -281,28 +305,20 @@ final class PolicyEvaluator {
     /** Of what is out of service; of the suspects where nothing is. */
     private RecommendedAction recommendedAction(NodeState state) {
         Collection<Episode> ofNode = state.episodes().values();
-        Stream<RecommendedAction> out = Stream.concat(
-                actions(
-                        ofNode.stream()
-                                .filter(episode ->
-                                        policy.rule(episode).faultClass().withdraws()),
-                        state.faults().history()),
-                state.devices().values().stream()
-                        .map(Device::health)
-                        .filter(health -> !health.trusted())
-                        .map(DeviceHealth::recommendedAction));
-        RecommendedAction worst = out.reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
-        return worst != RecommendedAction.NONE
-                ? worst
-                : Stream.concat(
-                                actions(ofNode.stream(), state.faults().history()),
-                                state.devices().values().stream()
-                                        .map(device -> device.health().recommendedAction()))
-                        .reduce(RecommendedAction.NONE, RecommendedAction::orMoreSevere);
-    }
-
-    private Stream<RecommendedAction> actions(Stream<Episode> episodes, RepairHistory history) {
-        return episodes.map(episode -> policy.recommendedAction(episode, history));
+        RepairHistory history = state.faults().history();
+        RecommendedAction out = RecommendedAction.NONE;
+        RecommendedAction any = RecommendedAction.NONE;
+        for (Episode episode : ofNode) {
+            RecommendedAction action = policy.recommendedAction(episode, history);
+            any = any.orMoreSevere(action);
+            out = policy.rule(episode).faultClass().withdraws() ? out.orMoreSevere(action) : out;
+        }
+        for (Device device : state.devices().values()) {
+            RecommendedAction action = device.health().recommendedAction();
+            any = any.orMoreSevere(action);
+            out = device.health().trusted() ? out : out.orMoreSevere(action);
+        }
+        return out == RecommendedAction.NONE ? any : out;
     }
 
     /** Reason of the worst fault of the node itself, else of the worst device. */

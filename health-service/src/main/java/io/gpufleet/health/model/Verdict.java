@@ -6,6 +6,8 @@ import io.gpufleet.health.model.device.HealthState;
 import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -82,10 +84,12 @@ public record Verdict(
 
     /** The verdict that follows from a state, and from nothing else. */
     public static Verdict of(NodeState state) {
-        List<DeviceVerdict> devices = state.devices().values().stream()
-                .filter(device -> !(device.health() instanceof DeviceHealth.Healthy))
-                .map(device -> of(state, device))
-                .toList();
+        List<DeviceVerdict> devices = new ArrayList<>();
+        for (Device device : state.devices().values()) {
+            if (!(device.health() instanceof DeviceHealth.Healthy)) {
+                devices.add(of(state, device));
+            }
+        }
         return new Verdict(
                 state.node(),
                 state.revisions(),
@@ -152,8 +156,10 @@ public record Verdict(
 
     /** An operator's quarantine, then the oldest faults. */
     private static List<String> evidence(NodeState state) {
-        Stream<String> faults = state.allEpisodes()
-                .filter(Episode::acts)
+        List<Episode> acting = new ArrayList<>();
+        addActing(state.episodes().values(), acting);
+        state.devices().values().forEach(device -> addActing(device.episodes().values(), acting));
+        Stream<String> faults = acting.stream()
                 .sorted(Comparator.comparing(Episode::since).thenComparing(Episode::eventId))
                 .map(Episode::eventId);
         Stream<String> command = Optional.ofNullable(state.quarantine()).map(Quarantine::eventId).stream();
@@ -162,5 +168,13 @@ public record Verdict(
                 .distinct()
                 .limit(MAX_EVIDENCE)
                 .toList();
+    }
+
+    private static void addActing(Collection<Episode> open, List<Episode> acting) {
+        for (Episode episode : open) {
+            if (episode.acts()) {
+                acting.add(episode);
+            }
+        }
     }
 }

@@ -16,12 +16,14 @@ public record DrainOrder(DrainMode mode, List<String> devices) {
 
     /** Sorts the devices. */
     public DrainOrder {
-        devices = devices.stream().sorted().distinct().toList();
+        devices = devices.size() < 2
+                ? List.copyOf(devices)
+                : devices.stream().sorted().distinct().toList();
     }
 
     /** An order about the whole node. */
     public static DrainOrder ofNode(DrainMode mode) {
-        return new DrainOrder(mode, List.of());
+        return mode == DrainMode.NONE ? NONE : new DrainOrder(mode, List.of());
     }
 
     /** The pods that hold one GPU. */

@@ -2,8 +2,10 @@ package io.gpufleet.health.model.fault;
 
 import io.gpufleet.model.fault.FaultKind;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -14,8 +16,9 @@ import java.util.stream.Collectors;
  *     these faults; 0 for other kinds
  */
 public record FaultCode(FaultKind kind, int number) implements Comparable<FaultCode> {
-    private static final Comparator<FaultCode> ORDER =
-            Comparator.comparing(FaultCode::kind).thenComparingInt(FaultCode::number);
+    /** Of every kind: they are asked for with every decision. */
+    private static final Map<FaultKind, String> REASONS = Arrays.stream(FaultKind.values())
+            .collect(Collectors.toUnmodifiableMap(Function.identity(), FaultCode::spelled));
 
     /** Rejects a negative number. */
     public FaultCode {
@@ -66,14 +69,19 @@ public record FaultCode(FaultKind kind, int number) implements Comparable<FaultC
 
     /** Reason in taints and conditions, for example {@code Xid79} or {@code GpuLost}. */
     public String reason() {
+        String ofKind = Objects.requireNonNull(REASONS.get(kind));
+        return number == 0 || isRecovery() ? ofKind : ofKind + number;
+    }
+
+    private static String spelled(FaultKind kind) {
         return Arrays.stream(kind.name().split("_", -1))
-                        .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
-                        .collect(Collectors.joining())
-                + (number == 0 || isRecovery() ? "" : number);
+                .map(word -> word.charAt(0) + word.substring(1).toLowerCase(Locale.ROOT))
+                .collect(Collectors.joining());
     }
 
     @Override
     public int compareTo(FaultCode other) {
-        return ORDER.compare(this, other);
+        int byKind = kind.compareTo(other.kind);
+        return byKind == 0 ? Integer.compare(number, other.number) : byKind;
     }
 }

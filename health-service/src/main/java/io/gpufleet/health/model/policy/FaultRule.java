@@ -49,14 +49,18 @@ public record FaultRule(
 
     /** The rule for a fault about which the daemon decided so; the decision records by what it differs from this one. */
     FaultRule agreedWith(DaemonWithdrawal withdrawal) {
-        String by = "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.WITHDRAW, recommendedAction, timing, drain, nodeAction);
+            return new FaultRule(
+                    nameBy(withdrawal), FaultClass.WITHDRAW, recommendedAction, timing, drain, nodeAction);
         }
         if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
-            return new FaultRule(name + by, FaultClass.SUSPECT, recommendedAction, timing);
+            return new FaultRule(nameBy(withdrawal), FaultClass.SUSPECT, recommendedAction, timing);
         }
         return this;
+    }
+
+    private String nameBy(DaemonWithdrawal withdrawal) {
+        return name + "/" + withdrawal.rule().name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** The rule once the fault needs a boot of its node. */

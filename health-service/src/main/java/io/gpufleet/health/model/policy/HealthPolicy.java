@@ -10,10 +10,9 @@ import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.health.model.remediation.RemediationSettings;
 import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * A policy pack: which rule applies to which fault.
@@ -122,16 +121,22 @@ public record HealthPolicy(
 
     /** How long a device stays out of service after its last fault was cleared; by the reason of the fault. */
     public Duration recoveryDwell(String reason) {
-        return Stream.concat(
-                        codes.entrySet().stream(),
-                        kinds.entrySet().stream()
-                                .map(entry -> Map.entry(FaultCode.of(entry.getKey()), entry.getValue())))
-                // Few rules have one; to spell the reasons of all the others took most of the time of a fault.
-                .filter(entry -> !entry.getValue().timing().recoveryDwell().isZero())
-                .filter(entry -> entry.getKey().reason().equals(reason))
-                .map(entry -> entry.getValue().timing().recoveryDwell())
-                .max(Comparator.naturalOrder())
-                .orElse(recoveryDwell);
+        return recoveryDwells().getOrDefault(reason, recoveryDwell);
+    }
+
+    /** The same for the reasons that have a time of their own, few; of several rules with one reason the longest. */
+    public Map<String, Duration> recoveryDwells() {
+        Map<String, Duration> dwells = new HashMap<>();
+        codes.forEach((code, rule) -> dwell(dwells, code, rule));
+        kinds.forEach((kind, rule) -> dwell(dwells, FaultCode.of(kind), rule));
+        return dwells;
+    }
+
+    private static void dwell(Map<String, Duration> dwells, FaultCode code, FaultRule rule) {
+        Duration own = rule.timing().recoveryDwell();
+        if (!own.isZero()) {
+            dwells.merge(code.reason(), own, (one, other) -> one.compareTo(other) > 0 ? one : other);
+        }
     }
 
     /** A recovery action that is known rates the fault by which the driver requests it; the fault itself is suspect. */
