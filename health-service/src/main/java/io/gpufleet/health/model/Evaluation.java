@@ -68,30 +68,13 @@ final class Evaluation {
 
     /** Ends the grace of every fault for which it is over. */
     void endGraces(Instant now) {
-        if (!inGrace()) {
+        if (!state.inGrace()) {
             return;
         }
         endGraces("", state.episodes().values(), now);
         state.devices()
                 .values()
                 .forEach(device -> endGraces(device.uuid(), device.episodes().values(), now));
-    }
-
-    /** False for almost every node; a plain loop, since this runs for every event. */
-    private boolean inGrace() {
-        for (Device device : state.devices().values()) {
-            for (Episode episode : device.episodes().values()) {
-                if (episode.inGrace()) {
-                    return true;
-                }
-            }
-        }
-        for (Episode episode : state.episodes().values()) {
-            if (episode.inGrace()) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void endGraces(String uuid, Collection<Episode> open, Instant now) {
@@ -138,7 +121,8 @@ final class Evaluation {
             transition(device, policy);
         }
         for (Device device : state.devices().values()) {
-            if (device.forgettable() && device.history().expired(policy.escalation().within(), at())) {
+            if (device.forgettable()
+                    && device.history().expired(policy.escalation().within(), at())) {
                 emit(new NodeStateChange.DeviceForgotten(device.uuid()));
             }
         }
@@ -190,7 +174,7 @@ final class Evaluation {
         if (taints && state.quarantine() == null) {
             emit(new NodeStateChange.PolicyTainted(now));
         }
-        boolean same = state == before || Verdict.of(state).equalsIgnoringRevision(Verdict.of(before));
+        boolean same = state == before || Verdict.same(before, state);
         if (!same || nodeFirstObserved()) {
             long revision = Math.max(state.revision() + 1, now.toEpochMilli());
             boolean newCause = hasNewCause() || taints;

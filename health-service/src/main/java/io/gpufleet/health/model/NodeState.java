@@ -353,6 +353,23 @@ public record NodeState(
         return device.locallyHealthy() && !(device.listed() && driverAway());
     }
 
+    /** True while the grace of a fault lasts, as on almost no node; a plain loop, since this runs for every event. */
+    boolean inGrace() {
+        for (Device device : devices().values()) {
+            for (Episode episode : device.episodes().values()) {
+                if (episode.inGrace()) {
+                    return true;
+                }
+            }
+        }
+        for (Episode episode : episodes().values()) {
+            if (episode.inGrace()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** True while the driver of the node does not respond. */
     boolean driverAway() {
         return !episodes().isEmpty() && episodes().containsKey(FaultCode.of(FaultKind.DRIVER));

@@ -84,6 +84,15 @@ public record Verdict(
 
     /** The verdict that follows from a state, and from nothing else. */
     public static Verdict of(NodeState state) {
+        return of(state, evidence(state));
+    }
+
+    /** True when the verdicts of both states publish the same about node and devices. */
+    static boolean same(NodeState before, NodeState after) {
+        return of(after, List.of()).equalsIgnoringRevision(of(before, List.of()));
+    }
+
+    private static Verdict of(NodeState state, List<String> evidence) {
         List<DeviceVerdict> devices = new ArrayList<>();
         for (Device device : state.devices().values()) {
             if (!(device.health() instanceof DeviceHealth.Healthy)) {
@@ -100,7 +109,7 @@ public record Verdict(
                 !state.tainted(),
                 heldBack(state, ""),
                 devices,
-                evidence(state));
+                evidence);
     }
 
     /** True when both publish the same about node and devices, whatever their revisions and evidence. */

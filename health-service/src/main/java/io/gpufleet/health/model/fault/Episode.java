@@ -4,8 +4,6 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.SequencedMap;
 import java.util.TreeMap;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /**
  * One fault from its first observation until it is cleared.
@@ -50,7 +48,8 @@ public record Episode(
 
     /** Episodes sorted by code; of several with one code, the last. */
     public static SequencedMap<FaultCode, Episode> byCode(Collection<Episode> episodes) {
-        return episodes.stream()
-                .collect(Collectors.toMap(Episode::code, Function.identity(), (_, last) -> last, TreeMap::new));
+        var sorted = new TreeMap<FaultCode, Episode>();
+        episodes.forEach(episode -> sorted.put(episode.code(), episode));
+        return sorted;
     }
 }

@@ -3,7 +3,6 @@ package io.gpufleet.health.model.incident;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -34,12 +33,16 @@ public final class IncidentLog {
     private final SequencedMap<String, Incident> incidents = new LinkedHashMap<>();
 
     private final Map<String, SequencedSet<String>> byNode = new HashMap<>();
+    /** Those of each node that are open, few: a node that fails over and over has thousands that are not. */
+    private final Map<String, SequencedSet<String>> openByNode = new HashMap<>();
+
     private final ArrayDeque<RecordedDecision> others = new ArrayDeque<>();
 
     /** Forgets everything. */
     public void clear() {
         incidents.clear();
         byNode.clear();
+        openByNode.clear();
         others.clear();
     }
 
@@ -49,15 +52,33 @@ public final class IncidentLog {
                 .filter(incident -> incident.includes(decision))
                 .min(Comparator.comparing(incident -> !incident.lasting().contains(decision.device())));
         if (known.isPresent()) {
-            incidents.put(known.get().id(), known.get().with(decision));
+            put(known.get().with(decision));
         } else if (decision.adverse()) {
             Incident opened = Incident.opened(decision);
-            incidents.put(opened.id(), opened);
             byNode.computeIfAbsent(opened.node(), _ -> new LinkedHashSet<>()).add(opened.id());
+            put(opened);
         } else {
             others.addLast(decision);
         }
         expire(decision.at());
+    }
+
+    private void put(Incident incident) {
+        incidents.put(incident.id(), incident);
+        if (incident.open()) {
+            openByNode
+                    .computeIfAbsent(incident.node(), _ -> new LinkedHashSet<>())
+                    .add(incident.id());
+        } else {
+            remove(openByNode, incident);
+        }
+    }
+
+    private static void remove(Map<String, SequencedSet<String>> index, Incident incident) {
+        SequencedSet<String> ofNode = index.get(incident.node());
+        if (ofNode != null && ofNode.remove(incident.id()) && ofNode.isEmpty()) {
+            index.remove(incident.node());
+        }
     }
 
     private void expire(Instant now) {
@@ -75,21 +96,23 @@ public final class IncidentLog {
 
     private void remove(Incident incident) {
         incidents.remove(incident.id());
-        SequencedSet<String> ofNode = Objects.requireNonNull(byNode.get(incident.node()));
-        ofNode.remove(incident.id());
-        if (ofNode.isEmpty()) {
-            byNode.remove(incident.node());
-        }
+        remove(byNode, incident);
+        remove(openByNode, incident);
     }
 
     private Stream<Incident> openOf(String node) {
-        return ofNode(node).filter(Incident::open);
+        return of(openByNode, node);
     }
 
     /** Incidents of a node, oldest first. */
     public Stream<Incident> ofNode(String node) {
-        Collection<String> ids = byNode.containsKey(node) ? Objects.requireNonNull(byNode.get(node)) : List.of();
-        return ids.stream().map(id -> Objects.requireNonNull(incidents.get(id)));
+        return of(byNode, node);
+    }
+
+    private Stream<Incident> of(Map<String, SequencedSet<String>> index, String node) {
+        return Optional.ofNullable(index.get(node)).stream()
+                .flatMap(SequencedSet::stream)
+                .map(id -> Objects.requireNonNull(incidents.get(id)));
     }
 
     /** All incidents, newest first. */

@@ -50,8 +50,7 @@ public record FaultRule(
     /** The rule for a fault about which the daemon decided so; the decision records by what it differs from this one. */
     FaultRule agreedWith(DaemonWithdrawal withdrawal) {
         if (withdrawal.withdraws() && !faultClass.withdraws()) {
-            return new FaultRule(
-                    nameBy(withdrawal), FaultClass.WITHDRAW, recommendedAction, timing, drain, nodeAction);
+            return new FaultRule(nameBy(withdrawal), FaultClass.WITHDRAW, recommendedAction, timing, drain, nodeAction);
         }
         if (!withdrawal.withdraws() && withdrawal.decidesAlone() && faultClass.withdraws()) {
             return new FaultRule(nameBy(withdrawal), FaultClass.SUSPECT, recommendedAction, timing);
