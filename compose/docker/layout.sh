@@ -48,9 +48,19 @@ materials "$module"
 [ "$program" != cli ] || printf '%s\n' -DGPUFLEET_LOG_LEVEL=ERROR -XX:+UseSerialGC >>"$directory/jvm.args"
 name=$program
 [ "$program" != cli ] || name=gpufleet
+large=
+case $program in
+  *-service)
+    cp "$tree/proto/service-runtime/jvm-large.args" "$directory/jvm-large.args"
+    cp -p "$tree/compose/docker/large.sh" "$directory/bin/large"
+    large='! /opt/gpufleet/bin/large || large=@/opt/gpufleet/jvm-large.args'
+    ;;
+esac
 cat >"$directory/bin/$name" <<SCRIPT
 #!/bin/sh
 # $program; JAVA_FLAGS has further flags for its virtual machine. exec, so that SIGTERM reaches it.
-exec /opt/java/bin/java @/opt/gpufleet/jvm.args \$JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $main "\$@"
+large=
+$large
+exec /opt/java/bin/java @/opt/gpufleet/jvm.args \$large \$JAVA_FLAGS -cp '/opt/gpufleet/lib/*' $main "\$@"
 SCRIPT
 chmod 755 "$directory/bin/$name"

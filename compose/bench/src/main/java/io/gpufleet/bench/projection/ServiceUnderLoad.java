@@ -25,8 +25,13 @@ public final class ServiceUnderLoad implements AutoCloseable {
     /** Memory limit of a container for 100,000 nodes, in MiB. */
     public static final int LARGE_MEBIBYTES = 3500;
 
-    /** Memory from which on, with two processors, the virtual machine chooses G1 by itself, and below which the serial collector. */
+    /**
+     * Memory from which on, with two processors, the virtual machine chooses G1 by itself, and below which the serial collector;
+     * from which on an image has the arguments of a large fleet (compose/docker/large.sh).
+     */
     private static final int SERVER_MEBIBYTES = 1_792;
+
+    private static final String ARGUMENTS = "jvm.args";
 
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
@@ -94,6 +99,9 @@ public final class ServiceUnderLoad implements AutoCloseable {
                 // No cache is written: that would be measured as well.
             } else if (!argument.startsWith("-Xms") && !argument.startsWith("-XX:AOTCacheOutput")) {
                 command.add(argument);
+            }
+            if (!oneCore && mebibytes >= SERVER_MEBIBYTES && argument.endsWith(ARGUMENTS)) {
+                command.add(argument.replace(ARGUMENTS, "jvm-large.args"));
             }
         }
         return new ServiceUnderLoad(launcher.start(planned, command));

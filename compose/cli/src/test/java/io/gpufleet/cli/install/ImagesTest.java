@@ -62,6 +62,39 @@ class ImagesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "1879048192, 200000 100000, 0-1, 0",
+        "max, max 100000, 0-127, 0",
+        "3758096384, 150000 100000, 0-7, 0",
+        "1879048191, max 100000, 0-7, 1",
+        "1073741824, max 100000, 0-7, 1",
+        "3758096384, 100000 100000, 0-7, 1",
+        "3758096384, max 100000, 0, 1"
+    })
+    void serviceOfALargeContainerHasTheArgumentsOfALargeFleet(
+            String memory, String quota, String processors, int exitStatus, @TempDir Path directory) throws Exception {
+        Files.writeString(directory.resolve("memory.max"), memory + "\n");
+        Files.writeString(directory.resolve("cpu.max"), quota + "\n");
+        Files.writeString(directory.resolve("online"), processors + "\n");
+
+        assertThat(large(directory)).isEqualTo(exitStatus);
+    }
+
+    @Test
+    void serviceWithoutALimitThatCanBeReadHasTheUsualArguments(@TempDir Path directory) throws Exception {
+        assertThat(large(directory)).isEqualTo(1);
+    }
+
+    private static int large(Path limits) throws Exception {
+        return new ProcessBuilder(
+                        DOCKER.resolve("large.sh").toString(),
+                        limits.toString(),
+                        limits.resolve("online").toString())
+                .start()
+                .waitFor();
+    }
+
+    @ParameterizedTest
     @CsvSource({"200, 0", "503, 1"})
     void healthCheckAsksWhetherTheProgramIsReady(int answer, int exitStatus) throws Exception {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -83,7 +116,7 @@ class ImagesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Dockerfile", "layout.sh", "root.sh", "rootfs.sh", "runtime.sh", "ready.sh"})
+    @ValueSource(strings = {"Dockerfile", "layout.sh", "root.sh", "rootfs.sh", "runtime.sh", "ready.sh", "large.sh"})
     void imagesAreBuiltForAnyArchitecture(String file) throws IOException {
         assertThat(Files.readString(DOCKER.resolve(file)).replace("linux/arm64", ""))
                 .doesNotContainPattern("(?i)amd64|x86.64|aarch64|arm64");
