@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon;
 
+import io.gpufleet.kit.lifecycle.OnDemandThread;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.CentralVerdictSettings;
 import io.gpufleet.nodedaemon.app.CompanionWatch;
@@ -53,6 +54,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -71,8 +73,8 @@ final class DaemonMain implements AutoCloseable {
     /** Creating clients of Kafka takes a second of processor time; the kubelet's first list is sent before. */
     private static final Duration KAFKA_START_DELAY = Duration.ofMillis(500);
 
-    /** For so long the page and the probes wait for the kubelet's first list, which not every node gets. */
-    private static final Duration HTTP_START_DELAY = Duration.ofMillis(300);
+    /** For so long all that reports waits for the kubelet's first list, which not every node gets. */
+    private static final Duration REPORTING_START_DELAY = Duration.ofMillis(300);
 
     private final DaemonCounters counters = new DaemonCounters();
     private final StateFile stateFile;
@@ -115,16 +117,15 @@ final class DaemonMain implements AutoCloseable {
         Path stateDirectory = config.state().stateDirectory();
         long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
         var settings = kafkaSettings(config, host);
-        stateFile = new StateFile(stateDirectory, config.devices().source());
+        Runnable lowerPriority = lowerPriority(source.name());
+        stateFile =
+                new StateFile(stateDirectory, config.devices().source(), reportingThread("state-file", lowerPriority));
         publisher = new EventPublisher(
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         verdictConsumer = verdictConsumer(config, settings, inbox);
         devicePlugins = devicePlugins(EventLoops.open("kubelet"), config, epoch, allocationHandler, inbox);
         // Not the kubelet's, so that a page or a list of pods that is read delays no answer to it.
         EventLoop reporting = EventLoops.open("reporting");
-        Runnable lowerPriority = lowerPriority(source.name());
-        reporting.execute(lowerPriority);
-        publisher.start(KAFKA_START_DELAY, lowerPriority);
         podResources = podResources(reporting, config);
         loop = new NodeLoop(
                 new NodeLoop.Dependencies(
@@ -138,20 +139,41 @@ final class DaemonMain implements AutoCloseable {
                                 new RestartRateLimit(config.state().runDirectory()), stateFile, publisher, exit)),
                 inbox,
                 DaemonMain::now);
-        boolean _ = devicePlugins.awaitFirstList(HTTP_START_DELAY);
+        boolean _ = devicePlugins.awaitFirstList(REPORTING_START_DELAY);
+        reporting.execute(lowerPriority);
+        publisher.start(KAFKA_START_DELAY, lowerPriority);
         kernelLogOverruns = followKernelLog(config, host, inbox);
         opsServer =
                 OpsServer.open(reporting, config.http().host(), config.http().port(), responses(config, environment));
         var _ = new PluginWarmUp(reporting, config.state().runDirectory(), DaemonMain::now).run(allocationHandler);
+        loop.warmUp(reportingThread("fault-warm-up", lowerPriority));
         var _ = reporting.schedule(verdictConsumer::start, KAFKA_START_DELAY.toMillis(), TimeUnit.MILLISECONDS);
         exit.prepare(source.name());
         logStart(config, epoch, opsServer.port());
         AotCache.warnIfUnused(System.getProperty(AotCache.PROPERTY, ""));
     }
 
+    /** A thread that begins after the kubelet's first list, and gets out of the way of answers to it. */
+    private Executor reportingThread(String name, Runnable lowerPriority) {
+        Executor thread = OnDemandThread.executor(name);
+        return task -> thread.execute(() -> {
+            awaitFirstList();
+            lowerPriority.run();
+            task.run();
+        });
+    }
+
+    private void awaitFirstList() {
+        try {
+            boolean _ = devicePlugins.awaitFirstList(REPORTING_START_DELAY);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Not for simulated and recorded GPUs, which load no native code; their nodes run on one machine by the thousand. */
     private static Runnable lowerPriority(String sourceName) {
-        return sourceName.equals("nvml") ? LowThreadPriority.load()::lowerThisThread : () -> {};
+        return sourceName.equals("nvml") ? LowThreadPriority::lowerThisThread : () -> {};
     }
 
     private DeviceWatch deviceWatch(DaemonConfig config, BlockingQueue<NodeLoopInput> inbox) {

@@ -30,7 +30,7 @@ record ProcessRestart(RestartRateLimit rateLimit, StateFile stateFile, EventPubl
         }
         LOG.atError().addKeyValue("reason", reason).log("exiting with status 3 to be restarted");
         try {
-            stateFile.awaitWritten(STATE_TIMEOUT);
+            boolean _ = stateFile.awaitWritten(STATE_TIMEOUT);
             publisher.drain(DRAIN_TIMEOUT);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

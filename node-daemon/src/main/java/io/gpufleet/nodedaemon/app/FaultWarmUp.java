@@ -42,16 +42,7 @@ final class FaultWarmUp {
         this.facts = facts;
     }
 
-    /** Starts on a thread of its own, with the GPUs of the first scan. */
-    void start(DeviceScan.ScanSucceeded scan, Supplier<Moment> now) {
-        Thread.ofPlatform()
-                .name("fault-warm-up")
-                .daemon(true)
-                .priority(Thread.MIN_PRIORITY)
-                .start(() -> run(scan, now));
-    }
-
-    /** Returns the facts of one round. */
+    /** Runs with the GPUs of a scan; returns the facts of one round. */
     List<NodeFact> run(DeviceScan.ScanSucceeded scan, Supplier<Moment> now) {
         List<NodeFact> seen = List.of();
         if (scan.gpus().isEmpty()) {

@@ -23,8 +23,9 @@ final class HolderPollSchedule {
     private Duration backoff = PERIOD;
     private long notBeforeNanos;
 
+    /** The first read follows the start by a moment, in which the kubelet gets its lists. */
     HolderPollSchedule(long nanos) {
-        notBeforeNanos = nanos;
+        notBeforeNanos = nanos + QUIET.toNanos();
         due.add(nanos);
     }
 

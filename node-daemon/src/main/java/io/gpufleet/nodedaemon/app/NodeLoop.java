@@ -9,10 +9,12 @@ import io.gpufleet.nodedaemon.model.fault.OpenFault;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +28,7 @@ public final class NodeLoop implements AutoCloseable {
     private final AllocationHandler allocations;
     private final NodeState state;
     private final FaultWarmUp warmUp;
-    private boolean warmedUp;
+    private volatile @Nullable Executor warmUpThread;
     private final Consumer<String> requestRestart;
     private final Thread thread;
     private volatile long lastIterationNanos;
@@ -109,10 +111,7 @@ public final class NodeLoop implements AutoCloseable {
         NodeLoopInput input = inbox.poll(Math.max(0, ask - nanos), TimeUnit.NANOSECONDS);
         Moment moment = now.get();
         state.handle(input == null ? new NodeLoopInput.Tick() : input, moment);
-        if (!warmedUp && state.lastScan() instanceof DeviceScan.ScanSucceeded scan) {
-            warmedUp = true;
-            warmUp.start(scan, now);
-        }
+        warmUpIfRequested();
         lastIterationNanos = moment.nanos();
         status = currentStatus();
         if (input instanceof NodeLoopInput.DeviceEventReceived(DeviceEvent.RestartRequested(String reason))) {
@@ -121,6 +120,23 @@ public final class NodeLoop implements AutoCloseable {
         long due = state.timers().holders().nextNanos(allocations.lastRequestNanos(), Long.MAX_VALUE);
         if (due <= moment.nanos()) {
             listHolders(moment);
+        }
+    }
+
+    /**
+     * Takes a fault through a state of its own once GPUs were scanned, on another thread. Not before the kubelet has its first
+     * list, which would be later for it.
+     */
+    public void warmUp(Executor thread) {
+        warmUpThread = thread;
+        inbox.add(new NodeLoopInput.Tick());
+    }
+
+    private void warmUpIfRequested() {
+        Executor thread = warmUpThread;
+        if (thread != null && state.lastScan() instanceof DeviceScan.ScanSucceeded scan) {
+            warmUpThread = null;
+            thread.execute(() -> warmUp.run(scan, now));
         }
     }
 

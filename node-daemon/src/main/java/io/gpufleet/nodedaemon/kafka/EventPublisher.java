@@ -102,6 +102,8 @@ public final class EventPublisher implements FactSink, AutoCloseable {
         this.retryNanos = now.get().nanos();
         this.thread = Thread.ofPlatform().name("event-publisher").daemon(true).unstarted(this::run);
         this.flusher = new PeriodicOutboxSync(outbox);
+        // What an earlier process appended last may be unflushed.
+        flusher.request();
     }
 
     @Override
@@ -141,6 +143,7 @@ public final class EventPublisher implements FactSink, AutoCloseable {
                         : Optional.empty();
             }
         } finally {
+            flusher.request();
             if (ingress.hasMore()) {
                 inbox.add(this::drainIngress);
             }

@@ -9,37 +9,35 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A JSON file, replaced by a rename and written on its own thread, so that a slow disk delays no caller. */
-public final class StateFile implements StateStore, AutoCloseable {
+public final class StateFile implements StateStore {
     private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
 
     private final Path file;
     private final String devices;
-    private final BlockingQueue<SaveRequest> pending = new ArrayBlockingQueue<>(1);
-    private final Thread writer;
+    private final Executor writer;
+    private @Nullable StoredState pending;
     private boolean writeFailed;
     private long saved;
     private long written;
-
-    private record SaveRequest(long number, StoredState state) {}
 
     /**
      * Uses the file of a state directory; it need not exist. State of other devices is not loaded: simulated GPUs of an
      * earlier setting are not lost.
      *
      * @param devices source of the devices, as in GPUFLEET_DEVICES
+     * @param writer runs one task at a time; a write may block
      */
-    public StateFile(Path stateDirectory, String devices) {
+    public StateFile(Path stateDirectory, String devices, Executor writer) {
         this.devices = devices;
+        this.writer = writer;
         this.file = stateDirectory.resolve("devices.json");
-        this.writer = Thread.ofPlatform().name("state-file").daemon(true).start(this::run);
     }
 
     @Override
@@ -65,32 +63,36 @@ public final class StateFile implements StateStore, AutoCloseable {
 
     @Override
     public synchronized void save(StoredState state) {
-        pending.clear();
-        pending.add(new SaveRequest(++saved, state));
+        if (pending == null) {
+            writer.execute(this::writeNewest);
+        }
+        pending = state;
+        saved++;
     }
 
-    /** Waits until the newest state is written, or its write has failed; at most so long. */
-    public synchronized void awaitWritten(Duration atMost) throws InterruptedException {
+    /** Waits until the newest state is written, or its write has failed, at most so long; returns whether it came to that. */
+    public synchronized boolean awaitWritten(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         while (written < saved && System.nanoTime() - end < 0) {
             TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
         }
+        return written >= saved;
     }
 
-    private synchronized void written(SaveRequest what) {
-        written = what.number();
-        notifyAll();
-    }
-
-    private void run() {
-        try {
-            while (true) {
-                SaveRequest next = pending.take();
-                write(next.state());
-                written(next);
-            }
-        } catch (InterruptedException end) {
-            Optional.ofNullable(pending.poll()).map(SaveRequest::state).ifPresent(this::write);
+    private void writeNewest() {
+        @Nullable StoredState newest;
+        long number;
+        synchronized (this) {
+            newest = pending;
+            pending = null;
+            number = saved;
+        }
+        if (newest != null) {
+            write(newest);
+        }
+        synchronized (this) {
+            written = number;
+            notifyAll();
         }
     }
 
@@ -99,7 +101,8 @@ public final class StateFile implements StateStore, AutoCloseable {
             byte[] json = StateJson.write(state, devices).getBytes(StandardCharsets.UTF_8);
             AtomicFile.write(file, json, AtomicFile.Durability.POWER_CUT);
             writeFailed = false;
-        } catch (IOException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
+            // Whatever it was, the next state is written again.
             if (!writeFailed) {
                 LOG.atWarn()
                         .addKeyValue("file", file)
@@ -108,10 +111,5 @@ public final class StateFile implements StateStore, AutoCloseable {
             }
             writeFailed = true;
         }
-    }
-
-    @Override
-    public void close() {
-        writer.interrupt();
     }
 }

@@ -17,6 +17,12 @@ class HolderPollScheduleTest {
     }
 
     @Test
+    void kubeletIsFirstPolledHalfASecondAfterTheStart() {
+        assertThat(new HolderPollSchedule(second(1).nanos()).nextNanos(LONG_AGO, NEVER))
+                .isEqualTo(second(1.5).nanos());
+    }
+
+    @Test
     void kubeletIsPolledEveryTenSeconds() {
         assertThat(answeredAt(0).nextNanos(LONG_AGO, NEVER))
                 .isEqualTo(second(10).nanos());

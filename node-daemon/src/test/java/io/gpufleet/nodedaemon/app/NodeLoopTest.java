@@ -18,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class NodeLoopTest {
@@ -72,6 +73,23 @@ class NodeLoopTest {
 
         try (var _ = loop()) {
             await().untilAsserted(() -> assertThat(facts).hasAtLeastOneElementOfType(NodeFact.Allocated.class));
+        }
+    }
+
+    @Test
+    void warmUpRunsOnceGpusWereScannedAndNotBefore() {
+        List<Runnable> tasks = new CopyOnWriteArrayList<>();
+        try (var loop = loop()) {
+            // When it is requested before a scan
+            loop.warmUp(tasks::add);
+            var handled = new CountDownLatch(1);
+            inbox.add(new NodeLoopInput.Barrier(handled::countDown));
+            await().until(() -> handled.getCount() == 0);
+
+            // Then it waits for that
+            assertThat(tasks).isEmpty();
+            inbox.add(new NodeLoopInput.DevicesScanned(TestGpus.scanOf(1)));
+            await().until(() -> tasks.size() == 1);
         }
     }
 

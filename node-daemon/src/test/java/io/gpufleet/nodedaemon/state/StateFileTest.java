@@ -4,6 +4,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.second;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.kit.lifecycle.OnDemandThread;
 import io.gpufleet.model.fault.FaultKind;
 import io.gpufleet.nodedaemon.app.StateStore.StoredState;
 import io.gpufleet.nodedaemon.model.device.LearnedGpus;
@@ -24,10 +25,14 @@ import io.gpufleet.nodedaemon.model.fault.XidSubcode;
 import io.gpufleet.nodedaemon.model.preferred.TestTopologies;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -36,12 +41,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class StateFileTest {
+    private static final Duration LONGEST = Duration.ofSeconds(10);
     private static final LearnedGpus LEARNED = new LearnedGpus(
             Instant.parse("2026-11-22T10:15:30.123Z"),
             List.of(new LearnedGpus.LearnedGpu("GPU-a", "1654922000001", "00000000:0F:00.0", true)));
 
     @TempDir
     Path directory;
+
+    private static StateFile stateFile(Path in, String devices) {
+        return new StateFile(in, devices, OnDemandThread.executor("state-file"));
+    }
 
     private static OpenFault fault(FaultCode code) {
         return new OpenFault(
@@ -134,47 +144,57 @@ class StateFileTest {
 
     @Test
     void newestStateIsWritten() {
-        try (var file = new StateFile(directory.resolve("state"), "nvml")) {
-            for (int i = 0; i < 100; i++) {
-                file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED));
-            }
+        var file = stateFile(directory.resolve("state"), "nvml");
 
-            await().until(() -> new StateFile(directory.resolve("state"), "nvml")
-                    .load()
-                    .bootId()
-                    .equals("boot-99"));
+        for (int i = 0; i < 100; i++) {
+            file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED));
         }
+
+        await().until(() ->
+                stateFile(directory.resolve("state"), "nvml").load().bootId().equals("boot-99"));
     }
 
     @Test
     void corruptFileIsEmptyState() throws IOException {
         Files.writeString(directory.resolve("devices.json"), "{\"format\":1,\"bootId\":");
 
-        try (var file = new StateFile(directory, "nvml")) {
-            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
-        }
+        assertThat(stateFile(directory, "nvml").load()).isEqualTo(StoredState.EMPTY);
     }
 
     @Test
     void diskThatCannotBeWrittenStopsNothing() {
-        try (var file = new StateFile(Path.of("/proc/no-such-place"), "nvml")) {
-            file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
+        var file = stateFile(Path.of("/proc/no-such-place"), "nvml");
 
-            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
-        }
+        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
+
+        assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+    }
+
+    @Test
+    void stateIsWrittenAfterOneThatFailedUnexpectedly() throws Exception {
+        // Given a file system that throws what is no IOException
+        Path archive = directory.resolve("state.zip");
+        FileSystem closed = FileSystems.newFileSystem(archive, Map.of("create", "true"));
+        var file = stateFile(closed.getPath("/state"), "nvml");
+        closed.close();
+
+        // When two states are saved, the second after the first has failed
+        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
+        file.awaitWritten(LONGEST);
+        file.save(new StoredState("boot-2", List.of(), List.of(), LEARNED));
+
+        // Then the second was tried, too
+        assertThat(file.awaitWritten(LONGEST)).isTrue();
     }
 
     @Test
     void stateOfOtherDevicesIsNotLoaded() {
         var eight = new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(7)), LEARNED);
-        try (var file = new StateFile(directory, "simulated:8xH100")) {
-            file.save(eight);
-            await().until(() -> file.load().gpus().size() == 1);
-        }
+        var file = stateFile(directory, "simulated:8xH100");
+        file.save(eight);
+        await().until(() -> file.load().gpus().size() == 1);
 
-        try (var file = new StateFile(directory, "simulated:4xH100")) {
-            assertThat(file.load()).isEqualTo(StoredState.EMPTY);
-        }
+        assertThat(stateFile(directory, "simulated:4xH100").load()).isEqualTo(StoredState.EMPTY);
     }
 
     @Test
@@ -184,8 +204,6 @@ class StateFileTest {
         json.remove("devices");
         Files.writeString(directory.resolve("devices.json"), json.encode());
 
-        try (var file = new StateFile(directory, "nvml")) {
-            assertThat(file.load()).isEqualTo(state);
-        }
+        assertThat(stateFile(directory, "nvml").load()).isEqualTo(state);
     }
 }

@@ -1,8 +1,5 @@
 package io.gpufleet.nodedaemon.nvml.binding;
 
-import jnr.ffi.LibraryLoader;
-import jnr.ffi.Platform;
-
 /**
  * Ends this process at once. {@link Runtime#halt} would wait 300 ms for threads in native code (HotSpot's VM_Exit), and this
  * process always has some: in epoll, inotify and NVML's event wait.
@@ -16,9 +13,7 @@ public final class ImmediateExit {
 
     /** Loads the C library in advance; throws {@link LinkageError} where it is absent. */
     public static ImmediateExit load() {
-        return new ImmediateExit(LibraryLoader.create(LibC.class)
-                .failImmediately()
-                .load(Platform.getNativePlatform().getStandardCLibraryName()));
+        return new ImmediateExit(CLibrary.functions());
     }
 
     /** Does not return. */

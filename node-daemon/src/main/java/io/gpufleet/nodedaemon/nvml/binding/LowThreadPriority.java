@@ -1,8 +1,5 @@
 package io.gpufleet.nodedaemon.nvml.binding;
 
-import jnr.ffi.LibraryLoader;
-import jnr.ffi.Platform;
-
 /**
  * Lowers the priority of threads that report, so that on a busy node they do not run while an answer to the kubelet waits.
  * Java's own priorities have no effect on Linux without a flag that needs root. Threads that a lowered thread starts are
@@ -13,21 +10,10 @@ public final class LowThreadPriority {
     /** A tenth of the weight of nice 0 when both want a core (sched_prio_to_weight of the kernel: 110 of 1,024). */
     private static final int NICE = 10;
 
-    private final LibC libc;
+    private LowThreadPriority() {}
 
-    private LowThreadPriority(LibC libc) {
-        this.libc = libc;
-    }
-
-    /** Loads the C library; throws {@link LinkageError} where it is absent. */
-    public static LowThreadPriority load() {
-        return new LowThreadPriority(LibraryLoader.create(LibC.class)
-                .failImmediately()
-                .load(Platform.getNativePlatform().getStandardCLibraryName()));
-    }
-
-    /** Lowers the calling thread; without effect where the kernel refuses. */
-    public void lowerThisThread() {
-        int _ = libc.setpriority(PRIO_PROCESS, 0, NICE);
+    /** Lowers the calling thread; without effect where the kernel refuses. Throws {@link LinkageError} without a C library. */
+    public static void lowerThisThread() {
+        int _ = CLibrary.functions().setpriority(PRIO_PROCESS, 0, NICE);
     }
 }

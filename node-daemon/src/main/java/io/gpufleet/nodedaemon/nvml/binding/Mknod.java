@@ -1,7 +1,5 @@
 package io.gpufleet.nodedaemon.nvml.binding;
 
-import jnr.ffi.LibraryLoader;
-import jnr.ffi.Platform;
 import jnr.ffi.Runtime;
 
 /** Makes device nodes by mknod(2), which Java does not offer. */
@@ -16,9 +14,7 @@ public final class Mknod {
     /** Makes a node; returns why that failed, empty when it is there. */
     public static String make(String path, int permissions, int major, int minor) {
         try {
-            LibC libc = LibraryLoader.create(LibC.class)
-                    .failImmediately()
-                    .load(Platform.getNativePlatform().getStandardCLibraryName());
+            LibC libc = CLibrary.functions();
             if (libc.mknod(path, CHARACTER_DEVICE | permissions, number(major, minor)) == 0) {
                 return "";
             }
