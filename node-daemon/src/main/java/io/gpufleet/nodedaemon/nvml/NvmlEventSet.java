@@ -94,12 +94,17 @@ final class NvmlEventSet {
             return Optional.empty();
         }
         Nvml.check("nvmlEventSetWait", code);
-        return Optional.of(new NvmlEvent(
+        return Optional.of(event(data));
+    }
+
+    /** The event in a struct of NVML. */
+    static NvmlEvent event(ByteBuffer data) {
+        return new NvmlEvent(
                 new Nvml.Handle(data.getLong(NvmlLayout.EVENT_DEVICE)),
                 data.getLong(NvmlLayout.EVENT_TYPE),
                 data.getLong(NvmlLayout.EVENT_DATA),
                 data.getInt(NvmlLayout.EVENT_GPU_INSTANCE),
-                data.getInt(NvmlLayout.EVENT_COMPUTE_INSTANCE)));
+                data.getInt(NvmlLayout.EVENT_COMPUTE_INSTANCE));
     }
 
     /** Frees the set, unless a registration hangs, which may still write to it. */

@@ -27,13 +27,13 @@ final class NvmlEventSubscription {
 
     private final Nvml nvml;
     private final SessionContext context;
-    private final NvmlEventWaiter.Listener listener;
+    private final NvmlEventMapper listener;
     private boolean abandoned;
     private @Nullable NvmlEventSet events;
     private Map<String, Nvml.Handle> registered = Map.of();
     private volatile @Nullable NvmlEventWaiter waiter;
 
-    NvmlEventSubscription(Nvml nvml, SessionContext context, NvmlEventWaiter.Listener listener) {
+    NvmlEventSubscription(Nvml nvml, SessionContext context, NvmlEventMapper listener) {
         this.nvml = nvml;
         this.context = context;
         this.listener = listener;
@@ -164,7 +164,7 @@ final class NvmlEventSubscription {
                                 next,
                                 listener,
                                 NvmlSettings.EVENT_WAIT_TIMEOUT,
-                                () -> NvmlEventMapper.warmUp(heard.getFirst()))
+                                () -> listener.warmUp(heard.getFirst()))
                         .start()
                 : null;
         free(ending, old);

@@ -3,19 +3,20 @@ package io.gpufleet.nodedaemon.nvml.call;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Makes the calls about one GPU, one after another. */
 final class NvmlExecutor {
     private final Duration deadline;
-    private final ExecutorService threads;
+    private final Executor threads;
     private Future<?> running = CompletableFuture.completedFuture("");
     private long startedNanos;
 
-    NvmlExecutor(Duration deadline, ExecutorService threads) {
+    NvmlExecutor(Duration deadline, Executor threads) {
         this.deadline = deadline;
         this.threads = threads;
     }
@@ -25,7 +26,8 @@ final class NvmlExecutor {
             return new EarlierCall<>(name, startedNanos + deadline.toNanos());
         }
         startedNanos = System.nanoTime();
-        Future<T> future = threads.submit(work::run);
+        var future = new FutureTask<T>(work::run);
+        threads.execute(future);
         running = future;
         return new StartedCall<>(name, future, startedNanos + deadline.toNanos());
     }

@@ -2,8 +2,8 @@ package io.gpufleet.nodedaemon.nvml.call;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -21,13 +21,17 @@ public final class NvmlExecutors implements AutoCloseable {
     /** More than the readings of a GPU take; the next GPU does not wait longer for one that takes its time or hangs. */
     private static final Duration TURN = Duration.ofMillis(10);
 
+    /** A thread whose call has returned is idle within this time. */
+    private static final Duration HAND_OVER = Duration.ofMillis(2);
+
     private final Duration deadline;
-    private final ExecutorService threads = new ThreadPoolExecutor(
+    private final BlockingQueue<Runnable> idleThreads = new SynchronousQueue<>();
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
             0,
             Integer.MAX_VALUE,
             IDLE_THREAD.toMillis(),
             TimeUnit.MILLISECONDS,
-            new SynchronousQueue<>(),
+            idleThreads,
             Thread.ofPlatform().name("nvml").daemon(true).factory());
     private final Map<Integer, NvmlExecutor> executors = new ConcurrentHashMap<>();
 
@@ -48,8 +52,20 @@ public final class NvmlExecutors implements AutoCloseable {
     /** Starts the work; several started works about different GPUs run at the same time. */
     public <T> PendingCall<T> start(int about, String name, NvmlCall<T> work) {
         return executors
-                .computeIfAbsent(about, _ -> new NvmlExecutor(deadline, threads))
+                .computeIfAbsent(about, _ -> new NvmlExecutor(deadline, this::execute))
                 .start(name, work);
+    }
+
+    /** Waits a moment for the thread of the call before, so that calls one after another do not begin a thread each. */
+    private void execute(Runnable call) {
+        try {
+            if (threads.getPoolSize() > 0 && idleThreads.offer(call, HAND_OVER.toNanos(), TimeUnit.NANOSECONDS)) {
+                return;
+            }
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+        threads.execute(call);
     }
 
     /**
