@@ -36,9 +36,9 @@ static void pause_briefly(void) {
     nanosleep(&millisecond, NULL);
 }
 
-/* Waits until the futex changes from a value, at most 100 ms: a real driver wakes its waiters, too. */
-static void pause_until_posted(uint32_t seen) {
-    struct timespec longest = {0, 100000000};
+/* Waits until the futex changes from a value, at most so long: a real driver wakes its waiters, too. */
+static void pause_until_posted(uint32_t seen, long milliseconds) {
+    struct timespec longest = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     if (!__atomic_load_n(&control->usesFutex, __ATOMIC_ACQUIRE)) pause_briefly();
     else syscall(SYS_futex, &control->futex, FUTEX_WAIT, seen, &longest, NULL, 0);
 }
@@ -259,7 +259,7 @@ static nvmlReturn_t wait_event(nvmlEventSet_t set, nvmlEventData_t *data, unsign
         clock_gettime(CLOCK_MONOTONIC, &now);
         long waited = (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000;
         if (waited >= (long)timeout) return NVML_ERROR_TIMEOUT;
-        pause_until_posted(seen);
+        pause_until_posted(seen, (long)timeout - waited);
     }
 }
 

@@ -4,6 +4,10 @@
  *
  *   play DIRECTORY GPUS         H100s with NVSwitches and PCI addresses of two NUMA nodes
  *   xid GPU CODE                posts an event
+ *   lose GPU                    fails every call about a GPU
+ *   gpus COUNT                  shows so many GPUs to the next session
+ *   waits CODE                  fails each wait for events; 0 ends that
+ *   waited                      prints the number of waits so far
  *   delivered                   prints the time at which the library last delivered an event (CLOCK_MONOTONIC, ns)
  */
 #define _GNU_SOURCE
@@ -72,6 +76,17 @@ static void post(Control *control, unsigned gpu, unsigned code) {
     syscall(SYS_futex, &control->futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+static void show(Control *control, unsigned count) {
+    for (unsigned i = control->gpuCount; i < count; i++) healthy(&control->gpus[i], i);
+    __atomic_store_n(&control->gpuCount, count, __ATOMIC_RELEASE);
+}
+
+static void fail_waits(Control *control, unsigned code) {
+    for (unsigned i = 0; i < MAX_GPUS; i++) ((volatile ControlGpu *)&control->gpus[i])->waitFails = code;
+    __atomic_add_fetch(&control->futex, 1, __ATOMIC_ACQ_REL);
+    syscall(SYS_futex, &control->futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 int main(int count, char **words) {
     unsigned gpus = count == 3 ? (unsigned)atoi(words[2]) : 0;
     if (gpus == 0 || gpus > MAX_GPUS) {
@@ -93,8 +108,13 @@ int main(int count, char **words) {
     fflush(stdout);
     char line[128];
     while (fgets(line, sizeof line, stdin)) {
-        unsigned gpu, code;
+        unsigned gpu, code, shown;
         if (sscanf(line, "xid %u %u", &gpu, &code) == 2 && gpu < gpus) post(control, gpu, code);
+        else if (sscanf(line, "lose %u", &gpu) == 1 && gpu < MAX_GPUS) ((volatile ControlGpu *)&control->gpus[gpu])->lost = 1;
+        else if (sscanf(line, "gpus %u", &shown) == 1 && shown <= MAX_GPUS) show(control, shown);
+        else if (sscanf(line, "waits %u", &code) == 1) fail_waits(control, code);
+        else if (strncmp(line, "waited", 6) == 0)
+            printf("%u\n", __atomic_load_n(&control->waitCalls, __ATOMIC_ACQUIRE));
         else if (strncmp(line, "delivered", 9) == 0)
             printf("%llu\n", (unsigned long long)__atomic_load_n(&control->deliveredNanos, __ATOMIC_ACQUIRE));
         else puts("what?");

@@ -43,8 +43,9 @@ final class DeviceSources {
             var nvml = new NvmlSource(
                     NvmlSettings.of(devices.nvmlLibrary(), devices.localDriverRoot())
                             .withDeadline(devices.nvmlDeadline()),
-                    new SysfsPciDevices(Path.of("/sys"), Path.of("/proc/driver/nvidia")));
-            return new ProcessAttributingSource(nvml, new ProcfsProcessOwnerLookup(devices.procDirectory()));
+                    new SysfsPciDevices(devices.host().sys(), Path.of("/proc/driver/nvidia")));
+            return new ProcessAttributingSource(
+                    nvml, new ProcfsProcessOwnerLookup(devices.host().proc()));
         }
         throw new ConfigurationException("GPUFLEET_DEVICES='" + devices.source()
                 + "' is not usable: it takes nvml, simulated:<count>x<model>, for example simulated:8xH100, or"
@@ -73,7 +74,7 @@ final class DeviceSources {
     static CdiPreparingSource preparingSource(
             DeviceSource source, DaemonConfig config, SettingsSelector selector, Consumer<NodeLoopInput> inbox) {
         var hostPaths = new HostPaths(
-                config.devices().hostRoot().toString(), config.containers().devRoot());
+                config.devices().host().root().toString(), config.containers().devRoot());
         boolean simulated =
                 source.name().equals("simulated") && hostPaths.devRoot().isEmpty();
         HostDeviceNodeFinder deviceNodes = simulated

@@ -52,15 +52,23 @@ public record DaemonConfig(
             Path ignoreVerdictsFile) {}
 
     /**
+     * Paths of the host in this process.
+     *
+     * @param root its root directory
+     * @param proc procfs with its processes
+     * @param sys sysfs with its PCI devices
+     */
+    public record HostView(Path root, Path proc, Path sys) {}
+
+    /**
      * The source of devices.
      *
      * @param source {@code nvml}, {@code simulated:…} or {@code recording:…}
      * @param nvmlLibrary path of libnvidia-ml.so.1; empty to search below the driver root
      * @param driverRoot directory of the driver on the host
      * @param nvmlDeadline timeout after which an NVML call counts as hung
-     * @param hostRoot path of the host's root directory in this process
+     * @param host where this process sees the host
      * @param simulationDirectory directory of fault files of simulated GPUs; empty if there is none
-     * @param procDirectory procfs with the node's processes
      * @param kernelLog the kernel log to read, {@code off}, or {@code auto}: the host's if the source is {@code nvml}
      */
     public record DeviceConfig(
@@ -68,13 +76,12 @@ public record DaemonConfig(
             String nvmlLibrary,
             Path driverRoot,
             Duration nvmlDeadline,
-            Path hostRoot,
+            HostView host,
             String simulationDirectory,
-            Path procDirectory,
             String kernelLog) {
         /** Path of the driver root in this process. */
         public Path localDriverRoot() {
-            return hostRoot.resolve(Path.of("/").relativize(driverRoot.toAbsolutePath()));
+            return host.root().resolve(Path.of("/").relativize(driverRoot.toAbsolutePath()));
         }
 
         /** The kernel log to read, if any. */
@@ -161,6 +168,7 @@ public record DaemonConfig(
                     "GPUFLEET_SIMULATION_DIR", "", "directory of <gpu index>.xid files: faults of simulated GPUs"),
             Setting.optional(
                     "GPUFLEET_PROC_DIR", "/proc", "procfs with the node's processes; /proc in a pod with hostPID"),
+            Setting.optional("GPUFLEET_SYS_DIR", "/sys", "sysfs with the node's PCI devices"),
             Setting.optional(
                     "GPUFLEET_KMSG",
                     "auto",
@@ -257,9 +265,11 @@ public record DaemonConfig(
                 environment.text("GPUFLEET_NVML_LIBRARY"),
                 environment.path("GPUFLEET_DRIVER_ROOT"),
                 atLeast(environment, "GPUFLEET_NVML_DEADLINE", Duration.ofMillis(100)),
-                environment.path("GPUFLEET_HOST_ROOT"),
+                new HostView(
+                        environment.path("GPUFLEET_HOST_ROOT"),
+                        environment.path("GPUFLEET_PROC_DIR"),
+                        environment.path("GPUFLEET_SYS_DIR")),
                 environment.text("GPUFLEET_SIMULATION_DIR"),
-                environment.path("GPUFLEET_PROC_DIR"),
                 environment.text("GPUFLEET_KMSG"));
     }
 

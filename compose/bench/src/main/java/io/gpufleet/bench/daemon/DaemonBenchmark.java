@@ -102,6 +102,10 @@ public final class DaemonBenchmark implements Benchmark {
                     new PluginMeasurementRun(candidate, home, sockets, samples, log).measureLoad();
                 }
             }
+            for (int round = 0; round < rounds; round++) {
+                log.accept("changes " + (round + 1) + " of " + rounds + ": " + ours.name());
+                new DeviceChangeRun(ours, home, sockets, samples, log).measure();
+            }
             candidates.add(ours.withoutBroker(ports.allocate("daemon without broker", 19_500)));
             new IdleRun(candidates, home, sockets, samples).measure(log);
         } finally {

@@ -13,6 +13,7 @@ record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, LatencySam
     private static final Duration SETTLE = Duration.ofMinutes(2);
 
     private static final Duration IDLE = Duration.ofMinutes(1);
+    private static final Duration LOOK = Duration.ofMillis(50);
 
     /** Measures minute 3. */
     void measure(Consumer<String> log) throws InterruptedException {
@@ -28,19 +29,32 @@ record IdleRun(List<MeasuredPlugin> plugins, Path home, Path sockets, LatencySam
             double[] before = running.stream()
                     .mapToDouble(run -> run.running().processorSeconds())
                     .toArray();
-            running.getFirst().running().runFor(IDLE);
+            int[] threads = mostThreads(running);
             for (int i = 0; i < before.length; i++) {
-                add(plugins.get(i).name(), running.get(i).running(), before[i]);
+                add(plugins.get(i).name(), running.get(i).running(), before[i], threads[i]);
             }
         } finally {
             running.forEach(PluginMeasurementRun.RunningPlugin::close);
         }
     }
 
-    private void add(String plugin, PluginProcess process, double secondsBefore) {
+    /** The most threads of each during the minute: some live for a moment only. */
+    private static int[] mostThreads(List<PluginMeasurementRun.RunningPlugin> running) throws InterruptedException {
+        int[] most = new int[running.size()];
+        long end = System.nanoTime() + IDLE.toNanos();
+        while (System.nanoTime() - end < 0) {
+            for (int i = 0; i < most.length; i++) {
+                most[i] = Math.max(most[i], running.get(i).running().threads());
+            }
+            running.getFirst().running().runFor(LOOK);
+        }
+        return most;
+    }
+
+    private void add(String plugin, PluginProcess process, double secondsBefore, int threads) {
         double used = process.processorSeconds() - secondsBefore;
         samples.addValue(plugin, "idle-cpu", "% of a core", used / IDLE.toSeconds() * 100);
         samples.addValue(plugin, "idle-rss", "MiB", process.residentMebibytes());
-        samples.addValue(plugin, "idle-threads", "1", process.threads());
+        samples.addValue(plugin, "idle-threads", "1", threads);
     }
 }

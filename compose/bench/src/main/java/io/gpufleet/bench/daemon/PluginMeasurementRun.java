@@ -46,25 +46,32 @@ record PluginMeasurementRun(
 
     /** Starts the plugin without state of an earlier run and waits for its first list of healthy GPUs. */
     RunningPlugin start(int gpus) throws InterruptedException {
-        Path state = home.resolve(plugin.name());
-        DirectoryTrees.delete(state);
-        var kubelet = new BenchKubelet(sockets);
-        var nvml = FakeNvmlLibrary.start(home.resolve("built"), state.resolve("driver"), gpus);
-        var running = new PluginProcess(
-                plugin, plugin.environment(nvml, kubelet, state), home.resolve(plugin.name() + ".log"));
+        RunningPlugin started = start(new BenchKubelet(sockets), gpus);
         try {
-            var received = kubelet.await("the first list", list -> list.healthy() == gpus, TIMEOUT);
-            return new RunningPlugin(kubelet, nvml, running, received);
+            var received = started.kubelet().await("the first list", list -> list.healthy() == gpus, TIMEOUT);
+            return new RunningPlugin(started.kubelet(), started.nvml(), started.running(), received);
         } catch (IllegalStateException timedOut) {
-            new RunningPlugin(
-                            kubelet,
-                            nvml,
-                            running,
-                            new BenchKubelet.ReceivedDevices(BenchKubelet.ReceivedDevices.EMPTY, 0))
-                    .close();
+            started.close();
             throw new IllegalStateException(
                     timedOut.getMessage() + "; its output is in " + home.resolve(plugin.name() + ".log"), timedOut);
         }
+    }
+
+    /** Starts the plugin while no kubelet listens. */
+    RunningPlugin startWithoutKubelet(int gpus) {
+        var kubelet = new BenchKubelet(sockets);
+        kubelet.close();
+        return start(kubelet, gpus);
+    }
+
+    private RunningPlugin start(BenchKubelet kubelet, int gpus) {
+        Path state = home.resolve(plugin.name());
+        DirectoryTrees.delete(state);
+        var nvml = FakeNvmlLibrary.start(home.resolve("built"), state.resolve("driver"), gpus);
+        var running = new PluginProcess(
+                plugin, plugin.environment(nvml, kubelet, state), home.resolve(plugin.name() + ".log"));
+        return new RunningPlugin(
+                kubelet, nvml, running, new BenchKubelet.ReceivedDevices(BenchKubelet.ReceivedDevices.EMPTY, 0));
     }
 
     /** Measures start, a fault of each GPU, and stop. */
@@ -140,6 +147,7 @@ record PluginMeasurementRun(
                 questions.allocate().run(1, COLD_CALLS));
         measure(run, "null-rpc.1-caller", questions.getOptions(), 1);
         measure(run, "allocate.1-caller", questions.allocate(), 1);
+        measure(run, "null-rpc.8-callers", questions.getOptions(), CONCURRENT_CALLERS);
         measure(run, "allocate.8-callers", questions.allocate(), CONCURRENT_CALLERS);
         measurePreferred("prefer-4-of-8", questions);
     }

@@ -8,14 +8,17 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 
 /**
  * Fake GPUs behind a libnvidia-ml.so.1 compiled from the daemon's test sources, so that every plugin sees the same. A
  * small program beside it, the controller, injects faults.
  */
 public final class FakeNvmlLibrary implements AutoCloseable {
+    private static final int UNKNOWN_ERROR = 999;
+
     private final Path driverRoot;
-    private final int gpus;
+    private int gpus;
     private final Process controller;
     private final Writer commands;
     private final BufferedReader responses;
@@ -52,6 +55,9 @@ public final class FakeNvmlLibrary implements AutoCloseable {
             if (!Files.exists(library)) {
                 Files.copy(built.resolve("libnvidia-ml.so"), library);
             }
+            for (int gpu = 0; gpu < gpus; gpu++) {
+                bind(driverRoot, gpu);
+            }
             var controller =
                     new ProcessBuilder(built.resolve("play").toString(), directory.toString(), Integer.toString(gpus));
             return new FakeNvmlLibrary(
@@ -63,9 +69,26 @@ public final class FakeNvmlLibrary implements AutoCloseable {
         }
     }
 
+    /** As the kernel shows a GPU that the driver is bound to; its address is that of the controller's. */
+    private static void bind(Path driverRoot, int gpu) throws IOException {
+        String address = String.format(Locale.ROOT, "0000:%02x:00.0", 7 + 8 * gpu);
+        Path devices = driverRoot.resolve("sys/bus/pci/devices");
+        Path device = Files.createDirectories(devices.resolve(address));
+        Files.writeString(device.resolve("vendor"), "0x10de\n");
+        Files.writeString(device.resolve("class"), "0x030200\n");
+        if (!Files.isSymbolicLink(device.resolve("driver"))) {
+            Files.createSymbolicLink(device.resolve("driver"), Path.of("../../drivers/nvidia"));
+        }
+    }
+
     /** The driver root that a plugin is pointed at. */
     public Path driverRoot() {
         return driverRoot;
+    }
+
+    /** A sysfs with the GPUs. */
+    public Path sysfs() {
+        return driverRoot.resolve("sys");
     }
 
     /** Number of GPUs. */
@@ -83,9 +106,39 @@ public final class FakeNvmlLibrary implements AutoCloseable {
         send("xid " + gpu + " " + code);
     }
 
+    /** Makes each call about a GPU fail as if it had fallen off the bus; no event tells of it. */
+    public void lose(int gpu) {
+        send("lose " + gpu);
+    }
+
+    /** Binds the driver to another GPU, which the library shows to its next session. */
+    public void addGpu() {
+        try {
+            bind(driverRoot, gpus);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        gpus++;
+        send("gpus " + gpus);
+    }
+
+    /** Whether each wait for events fails from now on. */
+    public void failWaits(boolean failing) {
+        send("waits " + (failing ? UNKNOWN_ERROR : 0));
+    }
+
+    /** Number of waits for events so far. */
+    public long waits() {
+        return ask("waited");
+    }
+
     /** Time at which the library last returned an event to its caller, by the monotonic clock of this machine. */
     public long deliveredNanos() {
-        send("delivered");
+        return ask("delivered");
+    }
+
+    private long ask(String line) {
+        send(line);
         try {
             return Long.parseLong(String.valueOf(responses.readLine()));
         } catch (IOException failed) {

@@ -17,6 +17,7 @@ public final class NvmlDaemonSettings {
         settings.put("GPUFLEET_KAFKA", kafka);
         settings.put("GPUFLEET_DEVICES", "nvml");
         settings.put("GPUFLEET_DRIVER_ROOT", nvml.driverRoot().toString());
+        settings.put("GPUFLEET_SYS_DIR", nvml.sysfs().toString());
         settings.put("GPUFLEET_DEVICE_PLUGIN_DIR", devicePlugins.toString());
         settings.put("GPUFLEET_POD_RESOURCES_SOCKET", podResources.toString());
         settings.put("GPUFLEET_STATE_DIR", directory.resolve("state").toString());
