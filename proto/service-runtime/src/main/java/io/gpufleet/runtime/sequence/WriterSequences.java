@@ -105,9 +105,14 @@ public final class WriterSequences {
     public List<Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
         List<Gap> gaps = new ArrayList<>();
         read.forEach((stream, state) -> {
-            // All at once: a changelog with more of them than a payload may have ends every replica that reads it.
+            // All at once: a changelog with more of them than a payload may have ends every replica that reads it. What
+            // other
+            // partitions still have is no gap.
             while (state.later.size() > MAX_LATER) {
-                gaps.add(passOver(stream, state));
+                Gap passed = passOver(stream, state);
+                if (caughtUp) {
+                    gaps.add(passed);
+                }
             }
             if (state.later.isEmpty()) {
                 return;
