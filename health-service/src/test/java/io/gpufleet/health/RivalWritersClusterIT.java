@@ -190,7 +190,7 @@ class RivalWritersClusterIT {
         List<Write> writes = trace.answered();
         List<String> refused = writes.stream()
                 .filter(write -> !write.succeeded())
-                .map(write -> write.status() + " " + write.path() + " " + write.body())
+                .map(write -> write.status() + " " + write.path() + " " + write.body() + " " + write.answer())
                 .toList();
         List<Write> ofNodes = writes.stream().filter(Write::ofNodeItself).toList();
         for (String name : names) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -43,8 +44,9 @@ public final class TracedApiServer implements AutoCloseable {
      *
      * @param path without its query
      * @param body as it was sent
+     * @param answer what the server said about it
      */
-    public record Write(String replica, String method, String path, String body, int status) {
+    public record Write(String replica, String method, String path, String body, int status, String answer) {
         /** True where the API server did what was asked. */
         public boolean succeeded() {
             return status / 100 == 2;
@@ -229,23 +231,33 @@ public final class TracedApiServer implements AutoCloseable {
             if (!write && path.startsWith(NODES)) {
                 trace.locked(() -> trace.reads.add(path));
             }
-            HttpResponse<InputStream> response = write ? write(exchange, body) : send(exchange, body);
-            response.headers()
-                    .firstValue("content-type")
-                    .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
-            exchange.sendResponseHeaders(response.statusCode(), 0);
-            try (InputStream from = response.body();
-                    OutputStream to = exchange.getResponseBody()) {
-                var buffer = new byte[8_192];
-                for (int read = from.read(buffer); read >= 0; read = from.read(buffer)) {
-                    to.write(buffer, 0, read);
-                    to.flush();
-                }
+            if (write) {
+                HttpResponse<byte[]> response = write(exchange, body);
+                answer(exchange, response, new ByteArrayInputStream(response.body()));
+            } else {
+                HttpResponse<InputStream> response =
+                        send(exchange, body, HttpResponse.BodyHandlers.ofInputStream());
+                answer(exchange, response, response.body());
             }
         }
     }
 
-    private HttpResponse<InputStream> write(HttpExchange exchange, byte[] body) throws IOException {
+    private static void answer(HttpExchange exchange, HttpResponse<?> response, InputStream body) throws IOException {
+        response.headers()
+                .firstValue("content-type")
+                .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
+        exchange.sendResponseHeaders(response.statusCode(), 0);
+        try (body;
+                OutputStream to = exchange.getResponseBody()) {
+            var buffer = new byte[8_192];
+            for (int read = body.read(buffer); read >= 0; read = body.read(buffer)) {
+                to.write(buffer, 0, read);
+                to.flush();
+            }
+        }
+    }
+
+    private HttpResponse<byte[]> write(HttpExchange exchange, byte[] body) throws IOException {
         String path = exchange.getRequestURI().getPath();
         boolean ofNode = path.startsWith(NODES) && !path.endsWith("gpufleet-warm-up.invalid");
         String query = exchange.getRequestURI().getRawQuery();
@@ -261,14 +273,15 @@ public final class TracedApiServer implements AutoCloseable {
             if (!trace.inOrder) {
                 trace.lock.unlock();
             }
-            HttpResponse<InputStream> response = send(exchange, body);
+            HttpResponse<byte[]> response = send(exchange, body, HttpResponse.BodyHandlers.ofByteArray());
             if (ofNode && !dryRun) {
                 var write = new Write(
                         replica,
                         exchange.getRequestMethod(),
                         path,
                         new String(body, StandardCharsets.UTF_8),
-                        response.statusCode());
+                        response.statusCode(),
+                        new String(response.body(), StandardCharsets.UTF_8));
                 trace.locked(() -> trace.answered.add(write));
             }
             return response;
@@ -279,7 +292,8 @@ public final class TracedApiServer implements AutoCloseable {
         }
     }
 
-    private HttpResponse<InputStream> send(HttpExchange exchange, byte[] body) throws IOException {
+    private <T> HttpResponse<T> send(HttpExchange exchange, byte[] body, HttpResponse.BodyHandler<T> handler)
+            throws IOException {
         var request = HttpRequest.newBuilder(
                         URI.create(target + exchange.getRequestURI().toString()))
                 .method(exchange.getRequestMethod(), HttpRequest.BodyPublishers.ofByteArray(body));
@@ -287,7 +301,7 @@ public final class TracedApiServer implements AutoCloseable {
                 .getOrDefault(name, List.of())
                 .forEach(value -> request.header(name, value)));
         try {
-            return client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+            return client.send(request.build(), handler);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IOException(interrupted);
