@@ -65,8 +65,8 @@ class NetworkPoliciesClusterIT {
         gpufleet-node/node-daemon          gpufleet-system/inventory-service  8080
         gpufleet-system/inventory-service  team-a/allocation-service          80
         """);
-    private static final String LISTEN = "for port in 80 8080 8443 9090 9092 9400; do"
-            + " (while :; do nc -l -p $port </dev/null >/dev/null 2>&1 || sleep 1; done) & done; wait";
+    /** Servers that take any number of connections at a time. */
+    private static final String LISTEN = "for port in 80 8080 8443 9090 9092 9400; do httpd -f -p $port & done; wait";
 
     @TempDir
     static Path directory;

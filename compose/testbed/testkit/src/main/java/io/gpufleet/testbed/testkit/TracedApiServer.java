@@ -235,8 +235,7 @@ public final class TracedApiServer implements AutoCloseable {
                 HttpResponse<byte[]> response = write(exchange, body);
                 answer(exchange, response, new ByteArrayInputStream(response.body()));
             } else {
-                HttpResponse<InputStream> response =
-                        send(exchange, body, HttpResponse.BodyHandlers.ofInputStream());
+                HttpResponse<InputStream> response = send(exchange, body, HttpResponse.BodyHandlers.ofInputStream());
                 answer(exchange, response, response.body());
             }
         }
