@@ -55,7 +55,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     private final KubernetesClient client;
     private final NodeEventRecorder events;
     private final Clock clock;
-    private final NodeStore store = new NodeStore();
+    private final NodeStore store;
     private final SharedIndexInformer<Node> informer;
     private final WatchStatus watch;
     private final Supplier<Duration> retryAfter;
@@ -71,6 +71,7 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
         this.retryAfter = retryAfter;
         this.events = events;
         this.clock = clock;
+        this.store = new NodeStore(clock);
         this.watch = new WatchStatus(client.getMasterUrl().toString());
         this.informer = client.nodes().withLimit(PAGE).runnableInformer(0).itemStore(store);
     }
@@ -140,13 +141,21 @@ public final class KubernetesNodeClient implements NodeClient, AutoCloseable {
     @Override
     public NodeResponse patchNode(ObservedNode observed, NodePatchPlan.Patch plan) {
         String patch = json(NodePatch.of(observed, plan));
-        return call(() -> client.resource(named(observed)).patch(JSON_PATCH, patch));
+        return remembered(call(() -> client.resource(named(observed)).patch(JSON_PATCH, patch)));
     }
 
     @Override
     public NodeResponse patchCondition(ObservedNode observed, Condition condition) {
         String patch = json(conditionPatch(observed, condition));
-        return call(() -> client.resource(named(observed)).subresource("status").patch(APPLY, patch));
+        return remembered(call(
+                () -> client.resource(named(observed)).subresource("status").patch(APPLY, patch)));
+    }
+
+    private NodeResponse remembered(NodeResponse response) {
+        if (response instanceof NodeResponse.Succeeded(ObservedNode node)) {
+            store.wrote(node);
+        }
+        return response;
     }
 
     @Override

@@ -6,6 +6,9 @@ import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +20,12 @@ import org.jspecify.annotations.Nullable;
  * ten times as much. The handlers still receive each Node as it came.
  */
 final class NodeStore implements ItemStore<Node> {
+    /** So long a write counts before the watch shows it: versions begin anew where an API server is restored from a backup. */
+    private static final Duration WRITE_COUNTS = Duration.ofSeconds(10);
+
     private final Map<String, StoredNode> nodes = new ConcurrentHashMap<>();
+    private final Map<String, WrittenNode> written = new ConcurrentHashMap<>();
+    private final Clock clock;
     private final SharedTexts texts = new SharedTexts();
 
     /**
@@ -27,9 +35,45 @@ final class NodeStore implements ItemStore<Node> {
      */
     private record StoredNode(ObservedNode node, @Nullable String conditionSince) {}
 
-    /** The Node as it was last seen; empty when it is not there. */
+    /** What the API server answered to our newest write. */
+    private record WrittenNode(ObservedNode node, Instant until) {}
+
+    NodeStore(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** The Node as it was last seen, or as our own write left it until the watch shows that; empty when it is not there. */
     Optional<ObservedNode> observed(String name) {
-        return Optional.ofNullable(nodes.get(name)).map(StoredNode::node);
+        Optional<ObservedNode> seen = Optional.ofNullable(nodes.get(name)).map(StoredNode::node);
+        WrittenNode own = written.get(name);
+        if (own == null) {
+            return seen;
+        }
+        if (seen.filter(node -> isNewer(own, node)).isPresent()) {
+            return Optional.of(own.node());
+        }
+        written.remove(name, own);
+        return seen;
+    }
+
+    private boolean isNewer(WrittenNode own, ObservedNode seen) {
+        return own.node().uid().equals(seen.uid())
+                && version(own.node()) > version(seen)
+                && clock.instant().isBefore(own.until());
+    }
+
+    /** Versions of one resource are numbers that increase (KEP-5504); 0 for anything else, so that the watch counts. */
+    private static long version(ObservedNode node) {
+        try {
+            return Long.parseLong(node.base().resourceVersion());
+        } catch (NumberFormatException opaque) {
+            return 0;
+        }
+    }
+
+    /** A write of ours succeeded and left the Node so: the watch may show older versions for a while. */
+    void wrote(ObservedNode node) {
+        written.put(node.name(), new WrittenNode(node, clock.instant().plus(WRITE_COUNTS)));
     }
 
     /** Any Node. */
@@ -60,6 +104,7 @@ final class NodeStore implements ItemStore<Node> {
 
     @Override
     public @Nullable Node remove(String key) {
+        written.remove(key);
         return skeleton(nodes.remove(key));
     }
 

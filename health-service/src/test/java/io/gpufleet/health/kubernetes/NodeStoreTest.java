@@ -6,13 +6,20 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What the informer of Nodes remembers. */
 class NodeStoreTest {
-    private final NodeStore store = new NodeStore();
+    private Instant now = Instant.parse("2026-03-01T10:00:00Z");
+    private final NodeStore store = new NodeStore(clock());
 
     private static Node node(String name, String product) {
         return Serialization.unmarshal("""
@@ -49,6 +56,88 @@ class NodeStoreTest {
         // Then
         assertThat(store.observed("a")).contains(NodeMapper.toModel(node));
         assertThat(store.observed("b")).isEmpty();
+    }
+
+    private Clock clock() {
+        return new Clock() {
+            @Override
+            public Instant instant() {
+                return now;
+            }
+
+            @Override
+            public ZoneId getZone() {
+                return ZoneOffset.UTC;
+            }
+
+            @Override
+            public Clock withZone(ZoneId zone) {
+                return this;
+            }
+        };
+    }
+
+    private static Node version(Node node, String uid, String version) {
+        return new NodeBuilder(node)
+                .editMetadata()
+                .withUid(uid)
+                .withResourceVersion(version)
+                .endMetadata()
+                .build();
+    }
+
+    @Test
+    void nodeIsAsWeWroteItUntilTheWatchShowsThatOrALaterVersion() {
+        // Given
+        Node before = version(node("a", "H100"), "uid-a", "7");
+        ObservedNode written = NodeMapper.toModel(version(node("a", "written"), "uid-a", "10"));
+        store.put("a", before);
+        store.wrote(written);
+
+        // When the watch shows what another client wrote before
+        store.put("a", version(before, "uid-a", "9"));
+
+        // Then ours is newer
+        assertThat(store.observed("a")).contains(written);
+
+        // And a later version counts
+        Node later = version(node("a", "later"), "uid-a", "11");
+        store.put("a", later);
+        assertThat(store.observed("a")).contains(NodeMapper.toModel(later));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"uid-b, 8", "uid-a, 10", "uid-a, opaque"})
+    void watchCountsForANodeOfAnotherUidOrWithoutAnOlderVersion(String uid, String version) {
+        store.put("a", version(node("a", "H100"), "uid-a", "7"));
+        store.wrote(
+                NodeMapper.toModel(version(node("a", "written"), "uid-a", version.equals("opaque") ? version : "10")));
+
+        Node shown = version(node("a", "shown"), uid, version);
+        store.put("a", shown);
+
+        assertThat(store.observed("a")).contains(NodeMapper.toModel(shown));
+    }
+
+    @Test
+    void deletedNodeIsNotThereAfterAWriteEither() {
+        store.put("a", node("a", "H100"));
+        store.wrote(NodeMapper.toModel(version(node("a", "written"), "uid-a", "10")));
+
+        store.remove("a");
+
+        assertThat(store.observed("a")).isEmpty();
+    }
+
+    @Test
+    void watchThatNeverShowsAWriteIsBelievedAfterAWhile() {
+        Node restored = version(node("a", "H100"), "uid-a", "7");
+        store.put("a", restored);
+        store.wrote(NodeMapper.toModel(version(node("a", "written"), "uid-a", "10")));
+
+        now = now.plusSeconds(11);
+
+        assertThat(store.observed("a")).contains(NodeMapper.toModel(restored));
     }
 
     @Test
