@@ -33,7 +33,7 @@ final class NodesToDecide {
         heldBack.clear();
     }
 
-    /** What was decided last is not in the states. */
+    /** The states do not say what was decided last. */
     void undone() {
         toReview.addAll(reviewed);
         reviewed = List.of();

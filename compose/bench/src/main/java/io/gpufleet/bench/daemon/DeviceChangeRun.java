@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What happens to a plugin besides faults that the driver reports: a late kubelet, GPUs that come and go, failing waits. */
+/** Changes beside faults that the driver reports: a late kubelet, GPUs that come and go, failing waits. */
 record DeviceChangeRun(MeasuredPlugin plugin, Path home, Path sockets, LatencySamples samples, Consumer<String> log) {
     private static final int GPUS = 8;
     private static final int XID = 79;
