@@ -35,7 +35,7 @@ final class NodeStore implements ItemStore<Node> {
      */
     private record StoredNode(ObservedNode node, @Nullable String conditionSince) {}
 
-    /** What the API server answered to our newest write. */
+    /** The answer of the API server to our newest write. */
     private record WrittenNode(ObservedNode node, Instant until) {}
 
     NodeStore(Clock clock) {
