@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.testbed.testkit.HostDriver;
 import io.gpufleet.testbed.testkit.RealCluster;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,30 +55,8 @@ class CdiClusterIT {
         return command;
     }
 
-    /** Creates a driver with text files as libraries, and device nodes of the null device. */
-    private Map<String, String> host(int gpus) throws Exception {
-        Path libraries = Files.createDirectories(directory.resolve("driver/lib64"));
-        Path cuda = Files.writeString(libraries.resolve("libcuda.so.570.124.06"), "this is libcuda\n");
-        Files.createSymbolicLink(libraries.resolve("libcuda.so.1"), cuda.getFileName());
-        Path programs = Files.createDirectories(directory.resolve("driver/bin"));
-        Files.writeString(programs.resolve("nvidia-smi"), "this is nvidia-smi\n");
-        Path nodes = Files.createDirectories(directory.resolve("devices/dev"));
-        var names = new ArrayList<>(List.of("nvidiactl", "nvidia-uvm"));
-        for (int gpu = 0; gpu < gpus; gpu++) {
-            names.add("nvidia" + gpu);
-        }
-        for (String name : names) {
-            run(List.of("mknod", nodes.resolve(name).toString(), "c", "1", "3"));
-        }
-        return Map.of(
-                "GPUFLEET_DRIVER_ROOT",
-                directory.resolve("driver").toString(),
-                "GPUFLEET_DEV_ROOT",
-                directory.resolve("devices").toString());
-    }
-
     private DaemonProcess daemon(int gpus, String strategy) throws Exception {
-        var settings = new HashMap<>(host(gpus));
+        var settings = new HashMap<>(HostDriver.make(directory, gpus));
         settings.put("GPUFLEET_KAFKA", "127.0.0.1:1");
         settings.put("GPUFLEET_NODE", cluster.nodeName());
         settings.put("GPUFLEET_DEVICES", "simulated:" + gpus + "xH100");

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -15,22 +15,7 @@ import org.junit.jupiter.api.Test;
 /** How many intervals a log of usage keeps, and for how long. */
 class UsageLogMemoryTest extends TestUsageLog {
     private static Clock clock(AtomicReference<Instant> time) {
-        return new Clock() {
-            @Override
-            public Instant instant() {
-                return time.get();
-            }
-
-            @Override
-            public ZoneId getZone() {
-                return ZoneOffset.UTC;
-            }
-
-            @Override
-            public Clock withZone(ZoneId zone) {
-                return this;
-            }
-        };
+        return ((InstantSource) time::get).withZone(ZoneOffset.UTC);
     }
 
     @Test

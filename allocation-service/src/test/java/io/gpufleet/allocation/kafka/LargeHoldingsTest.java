@@ -6,9 +6,9 @@ import io.gpufleet.allocation.model.ledger.NodeLedger;
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.proto.allocation.v1.HeldDevice;
 import io.gpufleet.proto.allocation.v1.Holder;
+import io.gpufleet.runtime.consistency.RecordSizes;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
-import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Envelope;
@@ -29,8 +29,6 @@ class LargeHoldingsTest {
     private static final String NODE = "node-1";
     private static final int SHARES = 8 * 7 * 32;
     private static final Instant START = Instant.parse("2026-11-20T12:00:00Z");
-    /** For headers and key of a record. */
-    private static final int HEADERS = 4 * 1024;
 
     private final AllocationProjection projection = new AllocationProjection("c1");
     private final Map<String, NodeLedger> ledgers = new HashMap<>();
@@ -96,22 +94,8 @@ class LargeHoldingsTest {
                 DevicesHeld.newBuilder().setBootId("boot-1").setComplete(true).build());
 
         // Then
-        assertThatAllFit(begun);
-        assertThatAllFit(closed);
+        RecordSizes.assertThatAllFit(projection, begun);
+        RecordSizes.assertThatAllFit(projection, closed);
         assertThat(closed.outputs()).hasSizeGreaterThanOrEqualTo(SHARES);
-    }
-
-    private void assertThatAllFit(Effects<NodeLedger> effects) {
-        assertThat(effects.outputs()).allSatisfy(output -> {
-            var event = (Outbound.Event) output;
-            assertThat(Codec.toValue(event.type(), event.payload()).length)
-                    .as("%s", event.type())
-                    .isLessThan(event.topic().maxMessageBytes() - HEADERS);
-        });
-        assertThat(effects.states())
-                .isNotEmpty()
-                .allSatisfy((node, ledger) -> assertThat(
-                                Codec.toValue(projection.spec().stateType(), projection.write(node, ledger)).length)
-                        .isLessThan(projection.spec().changelog().maxMessageBytes() - HEADERS));
     }
 }

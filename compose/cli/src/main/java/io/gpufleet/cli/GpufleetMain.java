@@ -8,8 +8,7 @@ public final class GpufleetMain {
 
     /** Exits with 0: success; 1: failure; 2: the request is not possible. */
     public static void main(String[] arguments) {
-        // Before threads of Kafka's and Kubernetes' clients log: SLF4J reports what is logged while it looks for its
-        // binding.
+        // Before threads of clients log: SLF4J reports what is logged while it looks for its binding.
         LoggerFactory.getILoggerFactory();
         System.exit(GpufleetCommand.commandLine().execute(arguments));
     }

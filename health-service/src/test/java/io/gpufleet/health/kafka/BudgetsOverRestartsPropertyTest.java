@@ -25,8 +25,6 @@ import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.proto.signal.v1.OperatorCommand;
-import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
@@ -206,25 +204,6 @@ class BudgetsOverRestartsPropertyTest {
     }
 
     private void command(String key, Command command) {
-        nodes.service(
-                key,
-                EventType.COMMAND_ISSUED,
-                OperatorCommand.newBuilder()
-                        .setCommand(command)
-                        .setUser("ada")
-                        .setReason("test")
-                        .build());
-    }
-
-    private record NothingRead() implements Progress {
-        @Override
-        public Duration caughtUpFor(Topic topic, String key, Instant now) {
-            return Duration.ZERO;
-        }
-
-        @Override
-        public boolean caughtUp(Instant now) {
-            return false;
-        }
+        nodes.command(key, command, "test");
     }
 }

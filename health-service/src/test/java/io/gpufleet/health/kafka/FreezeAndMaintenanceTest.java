@@ -20,7 +20,6 @@ import io.gpufleet.proto.signal.v1.Command;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
@@ -67,14 +66,7 @@ class FreezeAndMaintenanceTest {
     }
 
     private void command(String key, Command command) {
-        nodes.service(
-                key,
-                EventType.COMMAND_ISSUED,
-                OperatorCommand.newBuilder()
-                        .setCommand(command)
-                        .setUser("ada")
-                        .setReason("new switch")
-                        .build());
+        nodes.command(key, command, "new switch");
     }
 
     private void xid79() {

@@ -15,8 +15,8 @@ import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.HolderAtFault;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.runtime.consistency.RecordSizes;
 import io.gpufleet.runtime.projection.Effects;
-import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
@@ -28,8 +28,6 @@ import org.junit.jupiter.api.Test;
 class LargeFactsTest {
     private static final String NODE = "node-1";
     private static final int NEARLY_A_MEGABYTE = 1_000_000;
-    /** For headers and key of a record. */
-    private static final int HEADERS = 4 * 1024;
 
     private final HealthProjection projection = new HealthProjection(
             new HealthMachine(PolicyFile.load("nvidia"), Duration.ofMinutes(10)), DisruptionBudgets.NONE);
@@ -70,7 +68,7 @@ class LargeFactsTest {
         Effects<NodeState> effects = nodes.daemon(NODE, Topic.HEALTH, EventType.FAULT_OBSERVED, fact.build());
 
         assertThat(nodes.get(NODE).orElseThrow().tainted()).isTrue();
-        assertThatAllFit(effects);
+        RecordSizes.assertThatAllFit(projection, effects);
     }
 
     @Test
@@ -90,20 +88,6 @@ class LargeFactsTest {
         Effects<NodeState> effects = nodes.daemon(NODE, Topic.ALLOCATION, EventType.DEVICES_HELD, held.build());
 
         assertThat(nodes.get(NODE).orElseThrow().acting().holdings().holders()).hasSize(8 * 7 * 32);
-        assertThatAllFit(effects);
-    }
-
-    private void assertThatAllFit(Effects<NodeState> effects) {
-        assertThat(effects.outputs()).allSatisfy(output -> {
-            var event = (Outbound.Event) output;
-            assertThat(Codec.toValue(event.type(), event.payload()).length)
-                    .as("%s", event.type())
-                    .isLessThan(event.topic().maxMessageBytes() - HEADERS);
-        });
-        assertThat(effects.states())
-                .isNotEmpty()
-                .allSatisfy((node, state) -> assertThat(
-                                Codec.toValue(EventType.HEALTH_CHANGED, projection.write(node, state)).length)
-                        .isLessThan(Topic.HEALTH_STATE.maxMessageBytes() - HEADERS));
+        RecordSizes.assertThatAllFit(projection, effects);
     }
 }

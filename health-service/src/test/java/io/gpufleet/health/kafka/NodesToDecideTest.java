@@ -18,11 +18,9 @@ import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -126,17 +124,5 @@ class NodesToDecideTest {
 
     private List<String> due() {
         return List.copyOf(projection.due(nodes, new NothingRead(), nodes.now()));
-    }
-
-    private record NothingRead() implements Progress {
-        @Override
-        public Duration caughtUpFor(Topic topic, String key, Instant now) {
-            return Duration.ZERO;
-        }
-
-        @Override
-        public boolean caughtUp(Instant now) {
-            return false;
-        }
     }
 }

@@ -2,6 +2,8 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.proto.signal.v1.Command;
+import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.States;
@@ -45,6 +47,18 @@ final class ProjectedNodes implements States<NodeState> {
     /** An event of the node's daemon, just appended, with a trace. */
     Effects<NodeState> daemon(String node, Topic topic, EventType type, Message payload) {
         return on(topic, type, node, new EventSource.Node("c1", node), payload);
+    }
+
+    /** A command of the operator ada. */
+    Effects<NodeState> command(String key, Command command, String reason) {
+        return service(
+                key,
+                EventType.COMMAND_ISSUED,
+                OperatorCommand.newBuilder()
+                        .setCommand(command)
+                        .setUser("ada")
+                        .setReason(reason)
+                        .build());
     }
 
     /** An event of the node's daemon in one of its boots. */

@@ -6,9 +6,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
-import java.time.Clock;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.Objects;
@@ -19,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What the informer of Nodes remembers. */
 class NodeStoreTest {
     private Instant now = Instant.parse("2026-03-01T10:00:00Z");
-    private final NodeStore store = new NodeStore(clock());
+    private final NodeStore store = new NodeStore(((InstantSource) () -> now).withZone(ZoneOffset.UTC));
 
     private static Node node(String name, String product) {
         return Serialization.unmarshal("""
@@ -56,25 +55,6 @@ class NodeStoreTest {
         // Then
         assertThat(store.observed("a")).contains(NodeMapper.toModel(node));
         assertThat(store.observed("b")).isEmpty();
-    }
-
-    private Clock clock() {
-        return new Clock() {
-            @Override
-            public Instant instant() {
-                return now;
-            }
-
-            @Override
-            public ZoneId getZone() {
-                return ZoneOffset.UTC;
-            }
-
-            @Override
-            public Clock withZone(ZoneId zone) {
-                return this;
-            }
-        };
     }
 
     private static Node version(Node node, String uid, String version) {

@@ -90,20 +90,25 @@ public final class ClusterDoctor {
         }
         int wanted = set.getStatus().getDesiredNumberScheduled();
         int ready = set.getStatus().getNumberReady();
-        String text = ready + " of " + wanted + " nodes ready";
         var findings = new ArrayList<Finding>();
-        findings.add(
-                wanted == 0
-                        ? Finding.fail("node-daemon", "no node is selected", "check its nodeSelector and affinity")
-                        : ready == 0
-                                ? Finding.fail("node-daemon", text, "its pods are listed below")
-                                : ready < wanted
-                                        ? Finding.warn("node-daemon", text, "its pods are listed below")
-                                        : Finding.ok("node-daemon", text));
+        findings.add(daemons(wanted, ready));
         String strategy = setting(NODES, set.getSpec().getTemplate(), "GPUFLEET_DEVICE_LIST_STRATEGY")
                 .orElse("envvar");
         runtimes().forEach((runtime, nodes) -> findings.add(DeviceListStrategyCheck.check(runtime, strategy, nodes)));
         return findings;
+    }
+
+    private static Finding daemons(int wanted, int ready) {
+        if (wanted == 0) {
+            return Finding.fail("node-daemon", "no node is selected", "check its nodeSelector and affinity");
+        }
+        String text = ready + " of " + wanted + " nodes ready";
+        if (ready == 0) {
+            return Finding.fail("node-daemon", text, "its pods are listed below");
+        }
+        return ready < wanted
+                ? Finding.warn("node-daemon", text, "its pods are listed below")
+                : Finding.ok("node-daemon", text);
     }
 
     /** A setting of the first container, from the ConfigMaps that it reads. */

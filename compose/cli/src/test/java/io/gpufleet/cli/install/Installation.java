@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.cli.manifests.ManifestFiles;
+import io.gpufleet.testbed.testkit.HostDriver;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -49,7 +50,9 @@ final class Installation {
         Path overlay = Files.createDirectories(directory.resolve("overlay"));
         Path state = emptyState();
         // Whose nodes the base's own strategy, cdi-cri, has the container runtime inject.
-        List<String> driver = HostDriver.make(directory, 8);
+        List<String> driver = HostDriver.make(directory, 8).entrySet().stream()
+                .map(setting -> setting.getKey() + "=" + setting.getValue())
+                .toList();
         Path base = overlay.toRealPath().relativize(Repository.module("k8s").toRealPath());
         Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
         Files.writeString(overlay.resolve("kustomization.yaml"), """

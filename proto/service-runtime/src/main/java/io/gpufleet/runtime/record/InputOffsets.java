@@ -81,12 +81,8 @@ public final class InputOffsets {
 
     /** Names the topic's id of today. True when offsets of a topic of the same name but another id were dropped. */
     public boolean identify(String topic, String id) {
-        String known = topicIds.put(topic, id);
-        if (known == null || known.equals(id)) {
-            return false;
-        }
-        changed = true;
-        return next.keySet().removeIf(partition -> partition.topic().equals(topic));
+        return isAnother(topic, id)
+                && next.keySet().removeIf(partition -> partition.topic().equals(topic));
     }
 
     /**
@@ -94,13 +90,18 @@ public final class InputOffsets {
      * them for some seconds after the states were deleted.
      */
     public boolean identifyChangelog(String topic, String id) {
-        String known = topicIds.put(topic, id);
-        if (known == null || known.equals(id)) {
+        if (!isAnother(topic, id)) {
             return false;
         }
         next.clear();
-        changed = true;
         return true;
+    }
+
+    private boolean isAnother(String topic, String id) {
+        String known = topicIds.put(topic, id);
+        boolean another = known != null && !known.equals(id);
+        changed |= another;
+        return another;
     }
 
     /** True when something was read since {@link #toMessage()}. */

@@ -105,9 +105,8 @@ public final class WriterSequences {
     public List<Gap> gaps(boolean caughtUp, Duration wait, Instant now) {
         List<Gap> gaps = new ArrayList<>();
         read.forEach((stream, state) -> {
-            // All at once: a changelog with more of them than a payload may have ends every replica that reads it. What
-            // other
-            // partitions still have is no gap.
+            // All at once: a changelog with more of them than a payload may have ends every replica that reads it.
+            // What other partitions still have is no gap.
             while (state.later.size() > MAX_LATER) {
                 Gap passed = passOver(stream, state);
                 if (caughtUp) {

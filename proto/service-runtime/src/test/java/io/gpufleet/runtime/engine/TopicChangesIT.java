@@ -101,17 +101,11 @@ class TopicChangesIT {
     void recordsThatRetentionRemovedAreCountedAndTheRestIsRead() throws Exception {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var admin = admin()) {
-            // Given a service that stopped after its first event
-            try (var engine = bus.start("health-service-0", projection)) {
-                node.send(node.fault("GPU-1", 79, ""));
-                await().until(() -> engine.counters().get("events") == 1);
-            }
+            // Given
+            serviceStopsAfterTheFirstEvent(node);
 
             // When what came meanwhile is removed from the log, but for what comes last
-            for (int i = 0; i < 4; i++) {
-                node.send(node.fault("GPU-2", 79, ""));
-            }
-            removeAll(admin, Topic.HEALTH);
+            fourEventsComeAndAreRemoved(node, admin);
             node.send(node.fault("GPU-3", 79, ""));
 
             // Then
@@ -129,16 +123,10 @@ class TopicChangesIT {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var admin = admin()) {
             // Given
-            try (var engine = bus.start("health-service-0", projection)) {
-                node.send(node.fault("GPU-1", 79, ""));
-                await().until(() -> engine.counters().get("events") == 1);
-            }
+            serviceStopsAfterTheFirstEvent(node);
 
             // When
-            for (int i = 0; i < 4; i++) {
-                node.send(node.fault("GPU-2", 79, ""));
-            }
-            removeAll(admin, Topic.HEALTH);
+            fourEventsComeAndAreRemoved(node, admin);
 
             // Then
             try (var engine = bus.start("health-service-0", new CountingProjection())) {
@@ -190,10 +178,7 @@ class TopicChangesIT {
         try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var admin = admin()) {
             // Given
-            try (var engine = bus.start("health-service-0", projection)) {
-                node.send(node.fault("GPU-1", 79, ""));
-                await().until(() -> engine.counters().get("events") == 1);
-            }
+            serviceStopsAfterTheFirstEvent(node);
 
             // When
             delete(admin, Topic.HEALTH_STATE);
@@ -230,6 +215,20 @@ class TopicChangesIT {
                 assertThat(engine.failure().orElseThrow()).contains(name, String.valueOf(more));
             }
         }
+    }
+
+    private void serviceStopsAfterTheFirstEvent(NodeEventProducer node) throws Exception {
+        try (var engine = bus.start("health-service-0", projection)) {
+            node.send(node.fault("GPU-1", 79, ""));
+            await().until(() -> engine.counters().get("events") == 1);
+        }
+    }
+
+    private void fourEventsComeAndAreRemoved(NodeEventProducer node, Admin admin) throws Exception {
+        for (int i = 0; i < 4; i++) {
+            node.send(node.fault("GPU-2", 79, ""));
+        }
+        removeAll(admin, Topic.HEALTH);
     }
 
     private void delete(Admin admin, Topic topic) throws Exception {

@@ -1,4 +1,4 @@
-package io.gpufleet.cli.install;
+package io.gpufleet.testbed.testkit;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -6,15 +6,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A driver on the host, for simulated devices: libraries and programs are text, device nodes those of the null device. */
-final class HostDriver {
+public final class HostDriver {
     private static final String VERSION = "570.124.06";
 
     private HostDriver() {}
 
     /** Makes it below a directory; settings of the daemon that lead to it. */
-    static List<String> make(Path directory, int gpus) throws IOException, InterruptedException {
+    public static Map<String, String> make(Path directory, int gpus) throws IOException, InterruptedException {
         Path libraries = Files.createDirectories(directory.resolve("driver/lib64"));
         Path cuda = Files.writeString(libraries.resolve("libcuda.so." + VERSION), "this is libcuda\n");
         Files.createSymbolicLink(libraries.resolve("libcuda.so.1"), cuda.getFileName());
@@ -28,9 +29,11 @@ final class HostDriver {
         for (String name : names) {
             makeNode(nodes.resolve(name));
         }
-        return List.of(
-                "GPUFLEET_DRIVER_ROOT=" + directory.resolve("driver"),
-                "GPUFLEET_DEV_ROOT=" + directory.resolve("devices"));
+        return Map.of(
+                "GPUFLEET_DRIVER_ROOT",
+                directory.resolve("driver").toString(),
+                "GPUFLEET_DEV_ROOT",
+                directory.resolve("devices").toString());
     }
 
     private static void makeNode(Path node) throws IOException, InterruptedException {
