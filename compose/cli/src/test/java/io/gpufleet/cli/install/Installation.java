@@ -172,8 +172,8 @@ final class Installation {
                 .resolve(component);
         String text = Files.readString(file)
                 .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
-                .replaceAll(
-                        "(?s)GPUFLEET_DRIVER_ROOT=.*GPUFLEET_DEV_ROOT=[^\n]*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
+                .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
+                .replaceAll(" *- GPUFLEET_DEV_ROOT=.*\n", "")
                 .replaceAll("components: .*\n", "");
         Files.writeString(file, component.isEmpty() ? text : "components: [" + path + "]\n" + text);
         Kubectl.run("apply", "-k", overlay.toString());
