@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.cli.GpufleetCommand;
+import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
@@ -54,6 +55,8 @@ class InstallClusterIT {
         cluster = RealCluster.open();
         TestImages.load(directory);
         broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
+        // A run that was ended may have left some.
+        DirectoryTrees.delete(FAULTS);
         faults = new SimulatedFaults(FAULTS);
         installation = Installation.write(cluster, directory, broker.remoteBootstrap(), FAULTS);
         installation.apply();
@@ -69,6 +72,7 @@ class InstallClusterIT {
         if (broker != null) {
             broker.close();
         }
+        DirectoryTrees.delete(FAULTS);
         cluster.close();
     }
 
