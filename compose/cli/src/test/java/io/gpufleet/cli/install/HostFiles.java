@@ -9,8 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What the daemon leaves on a host, in the directories that its DaemonSet mounts. */
-final class HostFiles {
+/**
+ * What the daemon leaves on a host, in the directories that its DaemonSet mounts.
+ *
+ * @param before what was there before the installation, such as the sockets of a daemon that another test killed
+ */
+record HostFiles(List<Path> before) {
     private static final List<Path> DIRECTORIES = List.of(
             Path.of("/var/lib/kubelet/device-plugins"),
             Path.of("/var/lib/kubelet/plugins_registry"),
@@ -18,12 +22,16 @@ final class HostFiles {
             Path.of("/var/lib"),
             Path.of("/run"));
 
-    private HostFiles() {}
+    static HostFiles now() throws IOException {
+        return new HostFiles(ours());
+    }
 
-    /** Nothing of ours is there that a page does not name. */
-    static void assertNamedBy(Path page) throws IOException {
+    /** Nothing of ours is there since then that a page does not name. */
+    void assertNamedBy(Path page) throws IOException {
         String text = Files.readString(page);
-        for (Path left : ours()) {
+        var since = new ArrayList<>(ours());
+        since.removeAll(before);
+        for (Path left : since) {
             assertThat(text)
                     .as("%s is on the host, and not named by %s", left, page)
                     .contains(left.toString());

@@ -49,10 +49,12 @@ class InstallClusterIT {
     private static BrokerProcess broker;
     private static SimulatedFaults faults;
     private static Installation installation;
+    private static HostFiles hostFiles;
 
     @BeforeAll
     static void install() throws Exception {
         cluster = RealCluster.open();
+        hostFiles = HostFiles.now();
         TestImages.load(directory);
         broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
         // A run that was ended may have left some.
@@ -381,7 +383,7 @@ class InstallClusterIT {
 
         assertThat(installation.appliedFields()).isEmpty();
         assertThat(installation.labels(TEAM)).doesNotContainKey("gpufleet.io/quota");
-        HostFiles.assertNamedBy(Repository.module("k8s/README.md"));
+        hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
     }
 
     /** Until there is something to purge: taint, labels and condition. */
