@@ -298,6 +298,38 @@ class LabelReconcilerTest {
     }
 
     @Test
+    void nodeWhoseLabelsAreNotAsDesiredIsNotTainted() {
+        // Given
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        NodeObject unlabelled = api.object();
+        // When its labels are written
+        tainting.onChanged(unlabelled);
+        // Then
+        assertThat(api.written).hasSize(1);
+        assertThat(api.patched).isEmpty();
+        // When the Node is seen with them
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.patched).hasSize(1);
+    }
+
+    @Test
+    void taintStaysWhileTheDriverIsAway() {
+        // Given
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        assertThat(api.taints.present()).containsExactly(GPU);
+        // When
+        fleet = fleet(node("n1", TestNodes.withoutDriver(Announcement.DriverState.NOT_LOADED)));
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.taints.present()).containsExactly(GPU);
+        assertThat(api.object().labels()).containsEntry("gpu-type", "a100");
+    }
+
+    @Test
     void taintIsRemovedWhenTheSettingIsTakenAway() {
         // Given
         api.taints = new NodeTaints(List.of(GPU), GPU.toString(), true);

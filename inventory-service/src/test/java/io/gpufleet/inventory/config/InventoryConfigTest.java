@@ -3,6 +3,7 @@ package io.gpufleet.inventory.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.gpufleet.inventory.app.LabelMode;
 import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.kit.config.ConfigurationException;
@@ -44,6 +45,14 @@ class InventoryConfigTest {
                 .containsExactlyInAnyOrder(
                         new NodeTaint("nvidia.com/gpu", "present", "NoSchedule"),
                         new NodeTaint("example.com/gpu", "", "NoExecute"));
+    }
+
+    @Test
+    void labelsAreWrittenUnlessTheModeIsObserve() {
+        assertThat(config(Map.of()).labelMode()).isEqualTo(LabelMode.WRITE);
+        assertThat(config(Map.of("GPUFLEET_LABELS_MODE", "write")).labelMode()).isEqualTo(LabelMode.WRITE);
+        assertThat(config(Map.of("GPUFLEET_LABELS_MODE", "observe")).labelMode())
+                .isEqualTo(LabelMode.OBSERVE);
     }
 
     @Test

@@ -28,6 +28,18 @@ class JsonPageTest {
     }
 
     @Test
+    void itemThatIsLongerThanAPageIsAPageOfItsOwn() {
+        var page = new JsonObject(JsonPage.encode(
+                new FleetQuery.Page<>(List.of(1, 2), false),
+                item -> new JsonObject().put("item", item).put("text", "x".repeat(JsonPage.MAX_LENGTH)),
+                Set.of(),
+                item -> "item-" + item));
+
+        assertThat(page.getJsonArray("items")).hasSize(1);
+        assertThat(PageToken.position(page.getString("next"))).contains("item-1");
+    }
+
+    @Test
     void lastPageHasNoToken() {
         assertThat(encoded(List.of(1), false).containsKey("next")).isFalse();
         assertThat(encoded(List.of(1), true).getString("next")).isEqualTo(PageToken.of("item-1"));

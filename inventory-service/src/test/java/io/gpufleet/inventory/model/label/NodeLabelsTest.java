@@ -224,9 +224,18 @@ class NodeLabelsTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READY")
     void driverThatDoesNotRespondChangesNoLabel(Announcement.DriverState state) {
         // Given
-        Gpu sliced = shared(a100(0), Gpu.Sharing.SharingStrategy.TIME_SLICING, 4, "nvidia.com/gpu");
-        NodeState ready = node("n1", announcement(Announcement.MigStrategy.MIXED, sliced, migGpu(1, "1g.5gb", 2)));
+        Gpu sliced = vgpu(
+                shared(a100(0), Gpu.Sharing.SharingStrategy.TIME_SLICING, 4, "nvidia.com/gpu"), "525.60", "r525_00");
+        NodeState ready = node(
+                "n1",
+                announcement(
+                        Announcement.MigStrategy.MIXED,
+                        onFabric(sliced, "c1.3"),
+                        onFabric(migGpu(1, "1g.5gb", 2), "c1.3")));
         LabelSet before = NodeLabels.of(ready, ALL).orElseThrow();
+        assertThat(before.labels())
+                .containsKeys(
+                        "nvidia.com/gpu.clique", "nvidia.com/vgpu.host-driver-branch", "nvidia.com/mig-1g.5gb.count");
         // When the daemon knows the GPUs, and not what only the driver answers
         NodeState held =
                 ready.apply(new NodeDelta.NodeAnnounced(TestNodes.unanswered(state, "GPU-A100-0", "GPU-A100-1")));
