@@ -13,11 +13,14 @@ import io.gpufleet.allocation.model.quota.QuotaState;
 import io.gpufleet.allocation.model.quota.QuotaStatus;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,12 +66,24 @@ final class QuotaStatusWriter {
         /** The escrow of a former leader is counted, and its token may be replaced or not. */
         private boolean acquiring;
 
+        /** Another write is wanted once that in flight is over. */
+        private boolean again;
+
+        /** An admission waits for the write that is wanted. */
+        private boolean urgent;
+
         private @Nullable Attempt attempt;
         private long retryAt;
+        /** Waits among the retries. */
+        private boolean queued;
+
         private boolean retry;
         private int failures;
         private String problem = "";
     }
+
+    /** A quota that is tried again at a monotonic time. */
+    private record Retry(long at, String quota) {}
 
     private final QuotaClient client;
     private final ActiveLease active;
@@ -77,7 +92,13 @@ final class QuotaStatusWriter {
     private final LongSupplier nanos;
     private final Listener listener;
     private final Map<String, Progress> progress = new HashMap<>();
+    /** Quotas whose write may be started; those that have to wait are elsewhere, since each decision looks here. */
     private final SequencedSet<String> wanted = new LinkedHashSet<>();
+
+    private final Queue<Retry> retries = new PriorityQueue<>((one, other) -> Long.signum(one.at() - other.at()));
+    /** Quotas that wait for the list of the pods. */
+    private final Set<String> unlisted = new HashSet<>();
+
     private int inFlight;
     private boolean podsListed;
 
@@ -125,12 +146,25 @@ final class QuotaStatusWriter {
 
     /** The same before what was requested so far: an admission waits for it. */
     void requestFirst(String quota) {
+        of(quota).urgent = true;
         wanted.addFirst(quota);
+    }
+
+    private void requestAgain(String quota) {
+        if (of(quota).urgent) {
+            wanted.addFirst(quota);
+        } else {
+            wanted.add(quota);
+        }
     }
 
     /** Whether the pods are listed in this term: a quota that nobody led is not acquired before. */
     void podsListed(boolean listed) {
         podsListed = listed;
+        if (listed) {
+            wanted.addAll(unlisted);
+            unlisted.clear();
+        }
     }
 
     boolean podsListed() {
@@ -140,27 +174,41 @@ final class QuotaStatusWriter {
     /** Starts the writes that were requested and are due, as many as may be under way. */
     void pump(QuotaFencingToken lease) {
         long now = nanos.getAsLong();
-        Iterator<String> names = wanted.iterator();
-        while (inFlight < MAX_IN_FLIGHT && names.hasNext()) {
-            String name = names.next();
+        for (Retry next = retries.peek(); next != null && next.at() - now <= 0; next = retries.peek()) {
+            retries.remove();
+            of(next.quota()).queued = false;
+            requestAgain(next.quota());
+        }
+        while (inFlight < MAX_IN_FLIGHT && !wanted.isEmpty()) {
+            String name = wanted.removeFirst();
             GpuQuota quota = state.quotas().get(name);
             if (quota == null) {
-                names.remove();
                 progress.remove(name);
-            } else if (isDue(quota, now)) {
-                names.remove();
-                if (!start(quota, lease)) {
-                    return;
-                }
+            } else if (!waits(quota, now) && !start(quota, lease)) {
+                return;
             }
         }
     }
 
-    private boolean isDue(GpuQuota quota, long now) {
+    /** True when a quota cannot be written yet; it is wanted again when it can. */
+    private boolean waits(GpuQuota quota, long now) {
         Progress known = of(quota.name());
-        return !known.inFlight
-                && !(known.retry && now - known.retryAt < 0)
-                && (podsListed || quota.status().term() > 0);
+        if (known.inFlight) {
+            known.again = true;
+            return true;
+        }
+        if (known.retry && now - known.retryAt < 0) {
+            if (!known.queued) {
+                known.queued = true;
+                retries.add(new Retry(known.retryAt, quota.name()));
+            }
+            return true;
+        }
+        if (!podsListed && quota.status().term() == 0) {
+            unlisted.add(quota.name());
+            return true;
+        }
+        return false;
     }
 
     /** False when another replica leads the quota, so that this one may write nothing. */
@@ -232,6 +280,7 @@ final class QuotaStatusWriter {
     private void submit(GpuQuota quota, QuotaStatus status) {
         Progress known = of(quota.name());
         known.inFlight = true;
+        known.urgent = false;
         inFlight++;
         known.attempt = new Attempt(quota.resourceVersion(), status);
         GpuQuota next = quota.withStatus(status);
@@ -261,6 +310,10 @@ final class QuotaStatusWriter {
         known.inFlight = false;
         inFlight--;
         known.retry = false;
+        if (known.again) {
+            known.again = false;
+            requestAgain(name);
+        }
         switch (outcome) {
             case Outcome.Written(GpuQuota written) -> {
                 known.problem = "";
@@ -316,6 +369,7 @@ final class QuotaStatusWriter {
         state.apply(new QuotaEvent.QuotaDeleted(name));
         progress.remove(name);
         wanted.remove(name);
+        unlisted.remove(name);
     }
 
     private Progress of(String quota) {
