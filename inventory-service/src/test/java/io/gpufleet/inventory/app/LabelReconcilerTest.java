@@ -330,6 +330,21 @@ class LabelReconcilerTest {
     }
 
     @Test
+    void taintStaysOnANodeWithoutLabelsWhileItsDriverIsInstalled() {
+        // Given
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        api.taints = new NodeTaints(List.of(GPU), GPU.toString(), true);
+        fleet = fleet(installing("n1", "downloading driver 580"));
+        // When
+        tainting.onChanged(api.object());
+        tainting.onChanged(api.object());
+        // Then
+        assertThat(api.object().labels()).containsKey(NodeLabels.INSTALLER);
+        assertThat(api.patched).isEmpty();
+        assertThat(api.taints.present()).containsExactly(GPU);
+    }
+
+    @Test
     void taintIsRemovedWhenTheSettingIsTakenAway() {
         // Given
         api.taints = new NodeTaints(List.of(GPU), GPU.toString(), true);
