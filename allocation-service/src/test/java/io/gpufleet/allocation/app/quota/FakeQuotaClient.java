@@ -24,6 +24,7 @@ final class FakeQuotaClient implements QuotaClient {
     private int writes;
     private int lists;
     private int lostAnswers;
+    private boolean besideTheDecider = true;
     private final Set<String> refused = new HashSet<>();
     private final Map<String, String> problems = new TreeMap<>();
     private final List<QuotaProblem> unreadable = new ArrayList<>();
@@ -84,6 +85,11 @@ final class FakeQuotaClient implements QuotaClient {
 
     synchronized Map<String, String> problems() {
         return Map.copyOf(problems);
+    }
+
+    /** Whether the thread that calls now is another one than that which decides; unless told otherwise each is. */
+    synchronized void besideTheDecider(boolean now) {
+        besideTheDecider = now;
     }
 
     synchronized int lists() {
@@ -171,6 +177,9 @@ final class FakeQuotaClient implements QuotaClient {
     }
 
     private void failIfUnavailable() throws ApiServerException {
+        if (!besideTheDecider) {
+            throw new AssertionError("the thread that decides calls the API server");
+        }
         if (unavailable) {
             throw new ApiServerException("the API server is unavailable");
         }

@@ -47,10 +47,21 @@ class TestQuotaReplicas {
                     cluster,
                     name,
                     active,
-                    new QuotaExecutors(tasks::add, calls::add, backgroundCalls::add),
+                    new QuotaExecutors(
+                            tasks::add, call -> calls.add(beside(call)), call -> backgroundCalls.add(beside(call))),
                     CLOCK,
                     () -> now);
+            cluster.besideTheDecider(false);
             TestQuotas.cluster().forEach(leader::observe);
+        }
+
+        /** A call that is made beside the thread that decides, where alone the API server answers one. */
+        private Runnable beside(Runnable call) {
+            return () -> {
+                cluster.besideTheDecider(true);
+                call.run();
+                cluster.besideTheDecider(false);
+            };
         }
 
         /** All inputs are complete. */
