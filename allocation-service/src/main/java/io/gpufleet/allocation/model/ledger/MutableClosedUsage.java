@@ -12,7 +12,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Working copy of a {@link ClosedUsage} while one fact is folded. Publishes a late fact about a closed interval as an
@@ -110,7 +113,7 @@ final class MutableClosedUsage {
                 interval -> interval.reason() == IntervalEndReason.NODE_LOST ? interval.withReason(reason) : interval);
     }
 
-    private java.util.stream.Stream<ClosedUsageInterval> sameHolding(Holding holding) {
+    private Stream<ClosedUsageInterval> sameHolding(Holding holding) {
         return intervals.stream()
                 .filter(interval -> interval.holding()
                         .device()
@@ -296,11 +299,16 @@ final class MutableClosedUsage {
         return interval.reason() == IntervalEndReason.NODE_LOST || interval.quality() == IntervalQuality.UNREACHABLE;
     }
 
-    /** Forgets owners and labels of pods that no interval of the state is of. */
-    void forgetKnownPods(Instant now, List<Holding> held) {
-        pods.forgetBefore(
-                now,
-                java.util.stream.Stream.concat(held.stream(), intervals.stream().map(ClosedUsageInterval::holding))
+    /** Forgets owners and labels of pods that no interval of the state is of; before pods that finished are forgotten. */
+    void forgetKnownPods(LedgerFact.HoldingsSnapshot snapshot) {
+        Set<String> over = finished.stream()
+                .filter(pod -> pod.finishedAt().plus(RECENT).isBefore(snapshot.at()))
+                .map(pod -> pod.namespace() + "/" + pod.pod() + "/" + pod.podUid())
+                .collect(Collectors.toSet());
+        pods.forget(
+                snapshot.appendedAt().minus(RETENTION),
+                pod -> over.contains(pod.namespace() + "/" + pod.pod() + "/" + pod.podUid()),
+                Stream.concat(snapshot.holdings().stream(), intervals.stream().map(ClosedUsageInterval::holding))
                         .map(Holding::holder)
                         .toList());
     }

@@ -2,18 +2,16 @@ package io.gpufleet.allocation.model.ledger;
 
 import io.gpufleet.allocation.model.holding.Holder;
 import io.gpufleet.allocation.model.holding.KnownPod;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Working copy of the pods of a node whose owner and labels are known, while one fact is folded. */
 final class MutableKnownPods {
-    private static final Duration RETENTION = Duration.ofHours(1);
-
     /** Of the node's state, where a record may have 1 MiB. */
     private static final int MAX_BYTES = 192 * 1_024;
 
@@ -39,14 +37,17 @@ final class MutableKnownPods {
         }
     }
 
-    /** Forgets pods of long ago that hold nothing any more and of which no interval may still be adjusted. */
-    void forgetBefore(Instant now, Collection<Holder> needed) {
-        Instant old = now.minus(RETENTION);
-        if (pods.isEmpty() || !pods.getFirst().seenAt().isBefore(old)) {
+    /**
+     * Forgets pods that no interval of the state is of: those of long ago, and those that are over, which never hold anything
+     * again.
+     */
+    void forget(Instant seenBefore, Predicate<KnownPod> over, Collection<Holder> needed) {
+        if (pods.stream().noneMatch(pod -> pod.seenAt().isBefore(seenBefore) || over.test(pod))) {
             return;
         }
         Set<String> names = new HashSet<>();
         needed.forEach(holder -> names.add(holder.namespace() + "/" + holder.pod()));
-        pods.removeIf(pod -> pod.seenAt().isBefore(old) && !names.contains(pod.namespace() + "/" + pod.pod()));
+        pods.removeIf(pod -> (pod.seenAt().isBefore(seenBefore) || over.test(pod))
+                && !names.contains(pod.namespace() + "/" + pod.pod()));
     }
 }

@@ -161,8 +161,8 @@ final class MutableNodeLedger {
         forgetPending(fact.at());
         closed.forgetBefore(fact.at());
         if (fact.complete()) {
+            closed.forgetKnownPods(fact);
             closed.forgetFinishedPods(fact.at(), fact.holdings());
-            closed.forgetKnownPods(fact.appendedAt(), fact.holdings());
         }
     }
 

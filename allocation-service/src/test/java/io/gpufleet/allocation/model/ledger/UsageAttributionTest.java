@@ -2,6 +2,7 @@ package io.gpufleet.allocation.model.ledger;
 
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.at;
 import static io.gpufleet.allocation.model.ledger.TestNodeLedger.holding;
+import static io.gpufleet.allocation.model.ledger.TestNodeLedger.podFinished;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.allocation.model.holding.Holding;
@@ -11,8 +12,10 @@ import io.gpufleet.allocation.model.holding.UsageAttributes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Owner, labels and product of what is held. */
@@ -59,6 +62,42 @@ class UsageAttributionTest {
         node.fold(node.held(5 * hour));
         // Then
         assertThat(node.ledger().knowsPod("u1")).isFalse();
+    }
+
+    @Test
+    void podThatIsOverIsForgottenWithItsLastInterval() {
+        for (int minute = 0; minute < 59; minute++) {
+            Holding[] held = new Holding[8];
+            for (int gpu = 0; gpu < held.length; gpu++) {
+                String pod = "p" + minute + "-" + gpu;
+                node.fold(known(pod, "u-" + pod, "Job/" + pod, 60 * minute));
+                held[gpu] = holding(pod, "u-" + pod, "g" + gpu);
+            }
+            node.fold(node.held(60 * minute, held));
+            for (int gpu = 0; gpu < held.length; gpu++) {
+                String pod = "p" + minute + "-" + gpu;
+                node.fold(podFinished(pod, "u-" + pod, 60 * minute + 50));
+            }
+        }
+        // When all 472 were seen within the hour
+        node.fold(node.held(60 * 59));
+        // Then
+        Set<String> withInterval = node.ledger().closed().intervals().stream()
+                .map(interval -> interval.holding().holder().podUid())
+                .collect(Collectors.toSet());
+        assertThat(node.ledger().closed().knownPods())
+                .extracting(KnownPod::podUid)
+                .containsExactlyInAnyOrderElementsOf(withInterval)
+                .hasSizeLessThan(236);
+    }
+
+    @Test
+    void podThatEndedAWhileAgoAndIsStillListedIsKnown() {
+        node.fold(known("a", "u1", "Job/one", 0), podFinished("a", "u1", 10));
+
+        node.fold(node.held(3_000, holding("a", "u1", "g0")));
+
+        assertThat(attributes(holding("a", "u1", "g0")).owner()).isEqualTo("Job/one");
     }
 
     @Test
