@@ -87,11 +87,13 @@ public final class AllocationBenchmark implements Benchmark {
                     for (int perSecond : List.of(50, 500)) {
                         log.accept(quotas + " quotas: " + perSecond + " a second");
                         ServiceMetrics before = ServiceMetrics.scrape(first.process());
+                        double collections = first.collectionMillis();
                         var answers = load.atRate(webhook, perSecond, (int) (perSecond * PHASE.toSeconds()));
                         String name = "allocation.admission.quotas-" + quotas + ".at-" + perSecond;
                         measurements.addDistribution(name, answers.millis(), "ms");
                         measurements.add(name + ".refused", answers.refused(), "1");
                         measurements.add(name + ".failed", answers.failed(), "1");
+                        measurements.add(name + ".collections", first.collectionMillis() - collections, "ms");
                         addStages(name, ServiceMetrics.scrape(first.process()).since(before), measurements);
                         answers.failures().forEach((reason, count) -> log.accept("  " + count + " failed: " + reason));
                     }

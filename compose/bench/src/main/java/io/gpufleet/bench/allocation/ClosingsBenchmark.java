@@ -77,6 +77,8 @@ public final class ClosingsBenchmark implements Benchmark {
             measurements.add("closings.closings", published.closings(), "1");
             measurements.add("closings.adjustments", published.adjustments(), "1");
             measurements.add("closings.kills", KILLS, "1");
+            measurements.add("closings.rss.peak", pair.peakResidentMebibytes(), "MiB");
+            measurements.add("closings.collections", pair.collectionSeconds(), "s");
             measurements.add("closings.pods-not-closed-once", published.podsNotClosedOnce(), "1");
             measurements.add("closings.error", published.errorSeconds(), "s");
         }

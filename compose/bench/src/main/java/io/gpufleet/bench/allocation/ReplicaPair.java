@@ -45,6 +45,16 @@ final class ReplicaPair implements AutoCloseable {
         return running[active].process().name();
     }
 
+    /** Most resident memory that one of the running processes had, in MiB. */
+    double peakResidentMebibytes() {
+        return Math.max(running[0].peakResidentMebibytes(), running[1].peakResidentMebibytes());
+    }
+
+    /** Time for which collections stopped the active replica since its start, in seconds. */
+    double collectionSeconds() throws InterruptedException {
+        return running[indexOfActive()].collectionMillis() / 1_000;
+    }
+
     private int indexOfActive() throws InterruptedException {
         long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (System.nanoTime() < deadline) {

@@ -13,11 +13,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** One service, started as it is shipped but with a heap for a large fleet, that works off what waits for it. */
 public final class ServiceUnderLoad implements AutoCloseable {
@@ -40,6 +42,9 @@ public final class ServiceUnderLoad implements AutoCloseable {
     private static final Path JCMD = Path.of(System.getProperty("java.home"), "bin", "jcmd");
     /** Last line of a histogram of classes: instances, bytes. */
     private static final Pattern TOTAL = Pattern.compile("Total +\\d+ +(\\d+)");
+
+    private static final Pattern COUNTER =
+            Pattern.compile("(sun\\.gc\\.collector\\.\\d+\\.time|sun\\.os\\.hrt\\.frequency)=(\\d+)");
 
     private static final String EVENTS = "gpufleet_projection_events_total";
     private static final String RESTORE = "gpufleet_projection_restore_milliseconds";
@@ -147,18 +152,36 @@ public final class ServiceUnderLoad implements AutoCloseable {
 
     /** Heap that is in use after a collection, by the histogram of its classes. */
     public double liveHeapMebibytes() throws InterruptedException {
+        return jcmd("GC.class_histogram").stream()
+                .map(TOTAL::matcher)
+                .filter(Matcher::matches)
+                .mapToDouble(total -> Double.parseDouble(total.group(1)) / 1048576)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException(JCMD + " shows no heap"));
+    }
+
+    /** Time since the start for which collections stopped it, in milliseconds. */
+    public double collectionMillis() throws InterruptedException {
+        Map<String, Double> counters = jcmd("PerfCounter.print").stream()
+                .map(COUNTER::matcher)
+                .filter(Matcher::matches)
+                .collect(
+                        Collectors.toMap(counter -> counter.group(1), counter -> Double.parseDouble(counter.group(2))));
+        double ticks = counters.entrySet().stream()
+                .filter(counter -> counter.getKey().startsWith("sun.gc.collector."))
+                .mapToDouble(Map.Entry::getValue)
+                .sum();
+        return ticks * 1_000 / Objects.requireNonNull(counters.get("sun.os.hrt.frequency"));
+    }
+
+    private List<String> jcmd(String command) throws InterruptedException {
         try {
-            Process histogram = new ProcessBuilder(JCMD.toString(), Long.toString(handle.pid()), "GC.class_histogram")
+            Process asked = new ProcessBuilder(JCMD.toString(), Long.toString(handle.pid()), command)
                     .redirectErrorStream(true)
                     .start();
-            List<String> lines = histogram.inputReader().readAllLines();
-            histogram.waitFor();
-            return lines.stream()
-                    .map(TOTAL::matcher)
-                    .filter(Matcher::matches)
-                    .mapToDouble(total -> Double.parseDouble(total.group(1)) / 1048576)
-                    .findFirst()
-                    .orElseThrow(() -> new IllegalStateException(JCMD + " shows no heap: " + lines));
+            List<String> lines = asked.inputReader().readAllLines();
+            asked.waitFor();
+            return lines;
         } catch (IOException failed) {
             throw new UncheckedIOException(JCMD + " does not run", failed);
         }
