@@ -5,7 +5,7 @@ import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Condition;
 import java.util.Optional;
 
-/** Makes each call that changes something only while the lease is held. */
+/** Makes each call only while the lease is held; the end of the term gives up what hangs. */
 final class LeasedNodeClient implements NodeClient {
     private final NodeClient nodes;
     private final CurrentLease lease;
@@ -27,7 +27,7 @@ final class LeasedNodeClient implements NodeClient {
 
     @Override
     public NodeResponse read(String node) {
-        return nodes.read(node);
+        return lease.call(() -> nodes.read(node), NodeResponse.LeaseEnded::new);
     }
 
     @Override

@@ -46,7 +46,7 @@ public interface NodeClient {
         /** The API server rejected the call, for example for missing rights; one line. */
         record Rejected(String reason) implements NodeResponse {}
 
-        /** The call was not made, since the lease is not held. */
+        /** The call was not made, or given up, since the lease is not held. */
         record LeaseEnded() implements NodeResponse {}
 
         /**

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodeListener;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -25,6 +26,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,6 +62,10 @@ class ApiFailuresIT {
 
     @BeforeEach
     void open() throws IOException {
+        open(500);
+    }
+
+    private void open(int requestTimeoutMillis) throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.start();
@@ -67,7 +73,7 @@ class ApiFailuresIT {
                 .withConfig(new ConfigBuilder(Config.empty())
                         .withMasterUrl("http://127.0.0.1:" + server.getAddress().getPort())
                         .withRequestRetryBackoffLimit(0)
-                        .withRequestTimeout(500)
+                        .withRequestTimeout(requestTimeoutMillis)
                         .build())
                 .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter))
                 .build();
@@ -165,6 +171,37 @@ class ApiFailuresIT {
 
         assertThat(nodes.patchNode(NODE, patch())).isInstanceOf(NodeResponse.Unavailable.class);
         ended.countDown();
+    }
+
+    @Test
+    void callThatHangsIsGivenUpWhenTheTermEnds() throws Exception {
+        // Given a server that does not answer, and a client that would wait for it
+        close();
+        open((int) Duration.ofHours(1).toMillis());
+        var never = new CountDownLatch(1);
+        var asked = new CountDownLatch(1);
+        server.createContext("/", _ -> {
+            requests.incrementAndGet();
+            asked.countDown();
+            try {
+                never.await();
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        CurrentLease lease = TestedNode.heldLease();
+        var responses = new CopyOnWriteArrayList<NodeResponse>();
+        Thread calling = Thread.ofVirtual()
+                .start(() ->
+                        responses.add(lease.call(() -> nodes.patchNode(NODE, patch()), NodeResponse.LeaseEnded::new)));
+        asked.await();
+        // When
+        lease.end();
+        // Then
+        await().atMost(TIMEOUT).until(() -> !calling.isAlive());
+        assertThat(responses).containsExactly(new NodeResponse.LeaseEnded());
+        assertThat(requests).hasValue(1);
+        never.countDown();
     }
 
     @Test

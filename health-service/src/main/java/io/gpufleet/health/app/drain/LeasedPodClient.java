@@ -5,7 +5,7 @@ import io.gpufleet.health.model.drain.PodOnNode;
 import java.time.Instant;
 import java.util.function.Supplier;
 
-/** Makes each call that changes something only while the lease is held. */
+/** Makes each call only while the lease is held; the end of the term gives up what hangs. */
 final class LeasedPodClient implements PodClient {
     private final PodClient pods;
     private final CurrentLease lease;
@@ -17,7 +17,7 @@ final class LeasedPodClient implements PodClient {
 
     @Override
     public PodList onNode(String node) {
-        return pods.onNode(node);
+        return lease.call(() -> pods.onNode(node), () -> new PodList.Unlisted("the lease is not held"));
     }
 
     @Override

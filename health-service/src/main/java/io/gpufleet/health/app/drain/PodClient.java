@@ -51,7 +51,7 @@ public interface PodClient {
         /** There is no answer, or a refusal; one line. */
         record Failed(String reason) implements PodResponse {}
 
-        /** No call was made, since the lease is not held. */
+        /** No call was made, or it was given up, since the lease is not held. */
         record LeaseEnded() implements PodResponse {}
     }
 }

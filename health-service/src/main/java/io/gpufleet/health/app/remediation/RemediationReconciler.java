@@ -46,7 +46,7 @@ public final class RemediationReconciler {
     /**
      * Step over one cluster.
      *
-     * @param lease asked immediately before each call that changes something
+     * @param lease asked immediately before each call
      */
     public RemediationReconciler(
             RemediationClient client,
@@ -94,8 +94,9 @@ public final class RemediationReconciler {
         RemediationProgress progress = state.acting().remediation();
         Remediation remediation = progress.remediation();
         boolean requested = progress.phase() == Phase.REQUESTED;
-        RemediationResponse response =
-                requested ? whileHeld(() -> client.create(state.node().name(), remediation)) : client.find(remediation);
+        RemediationResponse response = requested
+                ? whileHeld(() -> client.create(state.node().name(), remediation))
+                : whileHeld(() -> client.find(remediation));
         if (response instanceof Found claimed && abandoned(claimed, progress)) {
             response = whileHeld(() -> client.end(
                     remediation, claimed, ObjectPhase.FAILED, "claimed, but not begun within " + BEGUN_WITHIN));
@@ -147,7 +148,7 @@ public final class RemediationReconciler {
     /** Deletes an object that nobody claimed; an executor that works already is not disturbed. */
     private void takeBack(NodeState state, String by) {
         Remediation remediation = state.acting().remediation().remediation();
-        RemediationResponse response = client.find(remediation);
+        RemediationResponse response = whileHeld(() -> client.find(remediation));
         if (response instanceof Found found && found.phase() == ObjectPhase.PENDING) {
             response = whileHeld(() -> client.end(remediation, found, ObjectPhase.WITHDRAWN, by));
         }
@@ -168,7 +169,7 @@ public final class RemediationReconciler {
         if (progress.phase() == Phase.NONE || old || ended.contains(remediation.name())) {
             return true;
         }
-        boolean known = switch (client.find(remediation)) {
+        boolean known = switch (whileHeld(() -> client.find(remediation))) {
             case Found found when found.phase().ended() -> true;
             case Found found ->
                 whileHeld(() -> client.end(remediation, found, objectPhase(progress.phase()), progress.message()))
