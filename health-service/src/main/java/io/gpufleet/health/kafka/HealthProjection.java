@@ -57,6 +57,7 @@ public final class HealthProjection implements Projection<NodeState> {
 
     private DisruptionBudgets protection;
     private final NodesToDecide toDecide = new NodesToDecide();
+    private final FactWarnings warnings = new FactWarnings();
     private final FleetUsage usage;
     private final BacklogProgress backlog;
     private final DeviceLocations locations = new DeviceLocations();
@@ -207,6 +208,7 @@ public final class HealthProjection implements Projection<NodeState> {
             case Inbound.Event event -> {
                 if (event.envelope().source() instanceof EventSource.Node) {
                     heard(event.key(), now);
+                    warnings.check(event);
                 }
                 yield SignalMapper.toModel(event, now)
                         .flatMap(signal ->

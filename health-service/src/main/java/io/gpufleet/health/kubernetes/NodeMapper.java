@@ -147,24 +147,25 @@ final class NodeMapper {
 
     /** An unreadable annotation lists nothing, so that every field counts as foreign. */
     private static AppliedAnnotation applied(String annotation) {
-        if (annotation.isEmpty()) {
-            return AppliedAnnotation.NONE;
-        }
+        return annotation.isEmpty()
+                ? AppliedAnnotation.NONE
+                : readApplied(annotation).orElse(AppliedAnnotation.NONE);
+    }
+
+    /** Fields that a text of the annotation lists; empty where it cannot be read. */
+    static Optional<AppliedAnnotation> readApplied(String annotation) {
         try {
             // The text null is JSON, too.
-            @Nullable AppliedAnnotation applied = JSON.readValue(annotation, AppliedAnnotation.class);
-            if (applied == null) {
-                return AppliedAnnotation.NONE;
-            }
-            return new AppliedAnnotation(
-                    applied.revision(),
-                    text(applied.taint()),
-                    text(applied.label()),
-                    text(applied.recommendedAction()),
-                    text(applied.why()),
-                    applied.cordon());
+            return Optional.ofNullable(JSON.<@Nullable AppliedAnnotation>readValue(annotation, AppliedAnnotation.class))
+                    .map(applied -> new AppliedAnnotation(
+                            applied.revision(),
+                            text(applied.taint()),
+                            text(applied.label()),
+                            text(applied.recommendedAction()),
+                            text(applied.why()),
+                            applied.cordon()));
         } catch (JsonProcessingException unreadable) {
-            return AppliedAnnotation.NONE;
+            return Optional.empty();
         }
     }
 

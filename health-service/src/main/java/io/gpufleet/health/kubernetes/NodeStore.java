@@ -5,21 +5,26 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
+import io.gpufleet.health.model.maintenance.OperatorText;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Nodes as the informer remembers them: what {@link NodeMapper} reads. A whole Node has its images, addresses and managed fields,
  * ten times as much. The handlers still receive each Node as it came.
  */
 final class NodeStore implements ItemStore<Node> {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeStore.class);
     /** So long a write counts before the watch shows it: versions begin anew where an API server is restored from a backup. */
     private static final Duration WRITE_COUNTS = Duration.ofSeconds(10);
 
@@ -99,7 +104,28 @@ final class NodeStore implements ItemStore<Node> {
         String since = NodeMapper.condition(node)
                 .map(NodeCondition::getLastTransitionTime)
                 .orElse(null);
-        return skeleton(nodes.put(key, new StoredNode(NodeMapper.toModel(node, texts::shared), since)));
+        ObservedNode observed = NodeMapper.toModel(node, texts::shared);
+        StoredNode before = nodes.put(key, new StoredNode(observed, since));
+        warnOfAnnotation(observed, before == null ? "" : annotation(before.node()));
+        return skeleton(before);
+    }
+
+    private static String annotation(ObservedNode node) {
+        return Objects.requireNonNullElse(node.base().applied(), "");
+    }
+
+    /** Once for each text that cannot be read. */
+    private static void warnOfAnnotation(ObservedNode node, String before) {
+        String annotation = annotation(node);
+        if (!annotation.isEmpty()
+                && !annotation.equals(before)
+                && NodeMapper.readApplied(annotation).isEmpty()) {
+            LOG.atWarn()
+                    .addKeyValue("node", node.name())
+                    .addKeyValue(NodeMapper.APPLIED, OperatorText.printable(annotation))
+                    .log("annotation cannot be read, so that what we applied to the Node counts as the work of others:"
+                            + " remove the annotation");
+        }
     }
 
     @Override

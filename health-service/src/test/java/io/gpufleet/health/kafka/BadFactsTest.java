@@ -13,10 +13,12 @@ import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.OpenFault;
 import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.runtime.projection.Inbound;
+import io.gpufleet.testbed.testkit.LogLines;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -203,6 +205,47 @@ class BadFactsTest {
 
         assertThat(state("node-2").devices()).hasSize(HealthMachine.MAX_DEVICES);
         assertThat(inService("node-2")).isTrue();
+    }
+
+    @Test
+    void devicesBeyondTheLimitAreOneLineHoweverOftenTheyAreAnnounced() {
+        try (var lines = LogLines.of(FactWarnings.class.getName())) {
+            Message announced = announced("boot-1", 10_000).build();
+            daemon("node-2", 1_000, EventType.NODE_ANNOUNCED, announced);
+            daemon("node-2", 1_000, EventType.NODE_ANNOUNCED, announced);
+
+            assertThat(lines.all())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("more devices are announced than a node may have")
+                            .endsWith(" node=node-2 devices=10000 limit=256"));
+        }
+    }
+
+    @Test
+    void kindThatIsUnknownIsOneLineForEachNode() {
+        try (var lines = LogLines.of(FactWarnings.class.getName())) {
+            Fault.Builder unknown = Fault.newBuilder().setDeviceUuid("gpu-0").setKindValue(9_999);
+            daemon(NODE, 1_000, EventType.FAULT_OBSERVED, observed("boot-1", unknown));
+            daemon(NODE, 1_000, EventType.FAULT_OBSERVED, observed("boot-1", unknown));
+            daemon(
+                    "node-2",
+                    1_000,
+                    EventType.FAULTS_OPEN,
+                    OpenFaults.newBuilder()
+                            .setBootId("boot-2")
+                            .addFaults(OpenFault.newBuilder().setFault(unknown))
+                            .build());
+            daemon(NODE, 1_000, EventType.FAULT_OBSERVED, observed("boot-1", xid(79)));
+
+            assertThat(lines.all())
+                    .hasSize(2)
+                    .allSatisfy(line -> assertThat(line)
+                            .startsWith("kind of fault is unknown, so that nothing is done about it")
+                            .endsWith(" device=gpu-0 kind=9999"));
+            assertThat(lines.all().getFirst()).contains("node=node-1");
+            assertThat(lines.all().getLast()).contains("node=node-2");
+        }
     }
 
     @Test

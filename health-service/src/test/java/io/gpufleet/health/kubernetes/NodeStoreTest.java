@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.testbed.testkit.LogLines;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
@@ -55,6 +57,34 @@ class NodeStoreTest {
         // Then
         assertThat(store.observed("a")).contains(NodeMapper.toModel(node));
         assertThat(store.observed("b")).isEmpty();
+    }
+
+    private static Node annotated(String text) {
+        return new NodeBuilder(node("a", "H100"))
+                .editMetadata()
+                .addToAnnotations("gpufleet.io/applied", text)
+                .endMetadata()
+                .build();
+    }
+
+    @Test
+    void annotationThatCannotBeReadIsOneLineUntilItIsAnother() {
+        try (var lines = LogLines.of(NodeStore.class.getName())) {
+            store.put("a", node("a", "H100"));
+            store.put("a", annotated("{broken\nby hand"));
+            store.put("a", annotated("{broken\nby hand"));
+            assertThat(lines.all())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("annotation cannot be read")
+                            .endsWith("remove the annotation node=a gpufleet.io/applied={broken by hand"));
+            // When it is repaired and broken again
+            store.put("a", node("a", "H100"));
+            store.put("a", annotated("null"));
+            // Then
+            assertThat(lines.all()).hasSize(2);
+            assertThat(store.observed("a").orElseThrow().applied()).isEqualTo(AppliedAnnotation.NONE);
+        }
     }
 
     private static Node version(Node node, String uid, String version) {

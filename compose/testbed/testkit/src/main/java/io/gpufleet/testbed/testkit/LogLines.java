@@ -45,6 +45,11 @@ public final class LogLines implements AutoCloseable {
         return Stream.concat(Stream.of(event.getMessage()), values).collect(Collectors.joining(" "));
     }
 
+    /** All lines so far. */
+    public List<String> all() {
+        return List.copyOf(lines);
+    }
+
     /** The first line so far; empty without one. */
     public String first() {
         return lines.isEmpty() ? "" : lines.getFirst();
