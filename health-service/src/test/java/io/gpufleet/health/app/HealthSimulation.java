@@ -12,7 +12,9 @@ import io.gpufleet.health.model.budget.Limits;
 import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
 import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
+import io.gpufleet.health.model.policy.NodeAction;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.runtime.consistency.ProjectionSimulation;
 import io.gpufleet.runtime.consistency.SimulatedActor;
@@ -68,7 +70,11 @@ final class HealthSimulation implements SimulatedService<NodeState> {
 
     private static HealthProjection projection() {
         return new HealthProjection(
-                new HealthMachine(TestPolicies.withRecoveryDwell(DWELL), Duration.ofMinutes(10)), BUDGETS);
+                new HealthMachine(
+                        TestPolicies.with(
+                                TestPolicies.withRecoveryDwell(DWELL), FaultCode.xid(79), NodeAction.TAINT_AND_CORDON),
+                        Duration.ofMinutes(10)),
+                BUDGETS);
     }
 
     @Override
@@ -103,7 +109,8 @@ final class HealthSimulation implements SimulatedService<NodeState> {
         return nodes.stream()
                         .flatMap(node -> shared.fold().get(node).stream())
                         .allMatch(state -> projection.wakeAt(state).equals(Instant.MAX))
-                && nodes.stream().allMatch(node -> desiredTaint(node).equals(taint(node)));
+                && nodes.stream().allMatch(node -> desiredTaint(node).equals(taint(node)))
+                && nodes.stream().allMatch(node -> desiredCordon(node) == apiServer.isCordoned(node));
     }
 
     /** By what is committed; no Node is deleted here, so that no limit shrinks. */
@@ -134,11 +141,22 @@ final class HealthSimulation implements SimulatedService<NodeState> {
     public void check() {
         noBudgetIsExceeded();
         assertThat(nodes).allSatisfy(node -> assertThat(taint(node)).isEqualTo(desiredTaint(node)));
+        assertThat(nodes)
+                .allSatisfy(node -> assertThat(apiServer.isCordoned(node)).isEqualTo(desiredCordon(node)));
+    }
+
+    /** What a person cordoned stays so. */
+    private boolean desiredCordon(String node) {
+        return desired(node).cordon() || apiServer.isCordonedByAPerson(node);
     }
 
     /** Empty for no taint. */
     private String desiredTaint(String node) {
-        return DesiredNode.of(Verdict.of(shared.fold().get(node).orElseThrow())).taint();
+        return desired(node).taint();
+    }
+
+    private DesiredNode desired(String node) {
+        return DesiredNode.of(Verdict.of(shared.fold().get(node).orElseThrow()));
     }
 
     private String taint(String node) {

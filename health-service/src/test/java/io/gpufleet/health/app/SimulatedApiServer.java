@@ -33,6 +33,10 @@ final class SimulatedApiServer {
     /** Comes and goes. */
     private static final Taint PRESSURE = new Taint("node.kubernetes.io/memory-pressure", "", "NoSchedule", "");
 
+    private static final String KUBECTL = "kubectl-cordon";
+    /** One Node of so many is cordoned by a person, from the beginning to the end. */
+    private static final int CORDONED_BY_A_PERSON = 5;
+
     private final Map<String, ObservedNode> nodes = new TreeMap<>();
     private final List<Client> clients = new ArrayList<>();
     private int versions;
@@ -40,15 +44,28 @@ final class SimulatedApiServer {
 
     /** Creates a Node, or another one under its name. */
     void create(String name) {
+        boolean cordoned = ++uids % CORDONED_BY_A_PERSON == 0;
         put(new ObservedNode(
                 name,
-                new NodeFacts("uid-" + ++uids, "", true, false, true),
-                PatchBase.of(""),
+                new NodeFacts("uid-" + uids, "", true, cordoned, true),
+                base(cordoned ? KUBECTL : ""),
                 List.of(TEAM),
                 "",
                 "",
                 AppliedAnnotation.NONE,
                 null));
+    }
+
+    private static PatchBase base(String cordonManager) {
+        return new PatchBase("", null, true, true, true, "", cordonManager);
+    }
+
+    boolean isCordoned(String name) {
+        return node(name).facts().unschedulable();
+    }
+
+    boolean isCordonedByAPerson(String name) {
+        return node(name).base().cordonManager().equals(KUBECTL);
     }
 
     ObservedNode node(String name) {
@@ -85,6 +102,14 @@ final class SimulatedApiServer {
 
     private void put(ObservedNode node) {
         assertThat(node.taints()).as("taints of %s", node.name()).contains(TEAM);
+        if (nodes.containsKey(node.name()) && isCordonedByAPerson(node.name())) {
+            assertThat(node.facts().unschedulable())
+                    .as("cordon of a person on %s", node.name())
+                    .isTrue();
+            assertThat(node.base().cordonManager())
+                    .as("who cordoned %s", node.name())
+                    .isEqualTo(KUBECTL);
+        }
         var stored = new ObservedNode(
                 node.name(),
                 node.facts(),
@@ -95,7 +120,9 @@ final class SimulatedApiServer {
                                 : node.applied().toString(),
                         true,
                         true,
-                        true),
+                        true,
+                        "",
+                        node.base().cordonManager()),
                 node.taints(),
                 node.label(),
                 node.recommendedAction(),
@@ -169,7 +196,8 @@ final class SimulatedApiServer {
                     && observed.applied().equals(node.applied())
                     && observed.label().equals(node.label())
                     && observed.recommendedAction().equals(node.recommendedAction())
-                    && observed.unhealthyTaint().equals(node.unhealthyTaint());
+                    && observed.unhealthyTaint().equals(node.unhealthyTaint())
+                    && observed.facts().unschedulable() == node.facts().unschedulable();
         }
 
         @Override
@@ -188,10 +216,11 @@ final class SimulatedApiServer {
                 assertThat(patch.applied().revision())
                         .as("revision applied to %s", node.name())
                         .isGreaterThanOrEqualTo(node.applied().revision());
+                boolean cordonChanges = patch.unschedulable() != node.facts().unschedulable();
                 put(new ObservedNode(
                         node.name(),
-                        node.facts(),
-                        node.base(),
+                        new NodeFacts(node.uid(), "", true, patch.unschedulable(), true),
+                        cordonChanges ? base(patch.unschedulable() ? PatchBase.FIELD_MANAGER : "") : node.base(),
                         patched(node, patch.taints()),
                         patch.label(),
                         patch.recommendedAction(),

@@ -17,11 +17,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,8 +55,9 @@ class TopicOrderSimulationTest {
         HEALTH
     }
 
-    /** An event on its way, and when it is read. */
-    private record Pending(HealthSignal signal, Instant readAt) {}
+    /** An event on its way, and when it is read; the reader tells whether its incarnation is another machine. */
+    private record Pending(
+            DaemonIncarnation incarnation, Function<DaemonIncarnation, HealthSignal> signal, Instant readAt) {}
 
     /** What is true of a node, what is on its way, and what the machine believes. */
     private static final class SimulatedNode {
@@ -66,13 +70,40 @@ class TopicOrderSimulationTest {
         private final Map<Topic, Deque<Pending>> topics = new EnumMap<>(Topic.class);
         private NodeState state;
         private int boot = 1;
-        private long epoch = 1_000;
+        private long epoch;
+        /** How far the clock of the node is ahead. */
+        private Duration ahead = Duration.ZERO;
+
+        private final Set<String> bootsRead = new HashSet<>();
+        private final Map<Topic, DaemonIncarnation> lastByTopic = new EnumMap<>(Topic.class);
         private Instant lastRead = NodeScenario.START;
 
         SimulatedNode(int index) {
             name = "node-" + index;
             IntStream.range(0, GPUS).forEach(gpu -> neverBroken.add(name + "-gpu-" + gpu));
             state = NodeState.unknown(name, NodeScenario.START);
+            restartDaemon(NodeScenario.START);
+        }
+
+        void jumpClock(Random random) {
+            ahead = Duration.ofHours(random.nextInt(3) - 1);
+        }
+
+        /** A daemon numbers its incarnations by its clock, and never back as long as it knows the former one. */
+        void restartDaemon(Instant now) {
+            epoch = Math.max(epoch + 1, now.plus(ahead).toEpochMilli());
+        }
+
+        void wipeStateDirectory() {
+            epoch = 0;
+        }
+
+        /** As the engine admits it: a lower epoch of a boot that it has not seen is another machine. */
+        DaemonIncarnation admitted(Topic topic, DaemonIncarnation read) {
+            DaemonIncarnation last = lastByTopic.put(topic, read);
+            boolean known = !bootsRead.add(read.id());
+            boolean back = last != null && !last.id().equals(read.id()) && read.epoch() <= last.epoch();
+            return new DaemonIncarnation(read.id(), read.epoch(), back && !known);
         }
 
         List<String> gpus() {
@@ -113,13 +144,17 @@ class TopicOrderSimulationTest {
             case 0, 1 -> fail(node, random);
             case 2, 3 -> repair(node, random);
             case 4 -> {
-                // The clock of the node jumps: incarnations follow it forward, and never back.
-                node.epoch += random.nextBoolean() ? 3_600_000 : 1;
+                node.jumpClock(random);
+                node.restartDaemon(now);
                 snapshot(node, random);
             }
             case 5 -> {
+                node.jumpClock(random);
                 node.boot++;
-                node.epoch++;
+                if (random.nextInt(4) == 0) {
+                    node.wipeStateDirectory();
+                }
+                node.restartDaemon(now);
                 // What outlives reboots again and again stays out until it is replaced.
                 if (random.nextBoolean() || !Collections.disjoint(node.outlivedBoot, node.broken.keySet())) {
                     node.broken.clear();
@@ -137,16 +172,13 @@ class TopicOrderSimulationTest {
         String gpu = node.neverBroken.pollFirst();
         if (gpu != null) {
             FaultCode code = FATAL.get(random.nextInt(FATAL.size()));
+            EventMetadata at = metadata();
             node.broken.put(gpu, code);
             send(
                     node,
                     Topic.HEALTH,
-                    new HealthSignal.FaultObserved(
-                            metadata(),
-                            incarnation(node),
-                            NodeScenario.reported(gpu, code, RecoveryAction.NONE),
-                            "",
-                            List.of()),
+                    incarnation -> new HealthSignal.FaultObserved(
+                            at, incarnation, NodeScenario.reported(gpu, code, RecoveryAction.NONE), "", List.of()),
                     random);
         }
     }
@@ -154,33 +186,36 @@ class TopicOrderSimulationTest {
     private void repair(SimulatedNode node, Random random) {
         Map.Entry<String, FaultCode> repaired = node.broken.pollFirstEntry();
         if (repaired != null) {
+            EventMetadata at = metadata();
             send(
                     node,
                     Topic.HEALTH,
-                    new HealthSignal.FaultCleared(
-                            metadata(), incarnation(node), repaired.getKey(), repaired.getValue(), "ok"),
+                    incarnation -> new HealthSignal.FaultCleared(
+                            at, incarnation, repaired.getKey(), repaired.getValue(), "ok"),
                     random);
         }
     }
 
     private void snapshot(SimulatedNode node, Random random) {
-        var announced = new HealthSignal.DevicesAnnounced(
-                metadata(),
-                incarnation(node),
-                node.gpus().stream()
-                        .map(gpu -> new AnnouncedDevice(gpu, new Device.Identity("H100", "", ""), false))
-                        .toList(),
-                NodeScenario.KNOWN);
-        var open = new HealthSignal.FaultsOpen(
-                metadata(),
-                incarnation(node),
-                node.broken.entrySet().stream()
-                        .map(fault -> new OpenFault(
-                                NodeScenario.reported(fault.getKey(), fault.getValue(), RecoveryAction.NONE), 1))
-                        .toList(),
-                Map.of());
-        send(node, Topic.INVENTORY, announced, random);
-        send(node, Topic.HEALTH, open, random);
+        EventMetadata announced = metadata();
+        List<AnnouncedDevice> devices = node.gpus().stream()
+                .map(gpu -> new AnnouncedDevice(gpu, new Device.Identity("H100", "", ""), false))
+                .toList();
+        EventMetadata listed = metadata();
+        List<OpenFault> open = node.broken.entrySet().stream()
+                .map(fault ->
+                        new OpenFault(NodeScenario.reported(fault.getKey(), fault.getValue(), RecoveryAction.NONE), 1))
+                .toList();
+        send(
+                node,
+                Topic.INVENTORY,
+                incarnation -> new HealthSignal.DevicesAnnounced(announced, incarnation, devices, NodeScenario.KNOWN),
+                random);
+        send(
+                node,
+                Topic.HEALTH,
+                incarnation -> new HealthSignal.FaultsOpen(listed, incarnation, open, Map.of()),
+                random);
     }
 
     private static DaemonIncarnation incarnation(SimulatedNode node) {
@@ -192,22 +227,26 @@ class TopicOrderSimulationTest {
         return new EventMetadata("e/" + events, now, Duration.ZERO);
     }
 
-    private void send(SimulatedNode node, Topic topic, HealthSignal signal, Random random) {
+    private void send(
+            SimulatedNode node, Topic topic, Function<DaemonIncarnation, HealthSignal> signal, Random random) {
         Deque<Pending> queue = node.topics.computeIfAbsent(topic, _ -> new ArrayDeque<>());
         Instant readAt = now.plusMillis(random.nextInt(MAX_LAG_MILLIS));
         Pending before = queue.peekLast();
-        queue.addLast(
-                new Pending(signal, before != null && before.readAt().isAfter(readAt) ? before.readAt() : readAt));
+        queue.addLast(new Pending(
+                incarnation(node),
+                signal,
+                before != null && before.readAt().isAfter(readAt) ? before.readAt() : readAt));
     }
 
     private void read(SimulatedNode node) {
-        for (Deque<Pending> queue : node.topics.values()) {
+        node.topics.forEach((topic, queue) -> {
             while (!queue.isEmpty() && !queue.getFirst().readAt().isAfter(now)) {
-                node.state = machine.decide(node.state, queue.removeFirst().signal(), now)
-                        .state();
+                Pending next = queue.removeFirst();
+                HealthSignal signal = next.signal().apply(node.admitted(topic, next.incarnation()));
+                node.state = machine.decide(node.state, signal, now).state();
                 node.lastRead = now;
             }
-        }
+        });
     }
 
     private void passTime(SimulatedNode node) {

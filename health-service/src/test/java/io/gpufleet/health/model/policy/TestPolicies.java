@@ -73,6 +73,22 @@ public final class TestPolicies {
                 standard.escalation());
     }
 
+    /** The policy, of which the rule of one code takes a node out of service so. */
+    public static HealthPolicy with(HealthPolicy policy, FaultCode code, NodeAction action) {
+        return new HealthPolicy(
+                policy.name(),
+                policy.codes().entrySet().stream()
+                        .collect(Collectors.toMap(
+                                Map.Entry::getKey,
+                                entry -> entry.getKey().equals(code)
+                                        ? with(entry.getValue(), action)
+                                        : entry.getValue())),
+                policy.kinds(),
+                policy.actions(),
+                policy.recoveryDwell(),
+                policy.escalation());
+    }
+
     private static FaultRule with(FaultRule rule, NodeAction action) {
         return new FaultRule(
                 rule.name(), rule.faultClass(), rule.recommendedAction(), rule.timing(), rule.drain(), action);
