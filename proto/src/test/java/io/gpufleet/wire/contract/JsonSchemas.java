@@ -51,7 +51,21 @@ final class JsonSchemas {
             schema.put("items", single(field));
             return schema;
         }
-        return single(field);
+        return field.hasPresence() ? single(field) : withDefault(single(field), field);
+    }
+
+    /** What a number or an enum is that is not there; an absent text or list is empty, which needs no words. */
+    private static Map<String, Object> withDefault(Map<String, Object> schema, FieldDescriptor field) {
+        return switch (field.getJavaType()) {
+            case INT, FLOAT, DOUBLE -> with(schema, "default", 0);
+            case LONG -> with(schema, "default", "0");
+            case ENUM ->
+                with(
+                        schema,
+                        "default",
+                        field.getEnumType().getValues().getFirst().getName());
+            case BOOLEAN, STRING, BYTE_STRING, MESSAGE -> schema;
+        };
     }
 
     private Map<String, Object> single(FieldDescriptor field) {
