@@ -6,6 +6,7 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,8 +16,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +66,46 @@ class TopicsDocumentTest {
         assertThat(rows.get("Partitions")).matches(topic.partitions() + "(,.*)?");
         assertThat(rows.get("Compression")).isEqualTo(topic.compression().kafkaName());
         assertThat(rows.get("Producers")).isEqualTo(producers(topic));
+    }
+
+    @Test
+    void partitionsOfTheExampleAreThoseOfKafkasPartitionerAndOurs() {
+        Matcher example = Pattern.compile(
+                        "`([a-z0-9-]+)` is in partition (\\d+) of (\\d+), and (\\d+) of the (\\d+) of "
+                                + "`gpu\\.verdicts`")
+                .matcher(String.join(" ", lines()));
+        assertThat(example.find()).isTrue();
+        String node = example.group(1);
+
+        assertThat(partition(node, Integer.parseInt(example.group(3)))).hasToString(example.group(2));
+        assertThat(Topic.HEALTH.partitions()).hasToString(example.group(3));
+        assertThat(Topic.HEALTH.partitionOf(node)).hasToString(example.group(2));
+        assertThat(Topic.VERDICTS.partitions()).hasToString(example.group(5));
+        assertThat(Topic.VERDICTS.partitionOf(node)).hasToString(example.group(4));
+    }
+
+    /** As Kafka's own producer. */
+    private static int partition(String key, int partitions) {
+        return BuiltInPartitioner.partitionForKey(key.getBytes(StandardCharsets.UTF_8), partitions);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tombstonesAreKeptForAsLongAsTheSectionSays(Topic topic) {
+        String row = Objects.requireNonNull(
+                Objects.requireNonNull(document.get("gpu." + topic.suffix())).get("Retention"));
+        if (!topic.compacted()) {
+            assertThat(row).doesNotContain("tombstone");
+            return;
+        }
+        Matcher kept =
+                Pattern.compile("a tombstone(, .*,)? is kept for (\\d+) d").matcher(row);
+        assertThat(kept.find()).as(row).isTrue();
+        assertThat(topic.brokerSettings())
+                .containsEntry(
+                        "delete.retention.ms",
+                        String.valueOf(
+                                Duration.ofDays(Long.parseLong(kept.group(2))).toMillis()));
     }
 
     private static TreeSet<String> types(String text) {
