@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
@@ -255,6 +256,8 @@ class ManifestsTest {
                 case StatefulSet set ->
                     pods.put(name, set.getSpec().getTemplate().getSpec());
                 case DaemonSet set -> pods.put(name, set.getSpec().getTemplate().getSpec());
+                case Deployment deployment ->
+                    pods.put(name, deployment.getSpec().getTemplate().getSpec());
                 case Job job -> pods.put(name, job.getSpec().getTemplate().getSpec());
                 default -> {}
             }
