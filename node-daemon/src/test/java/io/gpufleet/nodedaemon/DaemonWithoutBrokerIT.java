@@ -204,6 +204,32 @@ class DaemonWithoutBrokerIT {
     }
 
     @Test
+    void kafkaThatIsNotResolvedIsOneLineOfEachClientAReasonAndAMetric() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_KAFKA", "no-such-host.invalid:9092"))) {
+            // When each client has tried it several times
+            await().atMost(TIMEOUT).until(() -> metric(daemon, "gpufleet_daemon_broker_connects_total") >= 4);
+
+            assertThat(daemon.log().lines().filter(line -> line.contains("no-such-host.invalid")))
+                    .as(daemon.log())
+                    .hasSizeBetween(1, 2)
+                    .allMatch(line -> line.contains("broker unreachable"))
+                    .doesNotHaveDuplicates();
+            assertThat(daemon.page("/readyz"))
+                    .startsWith("503")
+                    .contains("no name of 'no-such-host.invalid:9092' can be resolved; check GPUFLEET_KAFKA");
+            assertThat(metric(daemon, "gpufleet_daemon_broker_unresolvable")).isEqualTo(1);
+        }
+    }
+
+    private static double metric(DaemonProcess daemon, String name) {
+        return daemon.page("/metrics")
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .sum();
+    }
+
+    @Test
     void unknownSettingIsRejectedInOneLine() throws Exception {
         try (var daemon = daemon(Map.of("GPUFLEET_DEVICE", "nvml"))) {
             assertThat(daemon.exit()).isEqualTo(2);
