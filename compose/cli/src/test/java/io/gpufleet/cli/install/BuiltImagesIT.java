@@ -8,6 +8,8 @@ import io.gpufleet.testbed.testkit.CommandOutput;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,8 +52,30 @@ class BuiltImagesIT {
         String bill = run(program, "--entrypoint=/bin/cat", image(program), "/opt/gpufleet/bom.json");
         String licences = run(program, "--entrypoint=/bin/cat", image(program), "/opt/gpufleet/licenses.txt");
 
-        assertThat(bill).contains("\"CycloneDX\"", "kafka-clients");
+        assertThat(bill).contains("\"CycloneDX\"");
+        // Each library that the image carries, by its name and version.
+        assertThat(libraries(program))
+                .anyMatch(jar -> jar.startsWith("kafka-clients-"))
+                .allSatisfy(jar -> assertThat(materials(bill)).anyMatch(jar::startsWith));
         assertThat(licences).contains("Apache");
+    }
+
+    /** Jars of others; those of gpufleet are of this build. */
+    private static List<String> libraries(String program) {
+        String paths = run(program, "--entrypoint=/bin/sh", image(program), "-c", "echo /opt/gpufleet/lib/*.jar");
+        return Arrays.stream(paths.split(" "))
+                .map(path -> path.substring(path.lastIndexOf('/') + 1))
+                .filter(jar -> !jar.contains("-SNAPSHOT"))
+                .toList();
+    }
+
+    /** Artifact and version of every package URL, as the name of a jar begins. */
+    private static List<String> materials(String bill) {
+        return Pattern.compile("pkg:maven/[^/]+/([^@\"?]+)@([^?\"]+)")
+                .matcher(bill)
+                .results()
+                .map(found -> found.group(1) + "-" + found.group(2))
+                .toList();
     }
 
     private static String healthCheck(String program) {
