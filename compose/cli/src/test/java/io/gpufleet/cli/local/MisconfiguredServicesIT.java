@@ -1,0 +1,89 @@
+package io.gpufleet.cli.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.cli.fleet.Program;
+import io.gpufleet.testbed.kafka.BrokerProcess;
+import io.gpufleet.testbed.testkit.ProgramProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is wrong with the bus ends each of the three services by the same line, on a Kafka without topics. */
+class MisconfiguredServicesIT {
+    private static final Duration TIMEOUT = Duration.ofSeconds(90);
+
+    @TempDir
+    static Path directory;
+
+    private static BrokerProcess broker;
+    private static Path kubeconfig;
+
+    @BeforeAll
+    static void open() throws IOException {
+        broker = BrokerProcess.start(directory.resolve("kafka"));
+        kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
+            apiVersion: v1
+            kind: Config
+            clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+            users: [{name: u, user: {token: t}}]
+            contexts: [{name: c, context: {cluster: c, user: u}}]
+            current-context: c
+            """);
+    }
+
+    @AfterAll
+    static void close() {
+        broker.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "other., ' are missing: create them with ''gpufleet topics apply'', or check GPUFLEET_TOPIC_PREFIX (''other.'')'",
+        "no/prefix., 'GPUFLEET_TOPIC_PREFIX: '"
+    })
+    void allThreeSayTheSameLine(String prefix, String words) {
+        List<ProgramProcess> started = Stream.of(Program.INVENTORY, Program.HEALTH, Program.ALLOCATION)
+                .map(program -> start(program, prefix))
+                .toList();
+
+        List<String> lines = started.stream()
+                .map(service -> reason(service, prefix))
+                .distinct()
+                .toList();
+
+        assertThat(lines).singleElement().asString().contains(words);
+    }
+
+    /** The only line about it, without the name of the program. */
+    private static String reason(ProgramProcess service, String prefix) {
+        assertThat(service.awaitExit(TIMEOUT)).as(service.log()).isEqualTo(2);
+        List<String> lines =
+                service.log().lines().filter(line -> line.contains(prefix)).toList();
+        assertThat(lines).as(service.log()).hasSize(1);
+        return lines.getFirst().substring(lines.getFirst().indexOf(": ") + 2);
+    }
+
+    private static ProgramProcess start(Program program, String prefix) {
+        return ProgramProcess.of(program.module(), program.mainClass(), directory.resolve(program.name()))
+                .environment(Map.of(
+                        "GPUFLEET_CLUSTER",
+                        "c1",
+                        "GPUFLEET_KAFKA",
+                        broker.bootstrap(),
+                        "GPUFLEET_TOPIC_PREFIX",
+                        prefix,
+                        "KUBECONFIG",
+                        kubeconfig.toString()))
+                .start();
+    }
+}
