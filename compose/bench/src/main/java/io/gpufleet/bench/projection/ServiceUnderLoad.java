@@ -101,8 +101,10 @@ public final class ServiceUnderLoad implements AutoCloseable {
                         "-XX:MaxRAM=" + mebibytes + "m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10"));
             } else if (argument.equals(ProcessLauncher.SERIAL)) {
                 command.add(oneCore || mebibytes < SERVER_MEBIBYTES ? argument : "-XX:+UseG1GC");
-                // No cache is written: that would be measured as well.
-            } else if (!argument.startsWith("-Xms") && !argument.startsWith("-XX:AOTCacheOutput")) {
+                // No cache is written, and nothing for one: that would be measured as well.
+            } else if (!argument.startsWith("-Xms")
+                    && !argument.startsWith("-XX:AOTCacheOutput")
+                    && !argument.startsWith("-XX:DumpLoadedClassList")) {
                 command.add(argument);
             }
             if (!oneCore && mebibytes >= SERVER_MEBIBYTES && argument.endsWith(ARGUMENTS)) {

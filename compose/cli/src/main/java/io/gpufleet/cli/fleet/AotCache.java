@@ -20,17 +20,21 @@ public final class AotCache {
 
     /** True when it is newer than every jar of the program: the virtual machine refuses that of others. */
     public static boolean fresh(Path tree, Program program) {
-        Path cache = of(tree, program);
-        Path target = tree.resolve(program.module()).resolve("target");
-        if (!Files.isRegularFile(cache)) {
+        return newerThanJars(of(tree, program), tree, program);
+    }
+
+    /** True for a file that was written after every jar of the program. */
+    static boolean newerThanJars(Path written, Path tree, Program program) {
+        if (!Files.isRegularFile(written)) {
             return false;
         }
+        Path target = tree.resolve(program.module()).resolve("target");
         try (Stream<Path> own = Files.list(target);
                 Stream<Path> libraries = Files.list(target.resolve("lib"))) {
-            long written = Files.getLastModifiedTime(cache).toMillis();
+            long time = Files.getLastModifiedTime(written).toMillis();
             return Stream.concat(own, libraries)
                     .filter(file -> file.toString().endsWith(".jar"))
-                    .allMatch(jar -> jar.toFile().lastModified() < written);
+                    .allMatch(jar -> jar.toFile().lastModified() < time);
         } catch (IOException absent) {
             return false;
         }

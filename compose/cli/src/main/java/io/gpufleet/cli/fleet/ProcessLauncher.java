@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +26,7 @@ public final class ProcessLauncher {
     private final Path tree;
     private final StateDirectory state;
     private final boolean training;
+    private final ClassData classData;
     private final Set<Program> writers = ConcurrentHashMap.newKeySet();
 
     /** For the programs of one source tree. */
@@ -38,6 +38,7 @@ public final class ProcessLauncher {
         this.tree = tree;
         this.state = state;
         this.training = training;
+        this.classData = new ClassData(tree, state.classData());
     }
 
     /** The first process of each program writes an AOT cache when it ends. */
@@ -82,7 +83,6 @@ public final class ProcessLauncher {
         try {
             Path log = state.log(name);
             Files.createDirectories(log.getParent());
-            Files.createDirectories(state.classData());
             var builder = new ProcessBuilder(command)
                     .directory(state.root().toFile())
                     .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
@@ -144,20 +144,7 @@ public final class ProcessLauncher {
         }
         return AotCache.fresh(tree, program)
                 ? List.of("-XX:AOTCache=" + cache, "-Xlog:disable", "-Xlog:all=error:stderr")
-                : classData(program);
-    }
-
-    /** The first process of a program updates the archive at exit, the others only read it. */
-    private List<String> classData(Program program) {
-        Path archive = state.classData().resolve(program.name().toLowerCase(Locale.ROOT) + ".jsa");
-        var flags = new ArrayList<String>();
-        if (writers.add(program)) {
-            flags.addAll(List.of("-XX:+AutoCreateSharedArchive", "-Dgpufleet.keep-class-data=true"));
-        } else if (!Files.exists(archive)) {
-            return List.of();
-        }
-        flags.addAll(List.of("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:disable"));
-        return flags;
+                : classData.flags(program, flags(program), classPath(program));
     }
 
     /** Jar and libraries of the build; the classes when there is no jar. */
