@@ -29,14 +29,12 @@ final class DownCommand implements Runnable {
         var progress = new ConsoleProgress(System.out);
         Optional<FleetState> state = FleetState.read(directory.stateFile());
         // On SIGTERM the supervisor of a foreground 'up' stops the fleet itself.
-        boolean supervised = state.map(FleetState::supervisor).flatMap(ProcessIdentity::find).stream()
-                        .peek(supervisor -> {
-                            supervisor.destroy();
-                            Processes.awaitExit(supervisor, TIMEOUT);
-                        })
-                        .count()
-                > 0;
-        if (!new LocalFleet(GpufleetCommand.tree(), directory, progress).stop() && !supervised) {
+        Optional<ProcessHandle> supervisor = state.map(FleetState::supervisor).flatMap(ProcessIdentity::find);
+        supervisor.ifPresent(up -> {
+            up.destroy();
+            Processes.awaitExit(up, TIMEOUT);
+        });
+        if (!new LocalFleet(GpufleetCommand.tree(), directory, progress).stop() && supervisor.isEmpty()) {
             progress.print("no fleet runs here");
         }
         if (clean) {
