@@ -1,6 +1,7 @@
 package io.gpufleet.cli.install;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -19,8 +20,23 @@ import java.util.zip.ZipInputStream;
 final class Bundle {
     private Bundle() {}
 
+    /** It has what somebody who helps must see, all of which could be read, and no key. */
+    static void assertHelpfulAndWithoutSecrets(Path file, KubernetesClient client) throws IOException {
+        Map<String, String> texts = read(file);
+        assertThat(texts)
+                .containsKeys(
+                        "doctor.txt",
+                        "nodes.yaml",
+                        "gpufleet-system/pods.yaml",
+                        "gpufleet-system/logs/health-service-0.log",
+                        "gpufleet-node/daemonsets.yaml")
+                .allSatisfy((name, text) -> assertThat(text).as(name).doesNotContain("cannot be read"));
+        List<String> secrets = secrets(client);
+        assertThat(texts.values()).allSatisfy(text -> assertThat(text).doesNotContain(secrets));
+    }
+
     /** Its texts by their names. */
-    static Map<String, String> read(Path file) throws IOException {
+    private static Map<String, String> read(Path file) throws IOException {
         var texts = new TreeMap<String, String>();
         try (var zip = new ZipInputStream(Files.newInputStream(file))) {
             for (var entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
@@ -31,7 +47,7 @@ final class Bundle {
     }
 
     /** Keys of the Secrets, as they are and in their encoding, and the path that only the API server knows. */
-    static List<String> secrets(KubernetesClient client) {
+    private static List<String> secrets(KubernetesClient client) {
         var secrets = new ArrayList<String>();
         for (String secret : List.of("gpufleet-webhook", "gpufleet-ca")) {
             client.secrets()

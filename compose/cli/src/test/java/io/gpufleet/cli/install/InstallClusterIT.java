@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -81,6 +80,9 @@ class InstallClusterIT {
     @Test
     @Order(1)
     void everythingBecomesReadyWithoutRestarts() {
+        await().atMost(TIMEOUT)
+                .untilAsserted(() ->
+                        assertThat(ViewerCommands.logOfTheTopics(directory)).contains("gpu.health-state"));
         for (String service : SERVICE_NAMES) {
             await().atMost(TIMEOUT)
                     .untilAsserted(() ->
@@ -195,7 +197,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(8)
+    @Order(7)
+    void viewerOfThePageAsksByItsCommands() throws Exception {
+        ViewerCommands.run(directory, cluster.nodeName());
+    }
+
+    @Test
+    @Order(9)
     void drainTakesOneReplicaAtTheTime() {
         var once = new ConfigBuilder(cluster.client().getConfiguration()).withRequestRetryBackoffLimit(0);
         try (var client = new KubernetesClientBuilder().withConfig(once.build()).build()) {
@@ -211,7 +219,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(7)
+    @Order(8)
     void doctorFindsNothingThatFailsAndItsBundleHasNoSecret() throws IOException {
         Path bundle = directory.resolve("bundle.zip");
 
@@ -225,24 +233,14 @@ class InstallClusterIT {
                                 RealCluster.kubeconfig().toString()))
                 .isZero();
 
-        Map<String, String> texts = Bundle.read(bundle);
-        assertThat(texts)
-                .containsKeys(
-                        "doctor.txt",
-                        "nodes.yaml",
-                        "gpufleet-system/pods.yaml",
-                        "gpufleet-system/logs/health-service-0.log",
-                        "gpufleet-node/daemonsets.yaml")
-                .allSatisfy((name, text) -> assertThat(text).as(name).doesNotContain("cannot be read"));
-        assertThat(texts.values())
-                .allSatisfy(text -> assertThat(text).doesNotContain(Bundle.secrets(cluster.client())));
+        Bundle.assertHelpfulAndWithoutSecrets(bundle, cluster.client());
         // The doctor of a node runs beside its daemon, within the memory of the container
         Kubectl.run("-n", NODES, "exec", "daemonset/node-daemon", "--", "/opt/gpufleet/bin/node-daemon", "doctor");
         assertThat(installation.restarts(NODES)).isZero();
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void nextReleaseAndBackMissNoFaultDisturbNoPodAndRefuseNone() throws Exception {
         String before = Training.start(cluster);
         cluster.deletePod(TEAM, "fits");
@@ -257,8 +255,7 @@ class InstallClusterIT {
             await().atMost(EFFECT)
                     .untilAsserted(
                             () -> assertThat(installation.appliedFields()).containsKey("taint gpufleet.io/unhealthy"));
-            await().atMost(EFFECT)
-                    .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
+            awaitGpus(7);
             // and recovers on the way back
             faults.clear(failing);
             installation.useRelease(TestImages.RELEASE);
@@ -270,8 +267,7 @@ class InstallClusterIT {
             await().atMost(EFFECT)
                     .untilAsserted(() ->
                             assertThat(installation.appliedFields()).doesNotContainKey("taint gpufleet.io/unhealthy"));
-            await().atMost(EFFECT)
-                    .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
+            awaitGpus(8);
             assertThat(pods.refused()).isEmpty();
             assertThat(pods.admitted()).isPositive();
         }
@@ -281,11 +277,10 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(10)
+    @Order(11)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         failOneGpu();
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(7));
+        awaitGpus(7);
 
         // When the policy becomes one of a file: the ConfigMap of the settings has another name, so the pods are
         // replaced, on the tainted node
@@ -304,12 +299,11 @@ class InstallClusterIT {
         await().atMost(EFFECT)
                 .untilAsserted(() ->
                         assertThat(installation.appliedFields()).doesNotContainKey("taint gpufleet.io/unhealthy"));
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
+        awaitGpus(8);
     }
 
     @Test
-    @Order(11)
+    @Order(12)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/mixed");
         await().atMost(EFFECT)
@@ -322,8 +316,7 @@ class InstallClusterIT {
                         assertThat(cluster.label("nvidia.com/mig.strategy")).isEqualTo("mixed"));
 
         installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/single");
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(56));
+        awaitGpus(56);
         cluster.runPod("default", "gpufleet-it-mig", 14, "echo devices=$NVIDIA_VISIBLE_DEVICES");
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.podState("default", "gpufleet-it-mig"))
@@ -334,12 +327,11 @@ class InstallClusterIT {
                         .isEqualTo("NVIDIA-H100-80GB-HBM3-MIG-1g.10gb"));
 
         installation.useDevices("simulated:8xH100", "");
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
+        awaitGpus(8);
     }
 
     @Test
-    @Order(12)
+    @Order(13)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         failOneGpu();
 
@@ -355,7 +347,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(13)
+    @Order(14)
     void deleteLeavesNoWebhookAndTheQuotasAndAPurgeAfterwardsTheRest() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
@@ -384,6 +376,11 @@ class InstallClusterIT {
         assertThat(installation.appliedFields()).isEmpty();
         assertThat(installation.labels(TEAM)).doesNotContainKey("gpufleet.io/quota");
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
+    }
+
+    private static void awaitGpus(int count) {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(count));
     }
 
     /** Until there is something to purge: taint, labels and condition. */
