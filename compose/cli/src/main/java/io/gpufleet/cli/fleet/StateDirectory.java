@@ -13,7 +13,7 @@ public record StateDirectory(Path root) {
 
     private static final int MAX_SOCKET_PATH = 107;
     private static final long MEBIBYTE = 1 << 20;
-    /** Class data 150 MiB, the log of the broker and others. */
+    /** Logs, the log of the broker and others; class data is written once the fleet has stopped, and only where it fits. */
     private static final long SMALLEST_FLEET_BYTES = 256 * MEBIBYTE;
 
     /** Made absolute, since processes run in other working directories. */
