@@ -1,6 +1,7 @@
 package io.gpufleet.nodedaemon;
 
 import io.gpufleet.kit.lifecycle.OnDemandThread;
+import io.gpufleet.kit.lifecycle.Shutdown;
 import io.gpufleet.nodedaemon.app.AllocationHandler;
 import io.gpufleet.nodedaemon.app.CentralVerdictSettings;
 import io.gpufleet.nodedaemon.app.CompanionWatch;
@@ -94,7 +95,12 @@ final class DaemonMain implements AutoCloseable {
     private final ForgetFile forgetFile;
     private final DaemonProcessExit exit = new DaemonProcessExit();
 
-    DaemonMain(DaemonConfig config, Map<String, String> environment) throws InterruptedException {
+    /**
+     * Starts everything.
+     *
+     * @param shutdown gets what a start that fails or is ended must undo
+     */
+    DaemonMain(DaemonConfig config, Map<String, String> environment, Shutdown shutdown) throws InterruptedException {
         String node = config.kafka().node();
         BlockingQueue<NodeLoopInput> inbox = NodeLoop.inbox();
         settingsWatcher = settingsWatcher(config, environment, inbox);
@@ -124,6 +130,7 @@ final class DaemonMain implements AutoCloseable {
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         verdictConsumer = verdictConsumer(config, settings, inbox);
         devicePlugins = devicePlugins(EventLoops.open("kubelet"), config, epoch, allocationHandler, inbox);
+        shutdown.add("sockets", devicePlugins::removeSockets);
         // Not the kubelet's, so that a page or a list of pods that is read delays no answer to it.
         EventLoop reporting = EventLoops.open("reporting");
         podResources = podResources(reporting, config);

@@ -17,10 +17,13 @@ import io.netty.channel.EventLoop;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -99,6 +102,66 @@ class DaemonWithoutBrokerIT {
                     .hasMessageContaining(GPUS);
             assertThat(kubelet.allocate("team-a", "rest", "main", GPUS, 7).deviceIds())
                     .hasSize(7);
+        }
+    }
+
+    /** The sockets of daemons, in the directory of plugins that the kubelet connects to by itself. */
+    private List<Path> registered() throws IOException {
+        try (Stream<Path> files = Files.list(kubelet.pluginsRegistryDirectory())) {
+            return files.filter(file -> file.getFileName().toString().startsWith("gpufleet-"))
+                    .toList();
+        }
+    }
+
+    private Map<String, String> pluginsRegistry() {
+        return Map.of(
+                "GPUFLEET_KUBELET_REGISTRATION",
+                "plugins-registry",
+                "GPUFLEET_PLUGINS_REGISTRY_DIR",
+                kubelet.pluginsRegistryDirectory().toString());
+    }
+
+    @Test
+    void daemonThatIsEndedWhileItStartsLeavesNoSocket() throws Exception {
+        try (var daemon = daemon(pluginsRegistry())) {
+            await().atMost(TIMEOUT)
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> !registered().isEmpty());
+
+            daemon.terminate();
+
+            assertThat(registered()).isEmpty();
+        }
+    }
+
+    @Test
+    void daemonThatCannotStartLeavesNoSocket() throws Exception {
+        try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            var settings = new HashMap<>(pluginsRegistry());
+            settings.put("GPUFLEET_HTTP_PORT", Integer.toString(taken.getLocalPort()));
+            try (var daemon = daemon(settings)) {
+                assertThat(daemon.exit()).isNotZero();
+
+                assertThat(registered()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void socketsOfAKilledDaemonAreRemovedByTheNextOneAndThoseOfThatByItsEnd() throws Exception {
+        try (var daemon = daemon(pluginsRegistry())) {
+            awaitAllocatable(8);
+            List<Path> left = registered();
+            daemon.kill();
+            assertThat(registered()).isEqualTo(left).hasSize(1);
+
+            daemon.restart();
+
+            await().atMost(TIMEOUT)
+                    .untilAsserted(() -> assertThat(registered()).hasSize(1).doesNotContainAnyElementsOf(left));
+            awaitAllocatable(8);
+            daemon.terminate();
+            assertThat(registered()).isEmpty();
         }
     }
 

@@ -288,11 +288,6 @@ final class DevicePluginEndpoint implements AutoCloseable {
         }
     }
 
-    /** Removes the socket, so that no client connects to a process that is ending. */
-    void removeSocket() {
-        socket.removeFile();
-    }
-
     @Override
     public void close() {
         socket.close();

@@ -28,6 +28,8 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     private static final long CHECK_MILLIS = 10_000;
     /** Looks at an unchanged directory, of which there is one a second. */
     private static final int REPEATED_OBSERVATION = 5;
+    /** For so long the end of the process waits for the event loop. */
+    private static final long LOOP_MILLIS = 100;
 
     private final KubeletConnectionSettings settings;
     private final DevicePluginEndpoint.DevicePluginContext pluginContext;
@@ -38,6 +40,8 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     private @Nullable ScheduledFuture<?> checkTimer;
     /** Accessed only by the thread that watches the directory. */
     private boolean foreignPluginChanged;
+    /** Accessed only by the same thread. */
+    private boolean staleSockets = true;
 
     private KubeletSocket lastSeen = new KubeletSocket.Absent();
     private int unchanged;
@@ -117,9 +121,6 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     }
 
     private void openEndpoint(String resource) {
-        if (endpoints.isEmpty()) {
-            pluginContext.socketPaths().removeStaleSockets();
-        }
         var endpoint = new DevicePluginEndpoint(
                 pluginContext, resource, allocationHandler.resource(resource), firstStream::countDown);
         endpoints.put(resource, endpoint);
@@ -142,6 +143,16 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         foreignPluginChanged = foreign;
         if (names.contains(CHECKPOINT)) {
             settings.checkpointChanged().run();
+        }
+        removeStaleSockets();
+    }
+
+    /** Of both transports, since the daemon before may have had the other one; until none of an earlier daemon is left. */
+    private void removeStaleSockets() {
+        if (staleSockets) {
+            boolean here = pluginContext.socketPaths().removeStaleSockets(settings.directory());
+            boolean there = pluginContext.socketPaths().removeStaleSockets(settings.registry());
+            staleSockets = here || there;
         }
     }
 
@@ -180,9 +191,22 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
                 .orElse("");
     }
 
-    /** Removes the sockets, so that no client connects to a process that is ending; does not block. */
+    /** Removes the sockets for good, so that no client connects to a process that is ending. */
     public void removeSockets() {
-        endpoints.values().forEach(DevicePluginEndpoint::removeSocket);
+        pluginContext.socketPaths().end();
+        // A socket that is being opened is bound by the task after the one that began it.
+        var bound = new CountDownLatch(1);
+        pluginContext
+                .loop()
+                .execute(() -> pluginContext.loop().execute(() -> {
+                    pluginContext.socketPaths().end();
+                    bound.countDown();
+                }));
+        try {
+            boolean _ = bound.await(LOOP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Override

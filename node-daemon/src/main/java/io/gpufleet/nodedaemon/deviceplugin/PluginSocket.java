@@ -29,8 +29,11 @@ final class PluginSocket {
         return current != null && Files.exists(current) ? CompletableFuture.completedFuture(current) : reopen();
     }
 
-    /** Replaces the socket by a new one with another name. */
+    /** Replaces the socket by a new one with another name; fails once the process ends. */
     CompletionStage<Path> reopen() {
+        if (socketPaths.ended()) {
+            return CompletableFuture.failedFuture(new IllegalStateException("the daemon ends"));
+        }
         ServedSocket old = served;
         removeFile();
         CompletionStage<?> ended = old == null ? CompletableFuture.completedFuture(false) : old.close();
@@ -55,7 +58,7 @@ final class PluginSocket {
                 Files.deleteIfExists(current);
             }
         } catch (IOException failed) {
-            // The next start removes stale sockets.
+            // The end of this process tries again, and the next start.
         }
     }
 
