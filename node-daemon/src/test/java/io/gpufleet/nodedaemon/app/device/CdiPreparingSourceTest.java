@@ -18,7 +18,9 @@ import io.gpufleet.nodedaemon.model.settings.PluginSettings;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -150,5 +152,38 @@ class CdiPreparingSourceTest {
         scans.prepareFor(CDI);
 
         assertThat(order).containsExactly("written", "reported");
+    }
+
+    @Test
+    void missingDeviceNodesAreReportedOnceAndWhenTheyAreThere() {
+        List<Map<String, String>> reported = new ArrayList<>();
+        Map<String, String> absent = new HashMap<>(Map.of("/dev/nvidia-uvm", "load the kernel module"));
+        var scans = new CdiPreparingSource(
+                new FakeScanSource(),
+                new HostDeviceNodeFinder() {
+                    @Override
+                    public HostDeviceNodes find(String driverRoot) {
+                        return HostDeviceNodes.NONE;
+                    }
+
+                    @Override
+                    public Map<String, String> ensure(String driverRoot, List<Gpu> gpus) {
+                        return Map.copyOf(absent);
+                    }
+                },
+                _ -> CdiNames.NOT_WRITTEN,
+                STANDARD,
+                input -> {
+                    if (input instanceof NodeLoopInput.DeviceNodesMissing(Map<String, String> reasons)) {
+                        reported.add(reasons);
+                    }
+                });
+
+        scans.scan();
+        scans.scan();
+        absent.clear();
+        scans.scan();
+
+        assertThat(reported).containsExactly(Map.of("/dev/nvidia-uvm", "load the kernel module"), Map.of());
     }
 }

@@ -118,6 +118,12 @@ class DeviceWatchTest {
         public void withdrawConfirmation() {}
     }
 
+    /** A GPU that came or went without an event is in the list within 10 s. */
+    @Test
+    void scanAndItsPublicationTakeLessThanTenSeconds() {
+        assertThat(DeviceWatch.SCAN_PERIOD).isLessThanOrEqualTo(Duration.ofSeconds(9));
+    }
+
     @Test
     void throwingSourceIsRetriedAfterABackoffUntilTheWatchCloses() {
         // When
