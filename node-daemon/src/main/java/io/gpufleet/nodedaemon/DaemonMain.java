@@ -39,6 +39,7 @@ import io.gpufleet.nodedaemon.model.settings.SharingSettings;
 import io.gpufleet.nodedaemon.model.settings.XidOverrides;
 import io.gpufleet.nodedaemon.mps.MpsDirectories;
 import io.gpufleet.nodedaemon.nvml.binding.LowThreadPriority;
+import io.gpufleet.nodedaemon.nvml.binding.NativeHeap;
 import io.gpufleet.nodedaemon.pluginconfig.NvidiaPluginEnvironment;
 import io.gpufleet.nodedaemon.pluginconfig.SettingsWatcher;
 import io.gpufleet.nodedaemon.podresources.PodResourcesClient;
@@ -76,6 +77,9 @@ final class DaemonMain implements AutoCloseable {
 
     /** For so long all that reports waits for the kubelet's first list, which not every node gets. */
     private static final Duration REPORTING_START_DELAY = Duration.ofMillis(300);
+
+    private static final Duration FIRST_TRIM = Duration.ofSeconds(4);
+    private static final Duration TRIM_INTERVAL = Duration.ofMinutes(1);
 
     private final DaemonCounters counters = new DaemonCounters();
     private final StateFile stateFile;
@@ -156,6 +160,7 @@ final class DaemonMain implements AutoCloseable {
         loop.warmUp(reportingThread("fault-warm-up", lowerPriority));
         var _ = reporting.schedule(verdictConsumer::start, KAFKA_START_DELAY.toMillis(), TimeUnit.MILLISECONDS);
         exit.prepare(source.name());
+        returnFreedMemory(reporting, source.name());
         logStart(config, epoch, opsServer.port());
         AotCache.warnIfUnused(System.getProperty(AotCache.PROPERTY, ""));
     }
@@ -175,6 +180,14 @@ final class DaemonMain implements AutoCloseable {
             boolean _ = devicePlugins.awaitFirstList(REPORTING_START_DELAY);
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The first time once the warm-ups are over. Without effect where the C library cannot. */
+    private static void returnFreedMemory(EventLoop reporting, String sourceName) {
+        if (sourceName.equals("nvml")) {
+            var _ = reporting.scheduleWithFixedDelay(
+                    NativeHeap::trim, FIRST_TRIM.toSeconds(), TRIM_INTERVAL.toSeconds(), TimeUnit.SECONDS);
         }
     }
 

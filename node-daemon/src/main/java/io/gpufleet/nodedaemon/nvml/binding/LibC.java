@@ -1,5 +1,6 @@
 package io.gpufleet.nodedaemon.nvml.binding;
 
+import jnr.ffi.types.size_t;
 import jnr.ffi.types.u_int64_t;
 
 /** Functions of the C library under their own names. */
@@ -12,4 +13,7 @@ public interface LibC {
 
     /** Sets the nice value; with {@code which} 0 and {@code who} 0 that of the calling thread alone (Linux). */
     int setpriority(int which, int who, int nice);
+
+    /** Returns freed memory to the kernel, all but {@code kept} bytes at the end of the heap (glibc only). */
+    int malloc_trim(@size_t long kept);
 }
