@@ -5,9 +5,6 @@ import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.testbed.fakekubelet.AdmissionException;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
 import io.gpufleet.testbed.fakekubelet.FakeKubelet;
-import io.gpufleet.testbed.kafka.BrokerProcess;
-import io.gpufleet.wire.TopicAdmin;
-import io.gpufleet.wire.Topics;
 import io.vertx.core.Vertx;
 import java.io.File;
 import java.io.IOException;
@@ -19,10 +16,15 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** Training run of the JVM for the AOT cache: the daemon once through its usual work. */
+/**
+ * Training run of the JVM for the AOT cache: the daemon once through its usual work, without a broker. The whole cache is
+ * resident, and the classes of Kafka's clients, a quarter of it, are needed after the kubelet's first list only.
+ */
 final class AotTrainingRun {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
-    private static final String TOPIC_PREFIX = "training.";
+    /** No broker: nothing listens on port 1. */
+    private static final String KAFKA = "127.0.0.1:1";
+
     private static final String GPU = "nvidia.com/gpu";
     private static final int GPUS = 8;
     private static final int CALLS = 1_000;
@@ -42,12 +44,10 @@ final class AotTrainingRun {
         DirectoryTrees.delete(home);
         DirectoryTrees.delete(sockets);
         Vertx vertx = Vertx.vertx();
-        try (var broker = BrokerProcess.start(home.resolve("kafka"));
-                var kubelet = FakeKubelet.start(vertx, sockets)) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(TOPIC_PREFIX));
+        try (var kubelet = FakeKubelet.start(vertx, sockets)) {
             FakeNvmlLibrary.build(tree, home.resolve("built"));
             try (var nvml = FakeNvmlLibrary.start(home.resolve("built"), home.resolve("driver"), GPUS)) {
-                Process daemon = start(command, nvml, kubelet, home, broker.bootstrap());
+                Process daemon = start(command, nvml, kubelet, home);
                 try {
                     new AotTrainingRun(kubelet).exercise(nvml);
                     if (daemon.waitFor(3, TimeUnit.SECONDS)) {
@@ -64,8 +64,7 @@ final class AotTrainingRun {
         }
     }
 
-    private static Process start(
-            List<String> command, FakeNvmlLibrary nvml, FakeKubelet kubelet, Path home, String kafka)
+    private static Process start(List<String> command, FakeNvmlLibrary nvml, FakeKubelet kubelet, Path home)
             throws IOException {
         Files.createDirectories(home);
         var builder = new ProcessBuilder(command)
@@ -80,8 +79,7 @@ final class AotTrainingRun {
                         kubelet.devicePluginDirectory(),
                         kubelet.podResourcesSocket(),
                         home.resolve("daemon"),
-                        kafka));
-        builder.environment().put("GPUFLEET_TOPIC_PREFIX", TOPIC_PREFIX);
+                        KAFKA));
         builder.environment().put("GPUFLEET_HTTP_PORT", "0");
         return builder.start();
     }
