@@ -134,7 +134,7 @@ record PluginMeasurementRun(
         }
         try (RunningPlugin run = start(MANY_GPUS)) {
             run.running().runFor(SETTLE);
-            measurePreferred("prefer-8-of-16", PluginRequests.of(run.kubelet(), run.received()));
+            measurePreferred(run, "prefer-8-of-16", PluginRequests.of(run.kubelet(), run.received()));
             run.running().terminate(TIMEOUT);
         }
     }
@@ -149,19 +149,23 @@ record PluginMeasurementRun(
         measure(run, "allocate.1-caller", questions.allocate(), 1);
         measure(run, "null-rpc.8-callers", questions.getOptions(), CONCURRENT_CALLERS);
         measure(run, "allocate.8-callers", questions.allocate(), CONCURRENT_CALLERS);
-        measurePreferred("prefer-4-of-8", questions);
+        measurePreferred(run, "prefer-4-of-8", questions);
     }
 
     private void measure(RunningPlugin run, String name, LoadGenerator load, int callers) throws InterruptedException {
         load.run(callers, WARM_UP);
+        // What the daemon publishes of the warm-up is not done at its end.
+        run.running().settle();
         double before = run.running().processorSeconds();
         samples.addDistribution(plugin.name(), name, "us", load.run(callers, CALLS));
         double used = run.running().processorSeconds() - before;
         samples.addValue(plugin.name(), name + ".cpu-per-call", "us", used * 1e6 / CALLS);
     }
 
-    private void measurePreferred(String name, PluginRequests questions) throws InterruptedException {
+    private void measurePreferred(RunningPlugin run, String name, PluginRequests questions)
+            throws InterruptedException {
         questions.preferredAllocation().run(1, PREFERRED_CALLS);
+        run.running().settle();
         samples.addDistribution(
                 plugin.name(), name, "us", questions.preferredAllocation().run(1, PREFERRED_CALLS));
     }

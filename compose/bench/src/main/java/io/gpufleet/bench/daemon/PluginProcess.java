@@ -10,10 +10,15 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The process of a plugin, with its CPU time, memory and threads. */
+/** The process of a plugin, with its CPU time, memory and threads; it ends with the benchmark. */
 final class PluginProcess implements AutoCloseable {
     /** Clock ticks per second of CPU times in /proc; 100 on every Linux that Java runs on. */
     private static final double TICKS_A_SECOND = 100;
+
+    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final int MOST_LOOKS = 25;
+    /** A tenth of a core during a look: two ticks. */
+    private static final double IDLE_SECONDS = 0.021;
 
     private final Process process;
     private final long startedNanos;
@@ -29,10 +34,14 @@ final class PluginProcess implements AutoCloseable {
             builder.environment().keySet().removeIf(key -> key.startsWith("GPUFLEET_"));
             builder.environment().putAll(settings);
             this.startedNanos = System.nanoTime();
-            this.process = builder.start();
+            this.process = PluginProcesses.start(builder);
         } catch (IOException failed) {
             throw new UncheckedIOException(candidate.name() + " cannot be started", failed);
         }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     long startedNanos() {
@@ -46,9 +55,22 @@ final class PluginProcess implements AutoCloseable {
         }
     }
 
+    /** Waits until the process works little, at most 5 s. */
+    void settle() throws InterruptedException {
+        double before = processorSeconds();
+        for (int look = 0; look < MOST_LOOKS; look++) {
+            runFor(LOOK);
+            double now = processorSeconds();
+            if (now - before <= IDLE_SECONDS) {
+                return;
+            }
+            before = now;
+        }
+    }
+
     /** Resident memory, MiB. */
     double residentMebibytes() {
-        return Processes.residentBytes(process.pid()).orElse(0) / 1048576.0;
+        return Processes.residentBytes(pid()).orElse(0) / 1048576.0;
     }
 
     /** Number of threads. */
