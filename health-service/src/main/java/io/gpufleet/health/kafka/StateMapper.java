@@ -44,6 +44,7 @@ final class StateMapper {
                 .setBootEpoch(state.boot().epoch())
                 .setMostDevices(state.boot().gpus().count())
                 .setDaemonForgot(state.boot().gpus().daemonForgot())
+                .addAllFormerBootIds(state.boot().formers())
                 .setNodeUid(state.node().uid())
                 .setState(EnumMapping.toWire(state.health().state()))
                 .setWithdrawsEveryDevice(state.health().withdrawsEveryDevice())
@@ -149,7 +150,8 @@ final class StateMapper {
                                 wire.hasGpusKnownSince()
                                         ? TimestampMapping.fromWire(wire.getGpusKnownSince())
                                         : Instant.EPOCH,
-                                wire.getDaemonForgot())),
+                                wire.getDaemonForgot()),
+                        wire.getFormerBootIdsList()),
                 hardware(wire),
                 new Faults(
                         FaultsMapper.episodes(wire.getNodeEpisodesList()),

@@ -95,6 +95,9 @@ public final class HealthMachine {
         if (reporting.id().equals(known.id())) {
             return BootOrder.CURRENT;
         }
+        if (known.formers().contains(reporting.id())) {
+            return BootOrder.FORMER;
+        }
         return reporting.newMachine() || reporting.epoch() > known.epoch() ? BootOrder.NEWER : BootOrder.FORMER;
     }
 
@@ -234,7 +237,7 @@ public final class HealthMachine {
             faults(evaluation).countBoot();
         }
         evaluation.emit(new NodeStateChange.BootChanged(
-                new NodeState.Boot(reporting.id(), reporting.epoch(), evaluation.at(), gpus)));
+                evaluation.state().boot().next(reporting.id(), reporting.epoch(), evaluation.at(), gpus)));
         if (reporting.newMachine()) {
             faults(evaluation).beginMachine();
             endQuarantine(evaluation);

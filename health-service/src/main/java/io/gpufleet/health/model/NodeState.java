@@ -17,6 +17,7 @@ import io.gpufleet.health.model.remediation.RemediationSettings;
 import io.gpufleet.model.fault.FaultKind;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -80,17 +81,34 @@ public record NodeState(
      * @param epoch newest incarnation of a daemon in this boot; orders boots
      * @param began append time of the first event of this boot; the epoch before it
      * @param gpus the GPUs that the machine should have, in any boot
+     * @param formers ids of the boots before it, oldest first: what they wrote may be read later, whatever their epochs
      */
-    public record Boot(String id, long epoch, Instant began, LearnedGpus gpus) {
+    public record Boot(String id, long epoch, Instant began, LearnedGpus gpus, List<String> formers) {
+        private static final int MAX_FORMERS = 8;
+
         /** Before the first daemon event. */
-        public static final Boot NONE = new Boot("", 0, Instant.EPOCH, LearnedGpus.NONE);
+        public static final Boot NONE = new Boot("", 0, Instant.EPOCH, LearnedGpus.NONE, List.of());
+
+        /** Copies, and keeps the newest ones. */
+        public Boot {
+            formers = List.copyOf(formers.subList(Math.max(0, formers.size() - MAX_FORMERS), formers.size()));
+        }
+
+        /** The boot that follows this one. */
+        Boot next(String newId, long newEpoch, Instant at, LearnedGpus newGpus) {
+            var before = new ArrayList<>(formers);
+            if (!id.isEmpty()) {
+                before.add(id);
+            }
+            return new Boot(newId, newEpoch, at, newGpus, before);
+        }
 
         Boot withEpoch(long newEpoch) {
-            return new Boot(id, newEpoch, began, gpus);
+            return new Boot(id, newEpoch, began, gpus, formers);
         }
 
         Boot with(LearnedGpus newGpus) {
-            return new Boot(id, epoch, began, newGpus);
+            return new Boot(id, epoch, began, newGpus, formers);
         }
     }
 

@@ -165,4 +165,18 @@ class FaultsOverBootsTest {
 
         assertThat(scenario.verdict().trusted()).isFalse();
     }
+
+    @Test
+    void bootOfALowerEpochIsNotEndedByWhatTheFormerOneWroteToAnotherTopic() {
+        // Given a machine whose clock was set back and whose daemon lost its state
+        var former = new DaemonIncarnation("boot-1", 5_000, false);
+        scenario.withIncarnation(former).announced("gpu-0", "gpu-1");
+        scenario.withIncarnation(new DaemonIncarnation("boot-2", 1_000, true)).announced("gpu-0", "gpu-1");
+        // When what the former boot wrote to another topic is read, and what the new one did
+        scenario.withIncarnation(former).open();
+        scenario.withIncarnation(new DaemonIncarnation("boot-2", 1_000, false)).xid("gpu-0", 79);
+        // Then
+        assertThat(scenario.state().boot().id()).isEqualTo("boot-2");
+        assertThat(scenario.verdict().trusted()).isFalse();
+    }
 }

@@ -158,7 +158,7 @@ class HealthMachinePropertyTest {
         NodeReference node = state.node();
         NodeState.Boot boot = state.boot();
         return state.with(new NodeHardware(devices, new TreeMap<>()))
-                .withBoot(new NodeState.Boot(boot.id(), boot.epoch(), NodeScenario.START, boot.gpus()))
+                .withBoot(new NodeState.Boot(boot.id(), boot.epoch(), NodeScenario.START, boot.gpus(), boot.formers()))
                 .withNode(new NodeReference(
                         node.name(),
                         node.uid(),
