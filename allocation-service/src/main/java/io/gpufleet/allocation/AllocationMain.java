@@ -173,7 +173,8 @@ public final class AllocationMain {
         var engine = shutdown.add("projection", engine(ledger, List.of(podReporter), grpc.advertisedAddress()));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
         var election = shutdown.add("quota election", election(decider, grpc.advertisedAddress()));
-        shutdown.add("models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
+        var models = shutdown.add(
+                "models", ModelsGate.start(() -> engine.readinessFailures().isEmpty(), decider));
         // Closed before the election: it lowers the escrow while the lease is held.
         shutdown.add("quota decider", decider);
         var forward = shutdown.add("admission client", new AdmissionGrpcClient(vertx, tls));
@@ -188,17 +189,19 @@ public final class AllocationMain {
         var usage = new UsageLog(ledger, clock, Runtime.getRuntime().maxMemory() / USAGE_PART);
         shutdown.add("usage follower", UsageFollower.start(bus.kafka(), bus.codec(), usage, clock));
         var router = Router.router(vertx);
-        List<Supplier<List<String>>> readiness = List.of(
-                engine::readinessFailures,
-                decider::readinessFailures,
-                watch::readinessFailures,
-                webhook::readinessFailures,
-                usage::readinessFailures);
+        List<Supplier<List<String>>> admission =
+                List.of(decider::readinessFailures, watch::readinessFailures, webhook::readinessFailures);
+        List<Supplier<List<String>>> ledgers = List.of(engine::readinessFailures, usage::readinessFailures);
+        List<Supplier<List<String>>> readiness =
+                Stream.of(ledgers, admission).flatMap(List::stream).toList();
         var metrics = metrics(ledger, decider, engine);
         metrics.webhookCertificate(server::certificateExpiry);
         metrics.quotas(decider::views);
         decider.timings(metrics.reviewTimings());
         operations(router, engine, readiness, metrics);
+        // What Kafka lacks is no reason once the models are known: a replica that the kubelet takes for unready gets no
+        // reviews.
+        OpsRoutes.mountCheck(router, "admission", () -> lines(models.isOpen() ? admission : readiness));
         routes(ledger, decider, history(usage, sender)).mount(router);
         serve(router);
     }
@@ -302,11 +305,12 @@ public final class AllocationMain {
                 router,
                 () -> Stream.concat(engine.failure().stream(), health.livenessFailures().stream())
                         .toList(),
-                () -> readiness.stream()
-                        .map(Supplier::get)
-                        .flatMap(List::stream)
-                        .toList(),
+                () -> lines(readiness),
                 metrics::scrape);
+    }
+
+    private static List<String> lines(List<Supplier<List<String>>> failures) {
+        return failures.stream().map(Supplier::get).flatMap(List::stream).toList();
     }
 
     private AllocationRoutes routes(Ledger ledger, QuotaDecider decider, UsageSumReader usage) {

@@ -62,6 +62,8 @@ class QuotaBrokerOutageIT {
         await().atMost(QuotaTestEnvironment.TIMEOUT).until(() -> readiness().contains(NOT_ACTED_UPON));
         // Then
         assertThat(environment.service().get("/readyz").status()).isEqualTo(503);
+        // The kubelet asks this: a replica that it takes for unready gets no reviews, so pods would be refused
+        assertThat(environment.service().get("/readyz/admission").status()).isEqualTo(200);
         assertThat(environment.service().get("/livez").status()).isEqualTo(200);
         assertThat(create(namespace, "without-kafka", 2)).isEmpty();
         assertThat(create(namespace, "too-many", 1)).contains("limit 3 A100, used 3");
@@ -98,6 +100,26 @@ class QuotaBrokerOutageIT {
         assertThat(leader(quota)).isNotEqualTo(leader);
         assertThat(create(namespace, "too-many", 199)).contains("limit 200 A100, used ");
         assertThat(environment.gpusIn(namespace)).isEqualTo(10);
+        environment.broker().restart();
+    }
+
+    @Test
+    void replicaThatStartsWithoutKafkaIsSentReviewsAndDecides() {
+        // Given
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        String quota = environment.uniqueName("outage");
+        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 200), namespace);
+        assertThat(create(namespace, "before", 2)).isEmpty();
+        environment.broker().stop();
+        // When
+        environment.killAndRestartWithoutKafka();
+        // Then
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .untilAsserted(
+                        () -> assertThat(create(namespace, "without-kafka", 8)).isEmpty());
+        assertThat(create(namespace, "too-many", 199)).contains("limit 200 A100, used ");
+        assertThat(environment.service().get("/readyz").status()).isEqualTo(503);
         environment.broker().restart();
     }
 }

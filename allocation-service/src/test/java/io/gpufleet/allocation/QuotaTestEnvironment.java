@@ -168,6 +168,15 @@ final class QuotaTestEnvironment implements AutoCloseable {
         awaitLeader();
     }
 
+    /** The same while Kafka is away: returns when reviews are sent to the new process. */
+    void killAndRestartWithoutKafka() {
+        service.kill();
+        service = launch();
+        await().atMost(TIMEOUT)
+                .ignoreExceptions()
+                .until(() -> service.get("/readyz/admission").status() == 200);
+    }
+
     /** Creates a namespace. */
     String namespace() {
         String name = "gpufleet-it-" + suffix + "-" + nextNumber++;

@@ -38,6 +38,7 @@ final class QuotaTestNodes implements AutoCloseable {
                         .withName(name)
                         .addToLabels("gpufleet.io/simulated", "true")
                         .addToLabels("nvidia.com/gpu.product", model.replace(' ', '-'))
+                        .addToLabels("gpu-type", shortModel.toLowerCase(Locale.ROOT))
                         .endMetadata()
                         .withNewSpec()
                         .addNewTaint("NoSchedule", "gpufleet.io/it", null, "true")

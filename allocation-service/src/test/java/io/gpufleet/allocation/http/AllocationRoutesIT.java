@@ -105,6 +105,7 @@ class AllocationRoutesIT {
         ledger.committed(Map.of("n1", holding("train", "gpu-0"), "n2", holding("serve", "gpu-1")), Set.of());
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
+        OpsRoutes.mountCheck(router, "admission", List::of);
         workers = RequestWorkers.open(VERTX, "readers", 2, 16);
         new AllocationRoutes(
                         new AllocationRoutes.Quotas(() -> quotas, () -> RESOURCE_LIMITS),
@@ -155,7 +156,7 @@ class AllocationRoutesIT {
     void routesAndOpenApiHaveTheSameOperations() {
         assertThat(OpenApiContract.routes(router))
                 .isEqualTo(contract.operations())
-                .hasSize(7);
+                .hasSize(8);
     }
 
     @ParameterizedTest

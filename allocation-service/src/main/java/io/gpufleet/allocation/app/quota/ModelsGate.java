@@ -20,6 +20,7 @@ public final class ModelsGate implements AutoCloseable {
     private final Consumer<ClusterSyncPrecondition> listed;
     private final LongSupplier nanos;
     private final long startedAt;
+    private volatile boolean open;
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("models-gate").daemon().factory());
 
@@ -37,10 +38,16 @@ public final class ModelsGate implements AutoCloseable {
         return gate;
     }
 
+    /** True once the decider was told. On any thread. */
+    public boolean isOpen() {
+        return open;
+    }
+
     /** True once the decider was told. */
     boolean round() {
         boolean known = ledgerRead.getAsBoolean() || nanos.getAsLong() - startedAt >= PATIENCE.toNanos();
         if (known) {
+            open = true;
             listed.accept(ClusterSyncPrecondition.MODELS);
             timer.shutdown();
         }

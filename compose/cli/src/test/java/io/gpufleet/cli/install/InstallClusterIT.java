@@ -83,11 +83,7 @@ class InstallClusterIT {
         await().atMost(TIMEOUT)
                 .untilAsserted(() ->
                         assertThat(ViewerCommands.logOfTheTopics(directory)).contains("gpu.health-state"));
-        for (String service : SERVICE_NAMES) {
-            await().atMost(TIMEOUT)
-                    .untilAsserted(() ->
-                            assertThat(installation.ready(service)).as(service).isEqualTo(2));
-        }
+        SERVICE_NAMES.forEach(installation::awaitReady);
         await().atMost(TIMEOUT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(8));
         assertThat(installation.restarts(SERVICES)).isZero();
@@ -278,6 +274,14 @@ class InstallClusterIT {
 
     @Test
     @Order(11)
+    void podsAreAdmittedWhileKafkaIsAway() throws Exception {
+        cluster.deletePod(TEAM, "fits");
+        KafkaOutage.admitsPods(broker, installation, cluster, TEAM);
+        SERVICE_NAMES.forEach(installation::awaitReady);
+    }
+
+    @Test
+    @Order(12)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         failOneGpu();
         awaitGpus(7);
@@ -303,7 +307,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(12)
+    @Order(13)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         installation.useDevices("simulated:8xH100:mig=7x1g.10gb", "components/mig/mixed");
         await().atMost(EFFECT)
@@ -331,7 +335,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(13)
+    @Order(14)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         failOneGpu();
 
@@ -347,7 +351,7 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(14)
+    @Order(15)
     void deleteLeavesNoWebhookAndTheQuotasAndAPurgeAfterwardsTheRest() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();

@@ -281,6 +281,12 @@ final class Installation {
         return ready == null ? 0 : ready;
     }
 
+    /** Returns when both replicas of a service are ready. */
+    void awaitReady(String service) {
+        await().atMost(Duration.ofMinutes(5))
+                .untilAsserted(() -> assertThat(ready(service)).as(service).isEqualTo(2));
+    }
+
     /** Returns when one of two replicas of a service may be evicted. */
     void awaitDrainable(String service) {
         var budget = cluster.client()

@@ -7,7 +7,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** {@code /livez}, {@code /readyz} and {@code /metrics} of a process. */
+/** {@code /livez}, {@code /readyz} with its checks, and {@code /metrics} of a process. */
 public final class OpsRoutes {
     private OpsRoutes() {}
 
@@ -32,6 +32,15 @@ public final class OpsRoutes {
                                 .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
                                 .end(page))
                         .onFailure(context::fail));
+    }
+
+    /**
+     * Mounts one check of its own below {@code /readyz}, for a probe that is about a part of the work.
+     *
+     * @param failures reasons why the process should not receive that work; empty when it is ready for it
+     */
+    public static void mountCheck(Router router, String name, Supplier<List<String>> failures) {
+        router.get("/readyz/" + name).handler(context -> respond(context, failures.get()));
     }
 
     private static void respond(RoutingContext context, List<String> reasons) {
