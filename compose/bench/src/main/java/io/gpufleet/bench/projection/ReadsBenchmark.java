@@ -79,13 +79,17 @@ public final class ReadsBenchmark implements Benchmark {
             service.work(nodes);
             load(service, "reads.", INVENTORY_PATHS, measurements, log);
         }
-        log.accept("closing " + USAGE_INTERVALS + " intervals of a month");
-        new UsageRecords(nodes, USAGE_INTERVALS).send(environment.bootstrap());
         environment.events().holdAll();
         environment.define(tree);
         PlannedProcess allocation = environment.planned(Program.ALLOCATION);
+        // A changelog of its own: usage of a month without one would be that of a changelog which was lost.
         try (var service = ServiceUnderLoad.start(environment.launcher(), allocation)) {
             service.work(2.0 * nodes);
+            service.awaitReady();
+        }
+        log.accept("closing " + USAGE_INTERVALS + " intervals of a month");
+        new UsageRecords(nodes, USAGE_INTERVALS).send(environment.bootstrap());
+        try (var service = ServiceUnderLoad.start(environment.launcher(), allocation)) {
             service.awaitReady();
             String month = Instant.now().minus(MONTH).toString();
             List<String> paths = LEDGER_PATHS.stream()
