@@ -43,6 +43,14 @@ class QuotaBrokerOutageIT {
         return environment.create(environment.a100Pod(namespace, pod, gpus));
     }
 
+    /** Limits the A100 GPUs of a namespace; the name of the quota. */
+    private String enforce(String namespace, int gpus) {
+        environment.awaitServiceAccount(namespace);
+        String quota = environment.uniqueName("outage");
+        environment.quota(quota, "Enforce", "Deny", Map.of("A100", gpus), namespace);
+        return quota;
+    }
+
     private String leader(String quota) {
         return String.valueOf(environment.status(quota).get("leader"));
     }
@@ -51,9 +59,7 @@ class QuotaBrokerOutageIT {
     void sameLeaderDecidesWithoutKafkaAndTheServiceIsReadyAgainWithIt() {
         // Given
         String namespace = environment.namespace();
-        environment.awaitServiceAccount(namespace);
-        String quota = environment.uniqueName("outage");
-        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 3), namespace);
+        String quota = enforce(namespace, 3);
         assertThat(create(namespace, "before", 1)).isEmpty();
         String leader = leader(quota);
         assertThat(leader).startsWith(environment.leaseHolder() + "@");
@@ -83,9 +89,7 @@ class QuotaBrokerOutageIT {
     void standbyTakesOverWithoutKafkaAndAdmitsWhatTheEscrowLeaves() {
         // Given
         String namespace = environment.namespace();
-        environment.awaitServiceAccount(namespace);
-        String quota = environment.uniqueName("outage");
-        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 200), namespace);
+        String quota = enforce(namespace, 200);
         assertThat(create(namespace, "before", 2)).isEmpty();
         String leader = leader(quota);
         environment.startStandby();
@@ -107,9 +111,7 @@ class QuotaBrokerOutageIT {
     void replicaThatStartsWithoutKafkaIsSentReviewsAndDecides() {
         // Given
         String namespace = environment.namespace();
-        environment.awaitServiceAccount(namespace);
-        String quota = environment.uniqueName("outage");
-        environment.quota(quota, "Enforce", "Deny", Map.of("A100", 200), namespace);
+        enforce(namespace, 200);
         assertThat(create(namespace, "before", 2)).isEmpty();
         environment.broker().stop();
         // When

@@ -19,14 +19,10 @@ import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.inventory.model.taint.NodeTaints;
 import io.gpufleet.inventory.model.taint.TaintPlan;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -37,68 +33,6 @@ class LabelReconcilerTest {
     private static final NodeTaint GPU = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
     private static final Set<LabelGroup> GROUPS =
             Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR, LabelGroup.DRIVER_INSTALLER);
-
-    /** A Node on an API server that tracks the owner of each label. */
-    private static final class FakeNodeWriter implements NodeWriter {
-        final Map<String, String> foreign = new HashMap<>();
-        final Deque<String> failures = new ArrayDeque<>();
-        final List<LabelSet> written = new ArrayList<>();
-        private String bootId = "boot-1";
-        private Map<String, String> own = Map.of();
-        private Map<String, String> annotations = Map.of();
-        private NodeTaints taints = NodeTaints.NONE;
-        private final List<KubernetesNodeEvent> events = new ArrayList<>();
-        private final List<String> patched = new ArrayList<>();
-        private final Deque<String> patchFailures = new ArrayDeque<>();
-
-        synchronized NodeObject object() {
-            var labels = new HashMap<>(own);
-            labels.putAll(foreign);
-            return new NodeObject(
-                    "n1",
-                    "uid-1",
-                    bootId,
-                    true,
-                    false,
-                    labels,
-                    new NodeObject.Owned(own.keySet(), annotations),
-                    taints);
-        }
-
-        @Override
-        public synchronized ApplyResult apply(String node, String uid, LabelSet labels) {
-            if (!failures.isEmpty()) {
-                return new ApplyResult.Failed(failures.remove());
-            }
-            var conflicts = new TreeSet<>(labels.labels().keySet());
-            conflicts.retainAll(foreign.keySet());
-            if (!conflicts.isEmpty()) {
-                return new ApplyResult.Conflict(conflicts);
-            }
-            written.add(labels);
-            own = labels.labels();
-            annotations = labels.annotations();
-            return new ApplyResult.Applied(object());
-        }
-
-        @Override
-        public synchronized void recordEvent(NodeObject node, KubernetesNodeEvent event) {
-            events.add(event);
-        }
-
-        @Override
-        public synchronized PatchResult patchTaints(NodeObject observed, TaintPlan plan) {
-            if (!patchFailures.isEmpty()) {
-                return new PatchResult.Failed(patchFailures.remove());
-            }
-            var present = new ArrayList<>(taints.present());
-            present.removeAll(plan.removed());
-            present.addAll(plan.added());
-            taints = new NodeTaints(present, plan.applied(), true);
-            patched.add("-" + plan.removed() + " +" + plan.added());
-            return new PatchResult.Patched(object());
-        }
-    }
 
     private static final class RecordingSignalSink implements SignalSink {
         final List<String> lines = new ArrayList<>();

@@ -124,15 +124,6 @@ class AdmissionLoadTest extends TestQuotaReplicas {
     }
 
     private GpuPod inNamespace(int number) {
-        GpuPod pod = a100Pod(1);
-        return new GpuPod(
-                "n" + number,
-                pod.name(),
-                pod.generateName(),
-                pod.uid(),
-                pod.uidKnown(),
-                pod.countsUntil(),
-                pod.constraints(),
-                pod.containers());
+        return in("n" + number, a100Pod(1));
     }
 }

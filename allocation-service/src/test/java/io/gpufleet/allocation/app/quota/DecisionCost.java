@@ -31,18 +31,6 @@ public final class DecisionCost extends TestQuotaReplicas implements Function<Ma
                 QuotaStatus.NONE);
     }
 
-    private static GpuPod in(String namespace, GpuPod pod) {
-        return new GpuPod(
-                namespace,
-                pod.name(),
-                pod.generateName(),
-                pod.uid(),
-                pod.uidKnown(),
-                pod.countsUntil(),
-                pod.constraints(),
-                pod.containers());
-    }
-
     /**
      * The last of a few decisions about pods of one GPU in the namespace {@code ml}.
      *

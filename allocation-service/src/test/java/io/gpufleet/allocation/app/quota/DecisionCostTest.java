@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DecisionCostTest {
     private static final int PODS = 20_000;
 
+    // An interface of ours would be loaded anew, and be another one there.
     @SuppressWarnings("unchecked")
     private static CountedSteps.Cost cost(Map<String, Integer> sizes) throws ReflectiveOperationException {
         Function<Map<String, Integer>, Runnable> decision = new CountedSteps().load(DecisionCost.class, Function.class);

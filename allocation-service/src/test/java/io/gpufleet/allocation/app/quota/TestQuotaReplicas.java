@@ -174,6 +174,19 @@ class TestQuotaReplicas {
         return new Replica(name).listed().begin();
     }
 
+    /** The same pod in another namespace. */
+    static GpuPod in(String namespace, GpuPod pod) {
+        return new GpuPod(
+                namespace,
+                pod.name(),
+                pod.generateName(),
+                pod.uid(),
+                pod.uidKnown(),
+                pod.countsUntil(),
+                pod.constraints(),
+                pod.containers());
+    }
+
     GpuPod a100Pod(int gpus) {
         pods++;
         return TestQuotas.pod(pods, gpus, TestQuotas.A100);

@@ -81,7 +81,7 @@ public final class InputOffsets {
 
     /** Names the topic's id of today. True when offsets of a topic of the same name but another id were dropped. */
     public boolean identify(String topic, String id) {
-        return isAnother(topic, id)
+        return replaceId(topic, id)
                 && next.keySet().removeIf(partition -> partition.topic().equals(topic));
     }
 
@@ -90,14 +90,15 @@ public final class InputOffsets {
      * them for some seconds after the states were deleted.
      */
     public boolean identifyChangelog(String topic, String id) {
-        if (!isAnother(topic, id)) {
+        if (!replaceId(topic, id)) {
             return false;
         }
         next.clear();
         return true;
     }
 
-    private boolean isAnother(String topic, String id) {
+    /** Keeps the id of today; true when another one was known. */
+    private boolean replaceId(String topic, String id) {
         String known = topicIds.put(topic, id);
         boolean another = known != null && !known.equals(id);
         changed |= another;
