@@ -51,9 +51,7 @@ public final class NodeDaemonMain {
         }
     }
 
-    /** A SIGTERM while the daemon starts must find the sockets that it has already opened. */
     private static void start(Environment environment, Shutdown shutdown) throws InterruptedException {
-        Runtime.getRuntime().addShutdownHook(new Thread(shutdown::close, "ended-at-start"));
         shutdown.add("daemon", new DaemonMain(DaemonConfig.from(environment), System.getenv(), shutdown));
     }
 }

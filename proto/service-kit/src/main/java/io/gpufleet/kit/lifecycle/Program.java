@@ -6,18 +6,24 @@ import io.gpufleet.kit.config.Setting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The frame of a long-running program: {@code --help}, {@code --version}, one line on standard error where the
- * configuration is wrong, and SIGTERM closes everything.
+ * configuration is wrong, and SIGTERM closes everything, also while the program starts.
  */
 public final class Program {
     private static final Logger LOG = LoggerFactory.getLogger(Program.class);
 
+    private static final int START_FAILED = 1;
+    private static final int WRONG_CONFIGURATION = 2;
     private static final int FAILED = 3;
     private static final Duration EXIT_DEADLINE = Duration.ofSeconds(15);
+    /** A start that takes no notice of its end any longer is closed beside it. */
+    private static final Duration START_END_DEADLINE = Duration.ofSeconds(3);
 
     private Program() {}
 
@@ -41,32 +47,77 @@ public final class Program {
             return;
         }
         var shutdown = new Shutdown();
-        try {
+        if (!start(name, build, shutdown, () -> {
             if (arguments.length > 0) {
                 throw new ConfigurationException("'" + arguments[0]
                         + "' is not an argument: it takes --help or --version; settings are environment variables");
             }
             body.start(Environment.read(environment, settings), shutdown);
-        } catch (ConfigurationException wrong) {
-            System.err.println(name + ": " + wrong.getMessage());
-            shutdown.close();
-            Runtime.getRuntime().halt(2);
-        } catch (Exception failed) {
-            LOG.atError()
-                    .setCause(failed)
-                    .addKeyValue("program", name)
-                    .addKeyValue("version", build.version())
-                    .addKeyValue("revision", build.revision())
-                    .log("start failed");
-            shutdown.close();
-            Runtime.getRuntime().halt(1);
+        })) {
+            return;
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(shutdown::close, "shutdown"));
         LOG.atInfo()
                 .addKeyValue("program", name)
                 .addKeyValue("version", build.version())
                 .addKeyValue("revision", build.revision())
                 .log("started");
+    }
+
+    /** The start, without what it is given. */
+    @FunctionalInterface
+    private interface Body {
+        void start() throws Exception;
+    }
+
+    /** False where SIGTERM ended it: the hook closes what was opened. */
+    private static boolean start(String name, BuildInfo build, Shutdown shutdown, Body body) {
+        var over = new CountDownLatch(1);
+        Thread starting = Thread.currentThread();
+        try {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting, over, shutdown), "shutdown"));
+        } catch (IllegalStateException endsAlready) {
+            return false;
+        }
+        try {
+            body.start();
+        } catch (Exception failed) {
+            if (shutdown.isStartCancelled()) {
+                return false;
+            }
+            report(name, build, failed);
+            shutdown.close();
+            Runtime.getRuntime().halt(failed instanceof ConfigurationException ? WRONG_CONFIGURATION : START_FAILED);
+        } finally {
+            over.countDown();
+        }
+        return !shutdown.isStartCancelled();
+    }
+
+    private static void report(String name, BuildInfo build, Exception failed) {
+        if (failed instanceof ConfigurationException) {
+            System.err.println(name + ": " + failed.getMessage());
+            return;
+        }
+        LOG.atError()
+                .setCause(failed)
+                .addKeyValue("program", name)
+                .addKeyValue("version", build.version())
+                .addKeyValue("revision", build.revision())
+                .log("start failed");
+    }
+
+    /** The start ends first, so that nothing is opened behind the parts that are closed. */
+    private static void end(Thread starting, CountDownLatch over, Shutdown shutdown) {
+        shutdown.cancelStart();
+        try {
+            if (over.getCount() > 0) {
+                starting.interrupt();
+                var _ = over.await(START_END_DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        shutdown.close();
     }
 
     /**

@@ -2,6 +2,7 @@ package io.gpufleet.kit.lifecycle;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.CancellationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,11 +13,29 @@ public final class Shutdown implements AutoCloseable {
     private record Step(String name, AutoCloseable close) {}
 
     private final Deque<Step> steps = new ArrayDeque<>();
+    private boolean ending;
 
-    /** Registers a resource and returns it, so that the call can enclose a constructor. */
+    /**
+     * Registers a resource and returns it, so that the call can enclose a constructor.
+     *
+     * @throws CancellationException when the program is to end: the resource is closed with the others, and the start is over
+     */
     public synchronized <T extends AutoCloseable> T add(String name, T closeable) {
         steps.push(new Step(name, closeable));
+        if (ending) {
+            throw new CancellationException("the program is to end");
+        }
         return closeable;
+    }
+
+    /** Ends a start at the next resource that it adds. */
+    synchronized void cancelStart() {
+        ending = true;
+    }
+
+    /** True after {@link #cancelStart()}. */
+    synchronized boolean isStartCancelled() {
+        return ending;
     }
 
     @Override

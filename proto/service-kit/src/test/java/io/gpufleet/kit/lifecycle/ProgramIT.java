@@ -68,14 +68,38 @@ class ProgramIT {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         assertThat(out.readLine()).isEqualTo("runs");
-        // The shutdown hook is registered before this line is logged.
-        await().until(() -> errors().contains("started"));
-
         // By the handle: Process.destroy would close the stream that is read next.
         process.toHandle().destroy();
 
         assertThat(out.readLine()).isEqualTo("closed");
         assertThat(process.waitFor()).isEqualTo(143);
+    }
+
+    @Test
+    void sigtermDuringTheStartClosesWhatWasOpened() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "slow"));
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        assertThat(out.readLine()).isEqualTo("starting");
+
+        process.toHandle().destroy();
+
+        assertThat(out.readLine()).isEqualTo("closed");
+        assertThat(out.readLine()).isNull();
+        assertThat(process.waitFor()).isEqualTo(143);
+        assertThat(errors()).isEmpty();
+    }
+
+    @Test
+    void whatAStartOpensAfterSigtermIsClosedAndTheStartIsOver() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "late"));
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        assertThat(out.readLine()).isEqualTo("starting");
+
+        process.toHandle().destroy();
+
+        assertThat(out.lines()).containsExactly("closed late part", "closed");
+        assertThat(process.waitFor()).isEqualTo(143);
+        assertThat(errors()).isEmpty();
     }
 
     @Test

@@ -17,7 +17,7 @@ final class SampleMain {
                 System.getenv(),
                 List.of(
                         Setting.required("GPUFLEET_CLUSTER", "name of the cluster"),
-                        Setting.optional("GPUFLEET_MOOD", "well", "well, broken or failing")),
+                        Setting.optional("GPUFLEET_MOOD", "well", "well, broken, failing, slow or late")),
                 (environment, shutdown) -> {
                     var end = new CountDownLatch(1);
                     shutdown.add("sample", () -> {
@@ -30,6 +30,10 @@ final class SampleMain {
                     if (environment.text("GPUFLEET_MOOD").equals("failing")) {
                         Program.fail("sample", "the mood is over");
                     }
+                    String mood = environment.text("GPUFLEET_MOOD");
+                    if (mood.equals("slow") || mood.equals("late")) {
+                        startWithoutEnd(mood.equals("late"), shutdown);
+                    }
                     Thread.ofPlatform().start(() -> {
                         System.out.println("runs");
                         try {
@@ -39,5 +43,18 @@ final class SampleMain {
                         }
                     });
                 });
+    }
+
+    /** A start that waits; one that is late opens another part when it is told to end. */
+    private static void startWithoutEnd(boolean late, Shutdown shutdown) throws InterruptedException {
+        System.out.println("starting");
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException told) {
+            if (!late) {
+                throw told;
+            }
+            shutdown.add("late part", () -> System.out.println("closed late part"));
+        }
     }
 }
