@@ -22,6 +22,8 @@ import org.slf4j.LoggerFactory;
 /** Reads the inputs from where the changelog says; what the broker no longer has is counted and reported. */
 final class InputReader implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InputReader.class);
+    /** Of a partition without a leader no position is found. */
+    private static final Duration SETTLE = Duration.ofSeconds(1);
 
     private final EngineParts<?> parts;
     private final InputOffsets offsets;
@@ -67,6 +69,19 @@ final class InputReader implements AutoCloseable {
                         },
                         () -> fresh.add(partition)));
         consumer.seekToBeginning(fresh);
+        settle();
+    }
+
+    /**
+     * Finds and validates every position before the first fetch, and so before this replica counts as the leader. Otherwise
+     * that fetch asks for the partitions whose positions are known by then, and where these have no records the broker keeps it
+     * for fetch.max.wait.ms; records of the others are read only after that.
+     */
+    private void settle() {
+        long end = parts.clients().nanos() + SETTLE.toNanos();
+        for (TopicPartition partition : partitions) {
+            locate(partition, Duration.ofNanos(Math.max(0, end - parts.clients().nanos())));
+        }
     }
 
     List<ConsumerRecord<byte[], byte[]>> poll(Duration wait) {
@@ -140,15 +155,15 @@ final class InputReader implements AutoCloseable {
     void measure(BrokerProbe.Ends ends, long nanos, Instant now) {
         partitions.stream()
                 .filter(partition -> !positions.containsKey(partition))
-                .forEach(this::locate);
+                .forEach(partition -> locate(partition, Duration.ZERO));
         progress.update(ends, partition -> positions.getOrDefault(partition, 0L), nanos, now);
         counting.lag.set(progress.lag());
     }
 
     /** Where a partition begins is told by no poll as long as it has no records. */
-    private void locate(TopicPartition partition) {
+    private void locate(TopicPartition partition, Duration wait) {
         try {
-            positions.put(partition, consumer.position(partition, Duration.ZERO));
+            positions.put(partition, consumer.position(partition, wait));
         } catch (TimeoutException unknown) {
             LOG.atTrace().addKeyValue("partition", partition).log("the beginning is not known yet");
         } catch (OffsetOutOfRangeException gone) {
