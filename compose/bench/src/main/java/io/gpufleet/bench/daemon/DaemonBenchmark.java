@@ -71,6 +71,7 @@ public final class DaemonBenchmark implements Benchmark {
         Path home = directory.root().resolve("daemon");
         // Sockets have short paths.
         Path sockets = Path.of("/tmp/gpufleet-bench-" + ProcessHandle.current().pid());
+        PluginProcesses.deleteAtEnd(sockets);
         var samples = new LatencySamples();
         try (var claims = new PortClaims();
                 var broker = BrokerProcess.start(directory

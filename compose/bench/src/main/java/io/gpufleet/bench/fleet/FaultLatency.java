@@ -8,6 +8,7 @@ import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.Program;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -49,9 +50,17 @@ final class FaultLatency implements AutoCloseable {
         return taints;
     }
 
-    /** One fault of a fleet that has just started; returns milliseconds. */
-    double first() throws InterruptedException {
-        return faults(1, new InjectedFaults()).getFirst();
+    /** One fault of a fleet that has just started, with its hops. */
+    void first(String which, Measurements measurements) throws InterruptedException {
+        FleetState.FleetNode node = node();
+        int gpu = gpu(node);
+        taints.await(node.name(), false, TIMEOUT);
+        Instant injected = Instant.now();
+        double millis = inject(node, gpu, new InjectedFaults());
+        clear(node, gpu);
+        measurements.add("fleet.first-fault-to-taint." + which, millis, "ms");
+        new FirstFault(node.name(), injected, injected.plusNanos((long) (millis * 1e6)))
+                .measure(state.bootstrap(), "fleet.first-fault." + which, measurements);
     }
 
     /** Latency of warm faults, its hops, and what a rival writer changes. */

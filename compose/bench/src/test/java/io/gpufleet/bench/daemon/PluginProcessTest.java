@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -20,6 +21,7 @@ class PluginProcessTest {
 
         public static void main(String[] arguments) throws InterruptedException {
             var plugin = new MeasuredPlugin.OtherPlugin("sleep 1000");
+            PluginProcesses.deleteAtEnd(Path.of(arguments[1]));
             var process = new PluginProcess(plugin, Map.of(), Path.of(arguments[0]));
             System.out.println(process.pid());
             process.runFor(Duration.ofMinutes(10));
@@ -27,14 +29,17 @@ class PluginProcessTest {
     }
 
     @Test
-    void pluginEndsWithABenchmarkThatIsEndedBySigterm() throws IOException, InterruptedException {
+    void pluginAndItsSocketsEndWithABenchmarkThatIsEndedBySigterm() throws IOException, InterruptedException {
         // Given
+        Path sockets = Files.createDirectory(directory.resolve("sockets"));
+        Files.createFile(sockets.resolve("kubelet.sock"));
         Process benchmark = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
                         System.getProperty("java.class.path"),
                         StartedBenchmark.class.getName(),
-                        directory.resolve("plugin.log").toString())
+                        directory.resolve("plugin.log").toString(),
+                        sockets.toString())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         long plugin = Long.parseLong(benchmark.inputReader().readLine());
@@ -48,6 +53,7 @@ class PluginProcessTest {
             // Then
             await().until(() ->
                     ProcessHandle.of(plugin).filter(ProcessHandle::isAlive).isEmpty());
+            assertThat(sockets).doesNotExist();
         } finally {
             benchmark.destroyForcibly();
             ProcessHandle.of(plugin).ifPresent(ProcessHandle::destroyForcibly);
