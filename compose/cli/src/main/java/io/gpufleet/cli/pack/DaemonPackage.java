@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -26,6 +28,9 @@ public final class DaemonPackage {
 
     /** Limit for the archive. */
     private static final long MAX_ARCHIVE_BYTES = 64L << 20;
+
+    /** The AOT cache is valid for jars of the same time; this is the one that tools for images give to all files, if any. */
+    private static final FileTime JAR_TIME = FileTime.from(Instant.EPOCH);
 
     private final Path tree;
     private final Path home;
@@ -122,8 +127,8 @@ public final class DaemonPackage {
                 Stream<Path> libraries = Files.list(target.resolve("lib"))) {
             for (Path jar : Stream.concat(own.filter(DaemonPackage::isJar), libraries.filter(DaemonPackage::isJar))
                     .toList()) {
-                // The AOT cache is valid for files of the same modification time.
-                Files.copy(jar, lib.resolve(String.valueOf(jar.getFileName())), StandardCopyOption.COPY_ATTRIBUTES);
+                Path copy = Files.copy(jar, lib.resolve(String.valueOf(jar.getFileName())));
+                Files.setLastModifiedTime(copy, JAR_TIME);
             }
         }
         try (Stream<Path> copied = Files.list(lib)) {

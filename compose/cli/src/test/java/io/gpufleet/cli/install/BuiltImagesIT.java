@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +43,14 @@ class BuiltImagesIT {
     @ValueSource(strings = {"node-daemon", "inventory-service", "health-service", "allocation-service", "cli"})
     void programStartsWithAReadOnlyRootAndWithoutRights(String program) {
         String said = run(program, "--read-only", "--cap-drop=ALL", "--network=none", image(program), "--version");
+
+        assertThat(said).contains(VERSION);
+    }
+
+    /** With this mode a virtual machine that cannot map its cache does not start. */
+    @Test
+    void daemonMapsItsAotCache() {
+        String said = run("node-daemon", "--env=JAVA_FLAGS=-XX:AOTMode=on", image("node-daemon"), "--version");
 
         assertThat(said).contains(VERSION);
     }
