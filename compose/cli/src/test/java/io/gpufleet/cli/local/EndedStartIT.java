@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
@@ -108,10 +109,9 @@ class EndedStartIT {
     private static int members(Admin admin, Program program) throws InterruptedException {
         String group = "gpufleet-" + Path.of(program.module()).getFileName();
         try {
-            ConsumerGroupDescription found = admin.describeConsumerGroups(List.of(group))
-                    .describedGroups()
-                    .get(group)
-                    .get();
+            var groups = admin.describeConsumerGroups(List.of(group)).describedGroups();
+            ConsumerGroupDescription found =
+                    Objects.requireNonNull(groups.get(group)).get();
             return found.members().size();
         } catch (ExecutionException noGroupYet) {
             return 0;
