@@ -7,6 +7,7 @@ import io.gpufleet.bench.fleet.FleetBenchmark;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.health.HealthBenchmark;
+import io.gpufleet.bench.health.HealthOptions;
 import io.gpufleet.bench.projection.ProjectionBenchmark;
 import io.gpufleet.bench.projection.ReadsBenchmark;
 import io.gpufleet.bench.projection.ServiceUnderLoad;
@@ -77,8 +78,17 @@ final class BenchCommand implements Callable<Integer> {
             description = "fold, allocation: memory limit of a service [3500, allocation 1024]")
     private int memory;
 
-    @Option(names = "--kubeconfig", paramLabel = "FILE", description = "measure on this cluster [a fake API server]")
+    @Option(
+            names = "--kubeconfig",
+            paramLabel = "FILE",
+            description = "fleet, health: measure on this cluster [a fake API server]")
     private String kubeconfig = "";
+
+    @Option(
+            names = "--beside-gpu-nodes",
+            description =
+                    "health: also on a cluster in which other Nodes have GPUs; the measured service could patch them")
+    private boolean besideGpuNodes;
 
     @Option(
             names = "--plugin",
@@ -110,7 +120,10 @@ final class BenchCommand implements Callable<Integer> {
         int all = nodes == 0 ? ALL_NODES : nodes;
         List<Benchmark> benchmarks = List.of(
                 new FleetBenchmark(tree, faults, kubeconfig),
-                new HealthBenchmark(tree, nodes == 0 ? HEALTH_NODES : nodes, backlog, replay),
+                new HealthBenchmark(
+                        tree,
+                        new HealthOptions(
+                                nodes == 0 ? HEALTH_NODES : nodes, backlog, replay, kubeconfig, besideGpuNodes)),
                 new AllocationBenchmark(tree, pods, memory == 0 ? AllocationBenchmark.MEBIBYTES : memory),
                 new ClosingsBenchmark(tree, closings),
                 new ProjectionBenchmark(tree, all, events, memory == 0 ? ServiceUnderLoad.LARGE_MEBIBYTES : memory),
@@ -123,6 +136,7 @@ final class BenchCommand implements Callable<Integer> {
                         + benchmarks.stream()
                                 .map(each -> each.name() + " (" + each.description() + ")")
                                 .collect(Collectors.joining(", "))));
+        benchmark.check();
         if (benchmark instanceof DaemonBenchmark) {
             // The package is what is installed, as the caches are what a fleet is started with.
             daemon.makeIfStale(System.out::println);

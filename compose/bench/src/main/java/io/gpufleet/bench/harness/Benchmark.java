@@ -10,6 +10,11 @@ public interface Benchmark {
     /** One sentence for the list of benchmarks. */
     String description();
 
+    /** Fails where an option does not fit; nothing is started yet. */
+    default void check() {
+        // Most take any that the command takes.
+    }
+
     /** Measures, adding each measurement once it is known; logs the steps. */
     void run(Measurements measurements, Consumer<String> log) throws Exception;
 

@@ -1,60 +1,41 @@
 package io.gpufleet.bench.health;
 
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.gpufleet.bench.fleet.TaintWatcher;
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
 import io.gpufleet.bench.harness.ServiceMetrics;
 import io.gpufleet.bench.projection.FleetEvents;
 import io.gpufleet.bench.projection.ServiceUnderLoad;
-import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetOptions;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.PortAllocator;
 import io.gpufleet.cli.fleet.PortClaims;
 import io.gpufleet.cli.fleet.ProcessLauncher;
-import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
-import io.gpufleet.cli.fleet.ReadinessProbe;
 import io.gpufleet.cli.fleet.StateDirectory;
-import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 
 /**
- * Benchmark of the health-service with a broker and a fake API server: fault to taint at several rates, many nodes at once,
+ * Benchmark of the health-service with a broker and an API server: fault to taint at several rates, many nodes at once,
  * restart, fail-over, memory. Mode enforce without budgets, so that everything that fails is tainted.
  */
 public final class HealthBenchmark implements Benchmark {
     private static final int AT_ONCE = 200;
-    /** As many nodes as fail at the highest rate. */
-    private static final int MIN_NODES = 500;
-
     private static final int WARM_UP = 100;
 
     private final Path tree;
-    private final int nodes;
-    private final int backlog;
-    private final boolean replay;
+    private final HealthOptions options;
 
-    /**
-     * Keeps its files in the state directory of a checkout.
-     *
-     * @param backlog number of events that wait when the service starts; with 0 something else is measured
-     * @param replay whether the replay of a week is measured, and nothing else
-     */
-    public HealthBenchmark(Path tree, int nodes, int backlog, boolean replay) {
+    /** Keeps its files in the state directory of a checkout. */
+    public HealthBenchmark(Path tree, HealthOptions options) {
         this.tree = tree;
-        this.nodes = nodes;
-        this.backlog = backlog;
-        this.replay = replay;
+        this.options = options;
     }
 
     @Override
@@ -68,82 +49,55 @@ public final class HealthBenchmark implements Benchmark {
     }
 
     @Override
-    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
-        if (nodes < MIN_NODES) {
-            throw new ConfigurationException("--nodes " + nodes + " is not usable: it takes " + MIN_NODES + " or more");
-        }
-        if (backlog != 0 && backlog < nodes) {
-            throw new ConfigurationException("--backlog " + backlog
-                    + " is not usable: it takes an event or more of each of the " + nodes + " nodes");
-        }
-        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-health"));
-        directory.deleteAll();
-        try (var claims = new PortClaims()) {
-            var plan = FleetPlan.of(
-                    new FleetOptions(0, 8, "H100", 2, "", "1s"),
-                    directory,
-                    directory.kubeconfig().toString(),
-                    "127.0.0.1",
-                    new PortAllocator(claims::claim, _ -> {}));
-            measure(plan, directory, measurements, log);
-        }
+    public void check() {
+        options.check();
     }
 
-    private void measure(FleetPlan plan, StateDirectory directory, Measurements measurements, Consumer<String> log)
-            throws InterruptedException {
-        var launcher = new ProcessLauncher(tree, directory);
-        try (var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
-                var events = new FleetEvents(broker.bootstrap(), nodes)) {
-            TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-            var kubernetes = launcher.start(plan.of(Program.FAKE_API_SERVER).getFirst());
-            try {
-                ReadinessProbe.await(kubernetes, Duration.ofSeconds(60));
-                try (KubernetesCluster cluster = KubernetesCluster.of(directory.kubeconfig())) {
-                    log.accept("creating " + nodes + " Node objects and announcing them");
-                    createNodes(cluster);
-                    events.announceAll();
-                    if (backlog > 0) {
-                        new BacklogRun(
-                                        launcher,
-                                        plan.of(Program.HEALTH).getFirst(),
-                                        broker.bootstrap(),
-                                        cluster.client(),
-                                        nodes)
-                                .measure(events, backlog, measurements, log);
-                        return;
-                    }
-                    if (replay) {
-                        log.accept("writing what " + nodes + " nodes tell in 7 d, and replaying it with policy diff");
-                        new PolicyReplay(launcher, plan.of(Program.HEALTH).getFirst(), nodes)
-                                .measure(events, measurements);
-                        return;
-                    }
-                    try (var taints = new TaintWatcher(cluster.client())) {
-                        measure(plan.of(Program.HEALTH), launcher, new Load(events, taints), measurements, log);
-                    }
-                }
-            } finally {
-                kubernetes
-                        .identity()
-                        .find()
-                        .ifPresent(process -> Processes.terminate(List.of(process), Duration.ofSeconds(20)));
+    @Override
+    public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        var directory = new StateDirectory(tree.resolve(".gpufleet/bench-health"));
+        directory.deleteAll();
+        String kubeconfig = options.usesFakeApiServer() ? directory.kubeconfig().toString() : options.kubeconfig();
+        try (var claims = new PortClaims()) {
+            var plan = FleetPlan.of(
+                    new FleetOptions(0, 8, "H100", 2, options.kubeconfig(), "1s"),
+                    directory,
+                    kubeconfig,
+                    "127.0.0.1",
+                    new PortAllocator(claims::claim, _ -> {}));
+            var launcher = new ProcessLauncher(tree, directory);
+            try (var cluster = BenchmarkCluster.start(launcher, plan, Path.of(kubeconfig), options);
+                    var broker = BrokerProcess.start(directory.broker(), plan.kafkaPort());
+                    var events = new FleetEvents(broker.bootstrap(), options.nodes())) {
+                TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
+                log.accept("creating " + options.nodes() + " Node objects and announcing them");
+                cluster.createNodes(options.nodes());
+                events.announceAll();
+                measure(plan, launcher, cluster, events, measurements, log);
             }
         }
     }
 
-    private void createNodes(KubernetesCluster cluster) {
-        IntStream.range(0, nodes)
-                .parallel()
-                .forEach(index -> cluster.client()
-                        .nodes()
-                        .resource(new NodeBuilder()
-                                .withNewMetadata()
-                                .withName(FleetEvents.node(index))
-                                // As every kubelet labels its Node.
-                                .addToLabels("kubernetes.io/hostname", FleetEvents.node(index))
-                                .endMetadata()
-                                .build())
-                        .create());
+    private void measure(
+            FleetPlan plan,
+            ProcessLauncher launcher,
+            BenchmarkCluster cluster,
+            FleetEvents events,
+            Measurements measurements,
+            Consumer<String> log)
+            throws InterruptedException {
+        List<PlannedProcess> replicas = plan.of(Program.HEALTH);
+        if (options.backlog() > 0) {
+            new BacklogRun(launcher, replicas.getFirst(), plan.bootstrap(), cluster.client(), options.nodes())
+                    .measure(events, options.backlog(), measurements, log);
+        } else if (options.replay()) {
+            log.accept("writing what " + options.nodes() + " nodes tell in 7 d, and replaying it with policy diff");
+            new PolicyReplay(launcher, replicas.getFirst(), options.nodes()).measure(events, measurements);
+        } else {
+            try (var taints = new TaintWatcher(cluster.client())) {
+                measure(replicas, launcher, new Load(events, taints), measurements, log);
+            }
+        }
     }
 
     /** Writers that act on the fleet, and the watch that observes it. */
@@ -161,14 +115,14 @@ public final class HealthBenchmark implements Benchmark {
             Consumer<String> log)
             throws InterruptedException {
         try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst())) {
-            first.work(nodes);
+            first.work(options.nodes());
             log.accept("warming up");
             load.rates().atOnce(WARM_UP);
             rates(first, load, measurements, log);
             measurements.add("health.rss", first.residentMebibytes(), "MiB");
             double heap = first.liveHeapMebibytes();
             measurements.add("health.heap", heap, "MiB");
-            measurements.add("health.heap-of-1000-nodes", heap * 1_000 / nodes, "MiB");
+            measurements.add("health.heap-of-1000-nodes", heap * 1_000 / options.nodes(), "MiB");
             log.accept("starting a standby, killing the leader");
             try (var standby = ServiceUnderLoad.start(launcher, replicas.get(1))) {
                 standby.awaitReady();
@@ -187,7 +141,7 @@ public final class HealthBenchmark implements Benchmark {
 
     private static void rates(ServiceUnderLoad service, Load load, Measurements measurements, Consumer<String> log)
             throws InterruptedException {
-        for (Rate rate : List.of(new Rate(0.5, 20), new Rate(10, 200), new Rate(100, MIN_NODES))) {
+        for (Rate rate : List.of(new Rate(0.5, 20), new Rate(10, 200), new Rate(100, HealthOptions.MIN_NODES))) {
             log.accept(rate.count() + " nodes fail, " + rate.perSecond() + " a second");
             ServiceMetrics before = ServiceMetrics.scrape(service.process());
             String name = "health.fault-to-taint.at-" + rate.perSecond();
