@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.record.TimestampType;
@@ -37,8 +38,11 @@ final class FoldWarmUp<S> {
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, 1, parts.clock()));
     }
 
-    /** Returns the number of records that would have been written. */
-    static <S> int run(EngineParts<S> parts) {
+    /**
+     * Returns the number of records that would have been written. Once the replica is elected one round is all: that loads the
+     * code, as the first input would, and the rounds after it would only let the input wait.
+     */
+    static <S> int run(EngineParts<S> parts, BooleanSupplier elected) {
         Instant now = parts.clock().instant();
         List<Inbound.Event> samples = parts.projection().samples(now);
         var warmUp = new FoldWarmUp<>(parts);
@@ -46,6 +50,9 @@ final class FoldWarmUp<S> {
         int written = 0;
         for (int round = 0; !samples.isEmpty() && round < MAX_ROUNDS && System.nanoTime() < end; round++) {
             written += warmUp.fold(samples, now);
+            if (elected.getAsBoolean()) {
+                break;
+            }
         }
         return written;
     }

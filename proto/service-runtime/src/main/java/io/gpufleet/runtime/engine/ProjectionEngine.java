@@ -231,7 +231,9 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     /** While the election takes its time. */
     private void warmUp() {
         try {
-            LOG.atDebug().addKeyValue("records", FoldWarmUp.run(parts)).log("projection warmed up");
+            LOG.atDebug()
+                    .addKeyValue("records", FoldWarmUp.run(parts, leadership::held))
+                    .log("projection warmed up");
         } catch (RuntimeException failed) {
             LOG.atWarn().setCause(failed).log("projection could not be warmed up, the first event takes longer");
         }

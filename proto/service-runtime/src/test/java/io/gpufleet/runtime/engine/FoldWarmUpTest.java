@@ -69,14 +69,23 @@ class FoldWarmUpTest {
         var projection = new SampledProjection();
 
         // A state and a decision in each round
-        assertThat(FoldWarmUp.run(parts(projection))).isGreaterThanOrEqualTo(2);
+        assertThat(FoldWarmUp.run(parts(projection), () -> false)).isGreaterThanOrEqualTo(2);
 
         assertThat(projection.applied).isNotEmpty();
         assertThat(changed).isEmpty();
     }
 
     @Test
+    void electedReplicaWarmsUpForOneRoundOnly() {
+        var projection = new SampledProjection();
+
+        FoldWarmUp.run(parts(projection), () -> true);
+
+        assertThat(projection.applied).hasSize(1);
+    }
+
+    @Test
     void aProjectionWithoutSamplesIsNotWarmedUp() {
-        assertThat(FoldWarmUp.run(parts(new CountingProjection()))).isZero();
+        assertThat(FoldWarmUp.run(parts(new CountingProjection()), () -> false)).isZero();
     }
 }
