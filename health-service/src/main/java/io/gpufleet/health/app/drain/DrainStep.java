@@ -110,9 +110,8 @@ public final class DrainStep {
             return Optional.of(AGAIN);
         }
         if (plan.done()) {
-            if (progress.phase() != Phase.NONE || !plan.steps().isEmpty()) {
-                report(state, Phase.DRAINED, progress.jobs(), drained(plan));
-            }
+            // Also where nobody had to leave: a remediation waits for the end of the drain.
+            report(state, Phase.DRAINED, progress.jobs(), drained(plan));
             return Optional.of(MAX_BACKOFF);
         }
         boolean asks = plan.steps().stream().anyMatch(PodDrainAction.AskForJob.class::isInstance);

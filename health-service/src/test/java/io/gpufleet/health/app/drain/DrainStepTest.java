@@ -127,6 +127,17 @@ class DrainStepTest {
         assertThat(pods.pods).extracting(pod -> pod.name().name()).containsExactly("b");
     }
 
+    /** Nobody is asked to repair it before the drain is over. */
+    @Test
+    void nodeWithoutAPodThatHasToLeaveIsDrainedAtOnce() {
+        pods.pods.removeFirst();
+
+        run();
+
+        assertThat(phase()).isEqualTo(Phase.DRAINED);
+        assertThat(pods.calls).isEmpty();
+    }
+
     @Test
     void nodeThatOptsOutIsNotDrained() {
         node.nodeObserved("uid-1", Map.of(NodeReference.MANAGED, "false"));
