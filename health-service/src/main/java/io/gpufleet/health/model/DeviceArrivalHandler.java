@@ -65,7 +65,7 @@ final class DeviceArrivalHandler {
                 .map(Episode::since)
                 .max(Comparator.naturalOrder())
                 .orElse(Instant.EPOCH);
-        return attempt.filter(action -> !device.history().attemptedSince(action, newest))
+        return attempt.filter(_ -> !device.history().bootedSince(newest))
                 .map(action -> device.with(device.faults()
                         .with(device.history()
                                 .attempted(action, policy.escalation().within(), evaluation.at()))))

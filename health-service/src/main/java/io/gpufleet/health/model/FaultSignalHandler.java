@@ -235,11 +235,26 @@ final class FaultSignalHandler {
         evaluation.emit(new NodeStateChange.FaultsForgotten(device.uuid()));
     }
 
-    /** A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. */
+    /**
+     * A boot is an attempt to repair every device that a fault keeps out of service, also one that it does not help. One that begins
+     * before the last one showed the device, or its fault, is the same attempt: nothing says that the last one was in vain.
+     */
     void countBoot() {
         for (Device device : evaluation.state().devices().values()) {
-            evaluation.evaluator().attemptOfABoot(device).ifPresent(action -> attempted(device, action));
+            evaluation
+                    .evaluator()
+                    .attemptOfABoot(device)
+                    .filter(_ -> !device.listed() || wasSeen(device))
+                    .ifPresent(action -> attempted(device, action));
         }
+    }
+
+    /** A fault that withdraws it was reported in the boot that ends, or outlives it; an announcement would have ended others. */
+    private boolean wasSeen(Device device) {
+        return device.episodes().values().stream()
+                .filter(this::withdraws)
+                .anyMatch(episode ->
+                        isOfCurrentBoot(episode) || evaluation.evaluator().outlivesBoots(device, episode));
     }
 
     private void attempted(Device device, RecommendedAction action) {

@@ -74,6 +74,23 @@ class EscalationTest {
         assertThat(scenario.verdict().trusted()).isFalse();
     }
 
+    /** The topics of a node are read at different paces. */
+    @Test
+    void bootThatFollowsOneOfWhichNothingWasSeenIsNoFurtherAttempt() {
+        scenario.xid("gpu-0", 79);
+        boot("gpu-0", "gpu-1");
+        scenario.xid("gpu-0", 79);
+
+        for (int i = 3; i <= 5; i++) {
+            scenario.advance(Duration.ofSeconds(9))
+                    .withIncarnation(new DaemonIncarnation("boot-" + i, 1_000L * i, false))
+                    .open();
+        }
+        scenario.announced("gpu-0", "gpu-1");
+
+        assertThat(scenario.health("gpu-0").trusted()).isTrue();
+    }
+
     @Test
     void lastStepEndsOnlyByAPerson() {
         for (int i = 0; i < 4; i++) {

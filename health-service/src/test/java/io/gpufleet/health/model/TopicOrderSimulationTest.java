@@ -10,6 +10,7 @@ import io.gpufleet.health.model.device.Device;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.runtime.consistency.SimulationSeeds;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -26,8 +27,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A fleet whose topics are read at different paces, by seed: events of one topic of a node stay in their order, those of
@@ -35,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * well, no sound one is out.
  */
 class TopicOrderSimulationTest {
+    private static final int SEEDS = 24;
     private static final int NODES = 60;
     private static final int GPUS = 4;
     private static final int STEPS = 3_000;
@@ -117,8 +120,12 @@ class TopicOrderSimulationTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
+    static LongStream seeds() {
+        return SimulationSeeds.of(SEEDS);
+    }
+
+    @ParameterizedTest(name = "-Dgpufleet.simulation.seed={0}")
+    @MethodSource("seeds")
     void orderBetweenTopicsChangesNothingThatLasts(long seed) {
         var random = new Random(seed);
         IntStream.range(0, NODES).mapToObj(SimulatedNode::new).forEach(nodes::add);

@@ -50,10 +50,15 @@ public record RepairHistory(Map<RecommendedAction, Attempts> attempts, Instant r
     }
 
     /** True when such an attempt was counted at that time or later. */
-    public boolean attemptedSince(RecommendedAction action, Instant since) {
+    private boolean attemptedSince(RecommendedAction action, Instant since) {
         return Optional.ofNullable(attempts.get(action))
                 .filter(made -> !made.last().isBefore(since))
                 .isPresent();
+    }
+
+    /** True when an attempt by a boot was counted at that time or later. */
+    public boolean bootedSince(Instant since) {
+        return attemptedSince(RecommendedAction.REBOOT, since) || attemptedSince(RecommendedAction.POWER_CYCLE, since);
     }
 
     /** How often it was tried before a fault that began then. */
