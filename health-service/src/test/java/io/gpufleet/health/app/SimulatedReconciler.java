@@ -1,7 +1,12 @@
 package io.gpufleet.health.app;
 
+import io.gpufleet.health.app.drain.PodClient;
+import io.gpufleet.health.app.drain.SimulatedDrainer;
+import io.gpufleet.health.app.remediation.RemediationClient;
+import io.gpufleet.health.app.remediation.SimulatedRemediator;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
+import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.runtime.consistency.SimulatedActor;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
@@ -12,12 +17,19 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.NullMarked;
 
-/** Runs {@link NodeReconciler} for one node after the other, where {@link Reconciler} runs it on threads and timers. */
+/**
+ * Runs {@link NodeReconciler}, drains and remediations for one node after the other, where {@link Reconciler} and the others do it
+ * on threads and timers.
+ */
 @NullMarked
 abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private static final int STEPS_AT_ONCE = 32;
@@ -33,19 +45,46 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private final Map<String, Integer> failures = new HashMap<>();
     private boolean active;
 
-    SimulatedReconciler(SimulatedTime time, SimulatedApiServer.Client nodes, SignalSink signals, Clock clock) {
+    private final SimulatedDrainer drainer;
+    private final SimulatedRemediator remediator;
+    private final Map<String, NodeState> committed = new HashMap<>();
+    private final Map<String, Long> drains = new TreeMap<>();
+    private final Map<String, Long> remediations = new TreeMap<>();
+
+    /** Clients of one process. */
+    record Clients(SimulatedApiServer.Client nodes, PodClient pods, RemediationClient remediations) {}
+
+    SimulatedReconciler(
+            SimulatedTime time,
+            Clients clients,
+            SimulatedWriters.Observations signals,
+            HealthPolicy policy,
+            Clock clock) {
         this.time = time;
-        this.nodes = nodes;
+        this.nodes = clients.nodes();
         this.step = new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), clock, OVERRIDE_CONFIRMATION);
+        // A replica whose clock is wrong is not ready, and its drains and remediations keep to no time.
+        Clock right = time.clock(() -> Duration.ZERO);
+        this.drainer = new SimulatedDrainer(clients.pods(), signals, policy.drain(), lease, right);
+        this.remediator = new SimulatedRemediator(clients.remediations(), signals, policy, lease, right);
     }
 
     @Override
     public void begin(Lease held, States<NodeState> states) {
         verdicts.clear();
-        states.forEach((node, state) -> verdicts.put(node, Verdict.of(state)));
+        committed.clear();
+        drains.clear();
+        remediations.clear();
+        states.forEach((node, state) -> {
+            verdicts.put(node, Verdict.of(state));
+            committed.put(node, state);
+        });
         lease.begin(held::held);
         active = true;
         dirty.addAll(verdicts.keySet());
+        drainer.begin(committed.values());
+        remediator.begin(committed.values());
+        committed.keySet().forEach(this::request);
     }
 
     @Override
@@ -55,8 +94,22 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
             if (!verdict.equals(verdicts.put(node, verdict))) {
                 dirty.add(node);
             }
+            committed.put(node, state);
+            request(node);
         });
         forgotten.forEach(verdicts::remove);
+    }
+
+    /** At once, also where a step waits for its time. */
+    private void request(String node) {
+        NodeState state = Objects.requireNonNull(committed.get(node));
+        if (drainer.committed(state)) {
+            drains.put(node, time.nanos());
+        } else {
+            drains.remove(node);
+        }
+        remediator.committed(state);
+        remediations.put(node, time.nanos());
     }
 
     @Override
@@ -72,6 +125,23 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
             nodes.watch(STEPS_AT_ONCE, dirty::add);
             requeue();
             reconcile();
+            act(drains, drainer::run);
+            act(remediations, remediator::run);
+        }
+    }
+
+    private void act(Map<String, Long> due, Function<NodeState, Optional<Duration>> run) {
+        List<String> now = due.entrySet().stream()
+                .filter(next -> next.getValue() <= time.nanos())
+                .limit(STEPS_AT_ONCE)
+                .map(Map.Entry::getKey)
+                .toList();
+        for (String node : now) {
+            due.remove(node);
+            if (active) {
+                run.apply(Objects.requireNonNull(committed.get(node)))
+                        .ifPresent(after -> due.put(node, time.nanos() + after.toNanos()));
+            }
         }
     }
 

@@ -3,8 +3,17 @@ package io.gpufleet.health.app;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Message;
+import io.gpufleet.health.app.drain.DrainSink;
+import io.gpufleet.health.app.remediation.RemediationProgressSink;
+import io.gpufleet.health.kafka.ReportedFacts;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.drain.Holdings;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.health.model.remediation.Remediation;
+import io.gpufleet.health.model.remediation.RemediationProgress;
+import io.gpufleet.proto.allocation.v1.DevicesHeld;
+import io.gpufleet.proto.allocation.v1.HeldDevice;
+import io.gpufleet.proto.allocation.v1.Holder;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
@@ -40,7 +49,7 @@ import org.jspecify.annotations.NullMarked;
 /** Writers of the inputs: a daemon for each node, and the observations of the replicas. */
 @NullMarked
 final class SimulatedWriters {
-    private static final int GPUS = 2;
+    static final int GPUS = 2;
     private static final List<Integer> XIDS = List.of(13, 48, 74, 79, 95);
 
     private final SimulatedBroker broker;
@@ -90,6 +99,33 @@ final class SimulatedWriters {
         return java.util.Objects.requireNonNull(writers.get(node));
     }
 
+    /** The daemon of a node says who holds its devices. */
+    void held(String node, Holdings holdings) {
+        var event = DevicesHeld.newBuilder().setBootId(writer(node).boot).setComplete(holdings.complete());
+        holdings.holders()
+                .forEach(holder -> event.addHolders(Holder.newBuilder()
+                        .setNamespace(holder.pod().namespace())
+                        .setPod(holder.pod().name())
+                        .setPodUid(holder.pod().uid())
+                        .addAllDevices(holder.devices().stream()
+                                .map(device -> HeldDevice.newBuilder()
+                                        .setDeviceUuid(device)
+                                        .build())
+                                .toList())));
+        write(writer(node), node, Topic.ALLOCATION, EventType.DEVICES_HELD, event.build());
+    }
+
+    /** Every fault of a device is proven gone, as after a reset. */
+    void repaired(String node, String device) {
+        for (int xid : XIDS) {
+            var cleared = FaultCleared.newBuilder()
+                    .setBootId(writer(node).boot)
+                    .setFault(fault(device, xid))
+                    .setProof("reset");
+            write(writer(node), node, Topic.HEALTH, EventType.FAULT_CLEARED, cleared.build());
+        }
+    }
+
     private void announce(String node) {
         var event = NodeAnnounced.newBuilder().setBootId(writer(node).boot);
         for (int i = 0; i < GPUS; i++) {
@@ -101,11 +137,7 @@ final class SimulatedWriters {
     /** A fault comes or goes. */
     void fault(String node) {
         Writer writer = writer(node);
-        Fault fault = Fault.newBuilder()
-                .setDeviceUuid(gpu(node, random.nextInt(GPUS)))
-                .setKind(FaultKind.FAULT_KIND_XID)
-                .setXid(XIDS.get(random.nextInt(XIDS.size())))
-                .build();
+        Fault fault = fault(gpu(node, random.nextInt(GPUS)), XIDS.get(random.nextInt(XIDS.size())));
         if (random.nextBoolean()) {
             var observed = FaultObserved.newBuilder().setBootId(writer.boot).setFault(fault);
             write(writer, node, Topic.HEALTH, EventType.FAULT_OBSERVED, observed.build());
@@ -116,6 +148,14 @@ final class SimulatedWriters {
                     .setProof("quiet");
             write(writer, node, Topic.HEALTH, EventType.FAULT_CLEARED, cleared.build());
         }
+    }
+
+    private static Fault fault(String device, int xid) {
+        return Fault.newBuilder()
+                .setDeviceUuid(device)
+                .setKind(FaultKind.FAULT_KIND_XID)
+                .setXid(xid)
+                .build();
     }
 
     /** A daemon that got no answer sends again what it has sent, from some event on. */
@@ -150,50 +190,69 @@ final class SimulatedWriters {
                 new RecordHeaders(rec.headers().toArray())));
     }
 
-    private static String gpu(String node, int index) {
+    static String gpu(String node, int index) {
         return "GPU-" + node + "-" + index;
     }
 
     /** Observations of one process of a replica. */
-    SignalSink signals(String instance) {
-        var writer = new Writer(new EventSource.Service(codec.cluster(), instance), ++incarnations, "");
-        return new SignalSink() {
-            @Override
-            public CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts) {
-                return observed(
-                        node,
-                        KubernetesFact.newBuilder()
-                                .setNode(NodeObject.newBuilder()
-                                        .setUid(facts.uid())
-                                        .setPlacement(NodePlacement.newBuilder()
-                                                .setUsable(facts.placement().usable()))));
-            }
+    Observations observations(String instance) {
+        return new Observations(new Writer(new EventSource.Service(codec.cluster(), instance), ++incarnations, ""));
+    }
 
-            @Override
-            public CompletionStage<Void> nodeDeleted(String node, String uid) {
-                throw new AssertionError("no Node is deleted in this simulation, but " + node);
-            }
+    /** What one process of a replica appends to the signals. */
+    final class Observations implements SignalSink, DrainSink, RemediationProgressSink {
+        private final Writer writer;
 
-            @Override
-            public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
-                return observed(
-                        node,
-                        KubernetesFact.newBuilder()
-                                .setOverride(OverrideObserved.newBuilder()
-                                        .setTarget(target)
-                                        .setBy(by)
-                                        .setRevision(revision)));
-            }
+        private Observations(Writer writer) {
+            this.writer = writer;
+        }
 
-            @Override
-            public CompletionStage<Void> nodePatched(String node, PatchOutcome outcome) {
-                return CompletableFuture.completedFuture(null);
-            }
+        @Override
+        public CompletionStage<Void> nodeObserved(String node, ObservedNode.NodeFacts facts) {
+            return observed(
+                    node,
+                    KubernetesFact.newBuilder()
+                            .setNode(NodeObject.newBuilder()
+                                    .setUid(facts.uid())
+                                    .setPlacement(NodePlacement.newBuilder()
+                                            .setUsable(facts.placement().usable()))));
+        }
 
-            private CompletionStage<Void> observed(String node, KubernetesFact.Builder fact) {
-                write(writer, node, Topic.SIGNALS, EventType.KUBERNETES_OBSERVED, fact.build());
-                return CompletableFuture.completedFuture(null);
-            }
-        };
+        @Override
+        public CompletionStage<Void> nodeDeleted(String node, String uid) {
+            throw new AssertionError("no Node is deleted in this simulation, but " + node);
+        }
+
+        @Override
+        public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
+            return observed(
+                    node,
+                    KubernetesFact.newBuilder()
+                            .setOverride(OverrideObserved.newBuilder()
+                                    .setTarget(target)
+                                    .setBy(by)
+                                    .setRevision(revision)));
+        }
+
+        @Override
+        public CompletionStage<Void> nodePatched(String node, PatchOutcome outcome) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletionStage<Void> drainReported(String node, DrainSink.Report report) {
+            return observed(node, ReportedFacts.drain(report));
+        }
+
+        @Override
+        public CompletionStage<Void> remediationReported(
+                String node, Remediation remediation, RemediationProgress.Phase phase, String message) {
+            return observed(node, ReportedFacts.remediation(remediation, phase, message));
+        }
+
+        private CompletionStage<Void> observed(String node, KubernetesFact.Builder fact) {
+            write(writer, node, Topic.SIGNALS, EventType.KUBERNETES_OBSERVED, fact.build());
+            return CompletableFuture.completedFuture(null);
+        }
     }
 }

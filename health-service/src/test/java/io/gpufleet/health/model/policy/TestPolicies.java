@@ -1,6 +1,7 @@
 package io.gpufleet.health.model.policy;
 
 import io.gpufleet.health.model.drain.DrainMode;
+import io.gpufleet.health.model.drain.DrainSettings;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RecoveryAction;
@@ -49,15 +50,32 @@ public final class TestPolicies {
 
     /** The standard policy, of which every rule that withdraws drains. */
     public static HealthPolicy draining(DrainMode mode) {
-        HealthPolicy standard = standard();
+        return draining(standard(), mode);
+    }
+
+    /** The policy, of which every rule that withdraws drains. */
+    public static HealthPolicy draining(HealthPolicy policy, DrainMode mode) {
         return new HealthPolicy(
-                standard.name(),
-                standard.codes().entrySet().stream()
+                policy.name(),
+                policy.codes().entrySet().stream()
                         .collect(Collectors.toMap(Map.Entry::getKey, entry -> draining(entry.getValue(), mode))),
-                standard.kinds(),
-                standard.actions(),
-                standard.recoveryDwell(),
-                standard.escalation());
+                policy.kinds(),
+                policy.actions(),
+                policy.recoveryDwell(),
+                policy.escalation());
+    }
+
+    /** The policy with settings of its drains and remediations. */
+    public static HealthPolicy acting(HealthPolicy policy, DrainSettings drain, RemediationSettings remediation) {
+        return new HealthPolicy(
+                policy.name(),
+                policy.codes(),
+                policy.kinds(),
+                policy.actions(),
+                policy.recoveryDwell(),
+                policy.escalation(),
+                drain,
+                remediation);
     }
 
     /** The standard policy, of which every rule that takes a node out of service does it so. */
