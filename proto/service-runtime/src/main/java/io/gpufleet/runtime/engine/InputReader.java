@@ -1,14 +1,18 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.order.InputOrder;
 import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.runtime.record.InputOffsets;
+import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -19,29 +23,49 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the inputs from where the changelog says; what the broker no longer has is counted and reported. */
+/**
+ * Reads the inputs from where the changelog says, in the order of their append times while there is a backlog (decision 0014);
+ * what the broker no longer has is counted and reported.
+ */
 final class InputReader implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InputReader.class);
     /** Of a partition without a leader no position is found. */
     private static final Duration SETTLE = Duration.ofSeconds(1);
 
+    /** Records that one transaction takes in. */
+    private static final int BATCH = 5_000;
+
     private final EngineParts<?> parts;
     private final InputOffsets offsets;
+    private final Supplier<BrokerProbe.Ends> ends;
     private final MutableCounters counting;
     private final Consumer<byte[], byte[]> consumer;
     private final List<TopicPartition> partitions;
     private final PartitionProgress progress;
+    private final InputOrder order;
+    private final Set<TopicPartition> paused = new HashSet<>();
+    /** Offsets behind what was polled. */
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    InputReader(EngineParts<?> parts, InputOffsets offsets, MutableCounters counting) {
+    InputReader(EngineParts<?> parts, InputOffsets offsets, MutableCounters counting, Supplier<BrokerProbe.Ends> ends) {
         this.parts = parts;
         this.offsets = offsets;
         this.counting = counting;
-        this.partitions = parts.spec().read().stream()
+        this.ends = ends;
+        this.partitions = partitions(parts, parts.spec().read());
+        this.progress = new PartitionProgress(parts, partitions);
+        // Of a heartbeat only the newest matters: facts must not wait for hours of them.
+        this.order = new InputOrder(
+                partitions(parts, parts.spec().inputs()),
+                partitions(parts, parts.spec().heartbeats()),
+                parts.clients().nanos());
+        this.consumer = parts.clients().reader("inputs");
+    }
+
+    private static List<TopicPartition> partitions(EngineParts<?> parts, Set<Topic> topics) {
+        return topics.stream()
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .toList();
-        this.progress = new PartitionProgress(parts, partitions);
-        this.consumer = parts.clients().reader("inputs");
     }
 
     /** Takes up the stored offsets; a topic that was recreated meanwhile is read from its beginning. */
@@ -84,17 +108,55 @@ final class InputReader implements AutoCloseable {
         }
     }
 
+    /** Records that may be applied now; waits for some only where none are there. */
     List<ConsumerRecord<byte[], byte[]>> poll(Duration wait) {
+        List<ConsumerRecord<byte[], byte[]>> records =
+                order.take(BATCH, parts.clients().nanos());
+        pauseHeld();
+        receive(records.isEmpty() ? wait : Duration.ZERO);
+        records.addAll(order.take(BATCH - records.size(), parts.clients().nanos()));
+        return records;
+    }
+
+    private void receive(Duration wait) {
         try {
             var polled = consumer.poll(wait);
-            List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>(polled.count());
-            polled.forEach(records::add);
+            order.add(polled);
             polled.nextOffsets().forEach((partition, next) -> positions.put(partition, next.offset()));
-            return records;
         } catch (OffsetOutOfRangeException gone) {
             readOn(gone);
-            return new ArrayList<>();
         }
+        if (!order.held().isEmpty()) {
+            locateUnknown();
+        }
+        BrokerProbe.Ends known = ends.get();
+        order.compare(
+                known.offsets(),
+                known.atNanos(),
+                this::polledTo,
+                parts.clients().nanos());
+    }
+
+    /** A partition that is ahead of others is not read on until they have followed. */
+    private void pauseHeld() {
+        Set<TopicPartition> held = order.held();
+        if (held.equals(paused)) {
+            return;
+        }
+        consumer.resume(
+                paused.stream().filter(partition -> !held.contains(partition)).toList());
+        consumer.pause(
+                held.stream().filter(partition -> !paused.contains(partition)).toList());
+        paused.clear();
+        paused.addAll(held);
+    }
+
+    private long polledTo(TopicPartition partition) {
+        return positions.getOrDefault(partition, 0L);
+    }
+
+    private long takenTo(TopicPartition partition) {
+        return order.firstHeld(partition).orElseGet(() -> polledTo(partition));
     }
 
     private void readOn(OffsetOutOfRangeException gone) {
@@ -109,27 +171,28 @@ final class InputReader implements AutoCloseable {
                     .log("log was truncated, reading on from where it differs");
             consumer.seek(partition, at);
             positions.put(partition, at.offset());
+            order.drop(partition, at.offset());
         });
     }
 
     /**
-     * Waits without a request to the broker: records that arrive one by one are read together afterwards. A broker looks at
+     * Waits without a request to the broker: records that arrive one by one are polled together afterwards. A broker looks at
      * every partition of a request for each of them.
      */
-    List<ConsumerRecord<byte[], byte[]>> rest(Duration wait) {
-        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+    void rest(Duration wait) {
         long end = parts.clients().nanos() + wait.toNanos();
         consumer.pause(partitions);
+        paused.addAll(partitions);
         try {
             for (long left = wait.toNanos();
                     left > 0;
                     left = end - parts.clients().nanos()) {
-                records.addAll(poll(Duration.ofNanos(left)));
+                receive(Duration.ofNanos(left));
             }
         } finally {
             consumer.resume(partitions);
+            paused.clear();
         }
-        return records;
     }
 
     /** Retention has passed us, or the topic is another one: read on from its beginning. */
@@ -152,12 +215,16 @@ final class InputReader implements AutoCloseable {
     }
 
     /** Updates progress and lag. */
-    void measure(BrokerProbe.Ends ends, long nanos, Instant now) {
+    void measure(long nanos, Instant now) {
+        locateUnknown();
+        progress.update(ends.get(), this::takenTo, nanos, now);
+        counting.lag.set(progress.lag());
+    }
+
+    private void locateUnknown() {
         partitions.stream()
                 .filter(partition -> !positions.containsKey(partition))
                 .forEach(partition -> locate(partition, Duration.ZERO));
-        progress.update(ends, partition -> positions.getOrDefault(partition, 0L), nanos, now);
-        counting.lag.set(progress.lag());
     }
 
     /** Where a partition begins is told by no poll as long as it has no records. */

@@ -103,7 +103,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
         this.writer = new TransactionWriter<>(parts, context, producer, unfinished, encoder, offsets);
-        this.inputs = new InputReader(parts, offsets, context.counting());
+        this.inputs = new InputReader(parts, offsets, context.counting(), context.probe()::ends);
         this.decoder = new InputDecoder(parts.codec(), parts.spec().heartbeats());
         var letters = new DeadLetters(
                 parts.codec().topics().name(Topic.DEADLETTER), parts.settings().service());
@@ -196,7 +196,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
         boolean lingers = lingerNanos > 0 && !found.isEmpty() && found.size() < LARGE_BATCH;
         if (lingers) {
-            found.addAll(inputs.rest(Duration.ofNanos(lingerNanos)));
+            inputs.rest(Duration.ofNanos(lingerNanos));
             found.addAll(inputs.poll(Duration.ZERO));
         }
         long now = parts.clients().nanos();
@@ -286,7 +286,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         long nanos = parts.clients().nanos();
         boolean due = nanos - lastTick >= TICK_NANOS;
         if (due || earlyTicks > 0) {
-            inputs.measure(context.probe().ends(), nanos, now);
+            inputs.measure(nanos, now);
         }
         if (earlyTicks > 0 && inputs.progress().caughtUp(now)) {
             earlyTicks--;

@@ -80,7 +80,8 @@ class InputReaderIT {
         var parts = new EngineParts<>(config, projection, projection, StateListener.none(), clients);
         var offsets = new InputOffsets(bus.topics);
         offsets.read(recordBeforeTheFirst(new TopicPartition(bus.topics.name(Topic.HEALTH), 3)));
-        try (var reader = new InputReader(parts, offsets, new MutableCounters())) {
+        var ends = new BrokerProbe.Ends(Map.of(), clients.nanos());
+        try (var reader = new InputReader(parts, offsets, new MutableCounters(), () -> ends)) {
             // When
             reader.assign(Map.of());
 

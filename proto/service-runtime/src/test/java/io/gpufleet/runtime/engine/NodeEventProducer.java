@@ -1,5 +1,8 @@
 package io.gpufleet.runtime.engine;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.EventsLost;
 import io.gpufleet.proto.health.v1.Fault;
@@ -14,12 +17,16 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.NullMarked;
@@ -33,6 +40,7 @@ final class NodeEventProducer implements AutoCloseable {
     private final TestBus bus;
     private final KafkaProducer<String, byte[]> producer;
     private final Map<Topic, Long> sequences = new EnumMap<>(Topic.class);
+    private final List<Future<RecordMetadata>> appended = new ArrayList<>();
     private Duration clockOffset = Duration.ZERO;
 
     NodeEventProducer(TestBus bus, String node, long epoch, String boot) {
@@ -43,6 +51,10 @@ final class NodeEventProducer implements AutoCloseable {
         var config = new Properties();
         config.put("bootstrap.servers", bus.broker.bootstrap());
         config.put("acks", "all");
+        // A broker takes any first sequence number on a partition made a moment ago, so that a second batch in flight
+        // can overtake
+        // the first, which then expires as out of order.
+        config.put("max.in.flight.requests.per.connection", "1");
         this.producer = new KafkaProducer<>(config, new StringSerializer(), new ByteArraySerializer());
     }
 
@@ -118,6 +130,23 @@ final class NodeEventProducer implements AutoCloseable {
         } catch (ExecutionException | InterruptedException failed) {
             throw new AssertionError("the record was not accepted", failed);
         }
+    }
+
+    /** Sends a record that says itself when it was appended, for a topic that keeps such times; {@link #flush} waits for it. */
+    void append(ProducerRecord<String, byte[]> rec, Instant at) {
+        appended.add(producer.send(
+                new ProducerRecord<>(rec.topic(), null, at.toEpochMilli(), rec.key(), rec.value(), rec.headers())));
+    }
+
+    /** Waits until what was appended is on the broker. */
+    void flush() {
+        producer.flush();
+        assertThat(appended).allMatch(sent -> sent.state() == Future.State.SUCCESS);
+    }
+
+    /** Id of the event of a record. */
+    static String idOf(ProducerRecord<String, byte[]> rec) {
+        return new String(rec.headers().lastHeader("ce_id").value(), UTF_8);
     }
 
     @Override

@@ -181,6 +181,7 @@ public final class SimulatedReplica<S> {
     }
 
     private void lead(Changelog<S> changelog) {
+        probed();
         try (LeaderTerm<S> term = LeaderTerm.begin(parts, context, changelog, () -> !believesToLead)) {
             try {
                 term.run(() -> !believesToLead);

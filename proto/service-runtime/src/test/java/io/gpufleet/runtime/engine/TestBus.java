@@ -18,6 +18,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -57,18 +58,25 @@ final class TestBus {
     final Codec codec;
 
     private TestBus(BrokerProcess broker, String prefix) {
+        this(broker, prefix, Map.of());
+    }
+
+    private TestBus(BrokerProcess broker, String prefix, Map<String, String> settings) {
         this.broker = broker;
         this.topics = new Topics(prefix);
         this.codec = new Codec(CLUSTER, topics);
-        createTopics();
+        createTopics(settings);
     }
 
     /** Only those of {@link CountingProjection}: a broker needs seconds for all of the catalogue. */
-    private void createTopics() {
+    private void createTopics(Map<String, String> settings) {
         try (Admin admin = admin()) {
             admin.createTopics(TOPICS.stream()
-                            .map(topic -> new NewTopic(topics.name(topic), topic.partitions(), (short) 1)
-                                    .configs(topic.brokerSettings()))
+                            .map(topic -> {
+                                Map<String, String> all = new HashMap<>(topic.brokerSettings());
+                                all.putAll(settings);
+                                return new NewTopic(topics.name(topic), topic.partitions(), (short) 1).configs(all);
+                            })
                             .toList())
                     .all()
                     .get();
@@ -103,6 +111,14 @@ final class TestBus {
 
     static TestBus withNewPrefix() {
         return new TestBus(SharedBroker.next(), "t" + PREFIXES.incrementAndGet() + ".");
+    }
+
+    /** Its topics keep the times at which a producer says that records were appended. */
+    static TestBus withTimesOfProducers() {
+        return new TestBus(
+                SharedBroker.next(),
+                "t" + PREFIXES.incrementAndGet() + ".",
+                Map.of("message.timestamp.type", "CreateTime"));
     }
 
     static TestBus onBroker(BrokerProcess broker) {
