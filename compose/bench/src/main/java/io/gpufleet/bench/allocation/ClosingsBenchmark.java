@@ -8,6 +8,7 @@ import io.gpufleet.cli.fleet.ProcessLauncher;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -81,6 +82,18 @@ public final class ClosingsBenchmark implements Benchmark {
             measurements.add("closings.collections", pair.collectionSeconds(), "s");
             measurements.add("closings.pods-not-closed-once", published.podsNotClosedOnce(), "1");
             measurements.add("closings.error", published.errorSeconds(), "s");
+            requireExact(published.errorSeconds(), published.podsNotClosedOnce());
+        }
+    }
+
+    /** Fails where a second is missing or too many: whoever runs this must not have to read the table. */
+    static void requireExact(double errorSeconds, long podsNotClosedOnce) {
+        if (errorSeconds > 0 || podsNotClosedOnce > 0) {
+            throw new IllegalStateException(String.format(
+                    Locale.ROOT,
+                    "the ledger is wrong: %.1f s missing or too many, %d pods not closed once",
+                    errorSeconds,
+                    podsNotClosedOnce));
         }
     }
 
