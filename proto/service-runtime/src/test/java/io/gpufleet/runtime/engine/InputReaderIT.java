@@ -35,7 +35,7 @@ class InputReaderIT {
             Clock.systemUTC(),
             Set.of());
 
-    /** Clients of the broker, of which the readers are known. */
+    /** Clients of the broker, of which the readers are known; their time stands still, so that a slow machine finds all. */
     private static final class KnownReaders implements EngineClients {
         private final EngineClients clients;
         private final List<Consumer<byte[], byte[]>> readers = new ArrayList<>();
@@ -67,7 +67,7 @@ class InputReaderIT {
 
         @Override
         public long nanos() {
-            return clients.nanos();
+            return 0;
         }
     }
 
