@@ -5,7 +5,7 @@ import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Path;
 
 /**
- * What {@code bench health} measures, and where.
+ * Size and kind of a {@code bench health}, and its cluster.
  *
  * @param nodes number of nodes, each with 8 GPUs
  * @param backlog number of events that wait when the service starts; with 0 something else is measured
