@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.leadership.BrokerContact;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
@@ -48,27 +49,26 @@ final class BrokerProbe implements AutoCloseable {
     private static final int ENDS_TIMEOUT_MILLIS = 3_000;
 
     private final EngineParts<?> parts;
-    private final Duration silence;
+    private final BrokerContact contact;
     private final Duration interval;
     private final Semaphore wanted = new Semaphore(0);
     private final Thread thread;
-    private volatile long answeredNanos = System.nanoTime();
     private volatile Ends ends = new Ends(Map.of(), System.nanoTime());
     private volatile Map<String, String> topicIds = Map.of();
     private volatile long topicsGeneration;
     private volatile List<String> missingRights = List.of();
-    private volatile boolean silent;
     private volatile boolean closed;
 
     /** Asks nothing before {@link #start}. */
     BrokerProbe(EngineParts<?> parts) {
-        this(parts, INTERVAL);
+        this(parts, intervalOf(parts));
     }
 
     private BrokerProbe(EngineParts<?> parts, Duration interval) {
         this.parts = parts;
         this.interval = interval;
-        this.silence = parts.settings().sessionTimeout();
+        this.contact =
+                new BrokerContact(parts.kafka().bootstrap(), parts.settings().sessionTimeout(), System::nanoTime);
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-probe")
                 .daemon()
@@ -76,14 +76,21 @@ final class BrokerProbe implements AutoCloseable {
     }
 
     static BrokerProbe start(EngineParts<?> parts) {
-        return start(parts, INTERVAL);
+        return start(parts, intervalOf(parts));
     }
 
     /** Asks for the ends that often, and whenever it is told to. */
     static BrokerProbe start(EngineParts<?> parts, Duration interval) {
         var probe = new BrokerProbe(parts, interval);
+        probe.contact.watch(parts.settings().service() + "-contact");
         probe.thread.start();
         return probe;
+    }
+
+    /** Often enough that a broker which answers is heard twice before it counts as silent. */
+    private static Duration intervalOf(EngineParts<?> parts) {
+        Duration third = parts.settings().sessionTimeout().dividedBy(3);
+        return third.compareTo(INTERVAL) < 0 ? third : INTERVAL;
     }
 
     /** Asks for the ends at once: a term that begins need not wait for the next time to know that it has read all. */
@@ -95,10 +102,10 @@ final class BrokerProbe implements AutoCloseable {
 
     /** Why the broker counts as away, one line; while it answers, a line for each right that it refuses. */
     List<String> failures() {
-        return silent
-                ? List.of("Kafka at " + parts.kafka().bootstrap() + " has not answered for "
-                        + Duration.ofNanos(System.nanoTime() - answeredNanos).toSeconds() + " s")
-                : missingRights;
+        return contact.silentFor()
+                .map(time -> List.of(
+                        "Kafka at " + parts.kafka().bootstrap() + " has not answered for " + time.toSeconds() + " s"))
+                .orElse(missingRights);
     }
 
     Ends ends() {
@@ -236,6 +243,7 @@ final class BrokerProbe implements AutoCloseable {
         try (Admin admin = admin(parts)) {
             long topicsAsked = System.nanoTime() - TOPICS_EVERY_NANOS;
             while (!closed) {
+                long asked = System.nanoTime();
                 boolean answered = askEnds(admin, partitions);
                 if (answered && System.nanoTime() - topicsAsked >= TOPICS_EVERY_NANOS) {
                     topicsAsked = System.nanoTime();
@@ -244,8 +252,9 @@ final class BrokerProbe implements AutoCloseable {
                 if (answered) {
                     askRights(admin);
                 }
-                judge(answered);
-                if (wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS)) {
+                // What a partition without a leader took is no part of the pause.
+                long pause = interval.toNanos() - (System.nanoTime() - asked);
+                if (wanted.tryAcquire(pause, TimeUnit.NANOSECONDS)) {
                     LOG.atTrace().log("asked before the next time");
                 }
             }
@@ -259,6 +268,12 @@ final class BrokerProbe implements AutoCloseable {
         var result = admin.listOffsets(
                 partitions.stream().collect(Collectors.toMap(partition -> partition, _ -> OffsetSpec.latest())),
                 new ListOffsetsOptions(IsolationLevel.READ_COMMITTED).timeoutMs(ENDS_TIMEOUT_MILLIS));
+        // When it arrives, not when it is read: a partition without a leader is waited for in between.
+        partitions.forEach(partition -> result.partitionResult(partition).whenComplete((_, failed) -> {
+            if (failed == null) {
+                contact.answered();
+            }
+        }));
         Map<TopicPartition, Long> found = new HashMap<>();
         for (TopicPartition partition : partitions) {
             try {
@@ -310,28 +325,13 @@ final class BrokerProbe implements AutoCloseable {
      * comes up to five seconds before the probe's own.
      */
     void answered() {
-        answeredNanos = System.nanoTime();
-        if (silent) {
-            silent = false;
-            LOG.atInfo().addKeyValue("kafka", parts.kafka().bootstrap()).log("Kafka answers again");
-        }
-    }
-
-    private void judge(boolean answered) {
-        if (answered) {
-            answered();
-        } else if (!silent && System.nanoTime() - answeredNanos > silence.toNanos()) {
-            silent = true;
-            LOG.atWarn()
-                    .addKeyValue("kafka", parts.kafka().bootstrap())
-                    .addKeyValue("seconds", silence.toSeconds())
-                    .log("Kafka does not answer");
-        }
+        contact.answered();
     }
 
     @Override
     public void close() {
         closed = true;
+        contact.close();
         wanted.release();
     }
 }

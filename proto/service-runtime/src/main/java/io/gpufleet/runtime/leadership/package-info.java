@@ -1,4 +1,4 @@
-/** Leadership, the lease of a term, resigning, and the clock of the broker. No Kafka client enters. */
+/** Leadership, the lease of a term, resigning, and the broker: its clock, and whether it answers. No Kafka client enters. */
 @NullMarked
 package io.gpufleet.runtime.leadership;
 

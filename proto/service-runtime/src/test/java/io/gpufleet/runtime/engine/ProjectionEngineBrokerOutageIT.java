@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import java.nio.file.Path;
@@ -49,6 +50,45 @@ class ProjectionEngineBrokerOutageIT {
                 await().until(() -> engine.role() == ReplicaRole.ACTIVE);
                 await().until(() -> engine.states().get("n1").orElseThrow().getVerdictRevision() == 400);
                 assertThat(engine.failure()).isEmpty();
+            }
+        }
+    }
+
+    /**
+     * The bound is the promise itself, no measurement: a dead broker is known to operators within the session, counted from
+     * its kill. It is therefore the session of a real service, not that of other tests.
+     */
+    @Test
+    void killedBrokerIsReportedByLeaderAndStandbyWithinTheSession(@TempDir Path dir) throws Exception {
+        try (var broker = BrokerProcess.start(dir);
+                var log = new CapturedLog("io.gpufleet.runtime")) {
+            TestBus bus = TestBus.onBroker(broker);
+            try (var leader = bus.startAsShipped("health-service-0", projection)) {
+                await().until(leader::active);
+                try (var standby = bus.startAsShipped("health-service-1", new CountingProjection())) {
+                    // Given
+                    await().until(() -> standby.role() == ReplicaRole.STANDBY);
+                    await().until(() -> leader.readinessFailures().isEmpty()
+                            && standby.readinessFailures().isEmpty());
+
+                    // When
+                    long killed = System.nanoTime();
+                    broker.kill();
+
+                    // Then
+                    await().atMost(ProjectionSettings.SESSION.minusNanos(System.nanoTime() - killed))
+                            .untilAsserted(() -> {
+                                assertThat(leader.counters().values().getFirst())
+                                        .isZero();
+                                assertThat(leader.readinessFailures().toString())
+                                        .contains("has not answered for");
+                                assertThat(standby.readinessFailures().toString())
+                                        .contains("has not answered for");
+                                assertThat(log.messages())
+                                        .filteredOn("Kafka does not answer"::equals)
+                                        .hasSize(2);
+                            });
+                }
             }
         }
     }

@@ -149,6 +149,14 @@ final class TestBus {
         return ProjectionEngine.start(config, projection, projection, listener, _ -> {});
     }
 
+    /** With the session and the lease of a real service. */
+    ProjectionEngine<NodeHealthState> startAsShipped(String instance, CountingProjection projection) {
+        var settings = new ProjectionSettings("counting", instance, instance + ":9090", ProjectionSettings.SESSION);
+        var config =
+                new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC(), Set.of());
+        return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
+    }
+
     /** With clients that authenticate. */
     ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, KafkaClients clients) {
         var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC(), Set.of());
