@@ -30,6 +30,8 @@ final class EngineContext {
     private volatile EventTimings timings = (_, _, _) -> {};
     private volatile boolean acting;
     private volatile List<String> tickFailures = List.of();
+    /** Of the engine's thread. */
+    private long waitUntilNanos;
 
     EngineContext(EngineParts<?> parts, BrokerProbe probe) {
         this(parts, probe, new LeadershipLease(parts.settings().leaseDuration(), parts.clients()::nanos));
@@ -38,6 +40,7 @@ final class EngineContext {
     /** With a lease that is counted otherwise, as simulations do. */
     EngineContext(EngineParts<?> parts, BrokerProbe probe, LeadershipLease lease) {
         this.lease = lease;
+        this.waitUntilNanos = parts.clients().nanos();
         this.brokerClock = new BrokerClock(parts.clock(), parts.clients()::nanos);
         this.probe = probe;
         this.failedKeys = parts.failedKeys();
@@ -108,6 +111,15 @@ final class EngineContext {
 
     void topicIds(Map<String, String> found) {
         topicIds = found;
+    }
+
+    /** Monotonic time up to which a leader of another process may act, as far as this one has found out. */
+    long waitUntil() {
+        return waitUntilNanos;
+    }
+
+    void waitUntil(long nanos) {
+        waitUntilNanos = nanos;
     }
 
     /** The actor was begun. */

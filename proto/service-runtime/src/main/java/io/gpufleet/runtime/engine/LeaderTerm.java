@@ -145,20 +145,27 @@ final class LeaderTerm<S> implements AutoCloseable {
     /**
      * An older leader that has not resigned may act until its lease is over, which counts from before its last commit. Each
      * commit leaves a record on the changelog, and after the fence there are no more: so it counts from before we read the last.
+     * A term of our own that waited for that, and ended before, has left its record behind it: what it found counts on.
      */
     private static long actFrom(EngineContext context, Changelog<?> changelog, long fenced) {
         boolean nobodyElse = changelog
                 .active()
                 .map(last -> last.getResigned() || last.getRun().equals(context.run()))
                 .orElse(true);
-        return nobodyElse
-                ? fenced
-                : Math.min(fenced, changelog.newestRecordNanos())
-                        + context.lease().durationNanos();
+        if (!nobodyElse) {
+            context.waitUntil(Math.min(fenced, changelog.newestRecordNanos())
+                    + context.lease().durationNanos());
+        }
+        return context.waitUntil();
     }
 
-    private void announce(boolean resigned) {
-        commit(new Batch(), List.of(writer.active(resigned)), resigned && offsets.changed());
+    /** One that ends before it may act does not resign: the lease that it waited for would be forgotten with its record. */
+    private void announce(boolean last) {
+        commit(new Batch(), List.of(writer.active(last && mayAct())), last && offsets.changed());
+    }
+
+    private boolean mayAct() {
+        return parts.clients().nanos() - actNanos >= 0;
     }
 
     /** Folds until told to stop, then stops acting, and resigns in the last commit. */
@@ -221,9 +228,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     private void beginActing() {
-        if (!acting
-                && parts.clients().nanos() - actNanos >= 0
-                && context.lease().held()) {
+        if (!acting && mayAct() && context.lease().held()) {
             acting = true;
             parts.actor().begin(context.lease(), committed);
             context.acts();

@@ -129,6 +129,61 @@ class TakeOverTest {
     }
 
     @Test
+    void replicaThatIsElectedAgainBeforeItActedWaitsForTheLeaseOfAFrozenLeader() {
+        // Given a leader that stands still, and another one that is elected for a moment
+        var fold = new CommittedFold<>(new CountingProjection(), codec);
+        SimulatedReplica<NodeHealthState> leader = replica("health-service-0", fold, new CountingProjection());
+        SimulatedReplica<NodeHealthState> standby = replica("health-service-1", fold, new CountingProjection());
+        leader.elect(true);
+        run(leader::acting);
+        Lockstep frozen = threads.removeFirst();
+        electForAMoment(standby);
+
+        // When
+        standby.elect(true);
+
+        // Then
+        actsOnlyAfter(leader, standby);
+        frozen.kill();
+    }
+
+    @Test
+    void successorOfOneThatResignedBeforeItActedWaitsForTheLeaseOfAFrozenLeader() {
+        // Given a leader that stands still, and another one that is elected for a moment
+        var fold = new CommittedFold<>(new CountingProjection(), codec);
+        SimulatedReplica<NodeHealthState> leader = replica("health-service-0", fold, new CountingProjection());
+        SimulatedReplica<NodeHealthState> second = replica("health-service-1", fold, new CountingProjection());
+        SimulatedReplica<NodeHealthState> third = replica("health-service-2", fold, new CountingProjection());
+        leader.elect(true);
+        run(leader::acting);
+        Lockstep frozen = threads.removeFirst();
+        electForAMoment(second);
+
+        // When
+        third.elect(true);
+
+        // Then
+        actsOnlyAfter(leader, third);
+        frozen.kill();
+    }
+
+    private void electForAMoment(SimulatedReplica<NodeHealthState> replica) {
+        replica.elect(true);
+        run(Duration.ofMillis(500));
+        assertThat(replica.acting()).isFalse();
+        replica.elect(false);
+        run(Duration.ofMillis(100));
+    }
+
+    private void actsOnlyAfter(SimulatedReplica<NodeHealthState> older, SimulatedReplica<NodeHealthState> newer) {
+        assertThat(older.acting()).isTrue();
+        run(() -> {
+            assertThat(older.acting() && newer.acting()).isFalse();
+            return newer.acting();
+        });
+    }
+
+    @Test
     void eventAfterAJumpOfOurClockIsAsOldAsItIs() {
         // Given
         var projection = new AgeingProjection();
