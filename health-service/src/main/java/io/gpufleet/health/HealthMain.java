@@ -57,6 +57,7 @@ import io.gpufleet.kit.web.VertxInstance;
 import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.bus.TopicCheck;
+import io.gpufleet.runtime.engine.EngineConfig;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.RetryAfter;
@@ -123,10 +124,7 @@ public final class HealthMain {
                 shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock, retryAfter::remaining));
 
         var incarnation = new CompletableFuture<Long>();
-        EventSender sender = shutdown.add(
-                "event sender",
-                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HEALTH_STATE, incarnation, clock));
-        var signals = new SignalSender(sender, clock);
+        SignalSender signals = signals(bus, incarnation, clock, shutdown);
 
         var counters = new ReconcileCounters();
         var store = new NodeStateStore();
@@ -139,13 +137,16 @@ public final class HealthMain {
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
-        Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, lease, backlog, freeze));
-        Remediator remediator = shutdown.add("remediator", remediator(client, signals, policy, lease, backlog, freeze));
+        EngineConfig engineConfig = bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS));
+        var acting =
+                new Acting(lease, backlog, freeze, engineConfig.brokerClock().corrected());
+        Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, acting));
+        Remediator remediator = shutdown.add("remediator", remediator(client, signals, policy, acting));
 
         ProjectionEngine<NodeState> engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
-                        bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS)),
+                        engineConfig,
                         new HealthProjection(policy, files.pools(), backlog),
                         new ReconcilerActor(reconciler, drainer, remediator),
                         new CommittedStates(store),
@@ -165,6 +166,14 @@ public final class HealthMain {
         vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
         var tls = new ServiceTls(NAME, clock, shutdown).open(config.http().certificate(), client);
         listen(vertx, router, config.http(), tls, shutdown);
+    }
+
+    private static SignalSender signals(
+            BusConfig bus, CompletableFuture<Long> incarnation, Clock clock, Shutdown shutdown) {
+        EventSender sender = shutdown.add(
+                "event sender",
+                EventSender.open(bus.kafka(), bus.codec(), bus.source(), Topic.HEALTH_STATE, incarnation, clock));
+        return new SignalSender(sender, clock);
     }
 
     private static HealthRoutes.Sources sources(
@@ -195,41 +204,38 @@ public final class HealthMain {
                         .collect(Collectors.toUnmodifiableSet()));
     }
 
+    /**
+     * When something may be done beside the writer.
+     *
+     * @param brokerTime what the projection compares intervals and deadlines with
+     */
+    private record Acting(
+            CurrentLease lease, CatchUpStatus backlog, Supplier<Optional<String>> freeze, Clock brokerTime) {}
+
     private static Drainer drainer(
-            KubernetesClient client,
-            SignalSender signals,
-            ReloadedFile<HealthMachine> policy,
-            CurrentLease lease,
-            CatchUpStatus backlog,
-            Supplier<Optional<String>> freeze) {
-        Clock clock = Clock.systemUTC();
+            KubernetesClient client, SignalSender signals, ReloadedFile<HealthMachine> policy, Acting acting) {
         var admission = new DrainAdmission();
         var step = new DrainStep(
-                new KubernetesPodClient(client, clock),
+                new KubernetesPodClient(client, acting.brokerTime()),
                 signals,
                 admission,
                 () -> policy.get().policy().drain(),
-                lease,
-                clock);
-        return new Drainer(step.pausedBy(freeze), admission, backlog);
+                acting.lease(),
+                acting.brokerTime());
+        return new Drainer(step.pausedBy(acting.freeze()), admission, acting.backlog());
     }
 
     private static Remediator remediator(
-            KubernetesClient client,
-            SignalSender signals,
-            ReloadedFile<HealthMachine> policy,
-            CurrentLease lease,
-            CatchUpStatus backlog,
-            Supplier<Optional<String>> freeze) {
+            KubernetesClient client, SignalSender signals, ReloadedFile<HealthMachine> policy, Acting acting) {
         var admission = new RemediationAdmission();
         var step = new RemediationReconciler(
                 new KubernetesRemediationClient(client),
                 signals,
                 admission,
                 () -> policy.get().policy(),
-                lease,
-                Clock.systemUTC());
-        return new Remediator(step.pausedBy(freeze), admission, backlog);
+                acting.lease(),
+                acting.brokerTime());
+        return new Remediator(step.pausedBy(acting.freeze()), admission, acting.backlog());
     }
 
     private static Vertx vertx(Shutdown shutdown) {

@@ -33,10 +33,10 @@ import io.gpufleet.runtime.consistency.ProjectionSimulation;
 import io.gpufleet.runtime.consistency.SimulatedActor;
 import io.gpufleet.runtime.consistency.SimulatedService;
 import io.gpufleet.runtime.engine.SimulatedReplica;
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.simulation.Link;
 import io.gpufleet.runtime.simulation.PlantedDefect;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -174,7 +174,8 @@ final class HealthSimulation implements SimulatedService<NodeState> {
     }
 
     @Override
-    public SimulatedActor<NodeState> actor(String instance, Link toApiServer, Clock clock, BooleanSupplier mayAct) {
+    public SimulatedActor<NodeState> actor(
+            String instance, Link toApiServer, BrokerClock clock, BooleanSupplier mayAct) {
         SimulatedApiServer.Client client = apiServer.client(toApiServer, mayAct);
         var clients = new SimulatedReconciler.Clients(
                 client, pods.client(toApiServer, mayAct), executors.client(toApiServer, mayAct));

@@ -8,6 +8,7 @@ import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.policy.HealthPolicy;
 import io.gpufleet.runtime.consistency.SimulatedActor;
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.simulation.Lockstep;
@@ -59,14 +60,14 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
             Clients clients,
             SimulatedWriters.Observations signals,
             HealthPolicy policy,
-            Clock clock) {
+            BrokerClock clock) {
         this.time = time;
         this.nodes = clients.nodes();
-        this.step = new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), clock, OVERRIDE_CONFIRMATION);
-        // A replica whose clock is wrong is not ready, and its drains and remediations keep to no time.
-        Clock right = time.clock(() -> Duration.ZERO);
-        this.drainer = new SimulatedDrainer(clients.pods(), signals, policy.drain(), lease, right);
-        this.remediator = new SimulatedRemediator(clients.remediations(), signals, policy, lease, right);
+        this.step =
+                new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), clock.own(), OVERRIDE_CONFIRMATION);
+        Clock corrected = clock.corrected();
+        this.drainer = new SimulatedDrainer(clients.pods(), signals, policy.drain(), lease, corrected);
+        this.remediator = new SimulatedRemediator(clients.remediations(), signals, policy, lease, corrected);
     }
 
     @Override

@@ -41,7 +41,7 @@ final class EngineContext {
     EngineContext(EngineParts<?> parts, BrokerProbe probe, LeadershipLease lease) {
         this.lease = lease;
         this.waitUntilNanos = parts.clients().nanos();
-        this.brokerClock = new BrokerClock(parts.clock(), parts.clients()::nanos);
+        this.brokerClock = parts.config().brokerClock();
         this.probe = probe;
         this.failedKeys = parts.failedKeys();
         this.lostTopics = new LostTopics(

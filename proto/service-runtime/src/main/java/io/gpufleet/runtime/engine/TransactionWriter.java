@@ -2,6 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import com.google.protobuf.Timestamp;
 import io.gpufleet.proto.bus.v1.ActiveReplica;
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.record.InputOffsets;
 import io.gpufleet.runtime.transaction.UnfinishedTransactions;
 import io.gpufleet.wire.EventType;
@@ -81,7 +82,7 @@ final class TransactionWriter<S> {
             producer.send(rec);
             return;
         }
-        long sent = parts.clock().millis();
+        BrokerClock.Sent sent = context.brokerClock().sending();
         producer.send(rec, (metadata, failure) -> {
             if (failure == null) {
                 context.brokerClock().learn(sent, metadata.timestamp());

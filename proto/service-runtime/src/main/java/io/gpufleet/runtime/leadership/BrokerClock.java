@@ -3,6 +3,8 @@ package io.gpufleet.runtime.leadership;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -21,6 +23,9 @@ public final class BrokerClock {
     /** Lead of the broker's clock by the newest acknowledgement, and when it came, by both of our clocks. */
     private record Learnt(long offsetMillis, long atMillis, long atNanos) {}
 
+    /** When a record was sent, by both of our clocks. */
+    public record Sent(long millis, long nanos) {}
+
     /** Nothing is learnt yet: our clock counts as right. */
     public BrokerClock(Clock clock, LongSupplier nanos) {
         this.clock = clock;
@@ -28,10 +33,16 @@ public final class BrokerClock {
         this.learnt = new Learnt(0, clock.millis(), nanos.getAsLong());
     }
 
-    /** A record sent at this time was appended by the broker at that one, and is acknowledged now. */
-    public void learn(long sentMillis, long appendedMillis) {
+    /** A record is sent now. */
+    public Sent sending() {
+        return new Sent(clock.millis(), nanos.getAsLong());
+    }
+
+    /** A record was appended by the broker at this time, and is acknowledged now; of no use where our clock jumped meanwhile. */
+    public void learn(Sent sent, long appendedMillis) {
+        long sentMillis = sent.millis();
         long acknowledged = clock.millis();
-        if (acknowledged < sentMillis) {
+        if (acknowledged < sentMillis || jumped(sentMillis, sent.nanos(), acknowledged)) {
             return;
         }
         // The append lies between the two; within the round trip there is no difference to be seen.
@@ -40,9 +51,26 @@ public final class BrokerClock {
         learnt = new Learnt(offset, acknowledged, nanos.getAsLong());
     }
 
-    /** Our clock, corrected to the broker's. */
+    /** Our clock, corrected to the broker's; after a jump the monotonic one goes on until the difference is learnt anew. */
     public Instant now() {
-        return clock.instant().plusMillis(learnt.offsetMillis());
+        Learnt last = learnt;
+        Instant ours = clock.instant();
+        if (!jumped(last.atMillis(), last.atNanos(), ours.toEpochMilli())) {
+            return ours.plusMillis(last.offsetMillis());
+        }
+        return Instant.ofEpochMilli(last.atMillis() + last.offsetMillis())
+                .plusNanos(nanos.getAsLong() - last.atNanos());
+    }
+
+    /** A clock for those who act beside the engine, right while a leader commits. */
+    public Clock corrected() {
+        InstantSource source = this::now;
+        return source.withZone(ZoneOffset.UTC);
+    }
+
+    /** Our clock as it is. */
+    public Clock own() {
+        return clock;
     }
 
     /** How far the broker's clock is ahead of ours; negative when it is behind. */
@@ -53,7 +81,11 @@ public final class BrokerClock {
     /** True when our clock does not go on from where it was when the difference was learnt: it must be learnt anew. */
     public boolean jumped() {
         Learnt last = learnt;
-        long elapsed = TimeUnit.NANOSECONDS.toMillis(nanos.getAsLong() - last.atNanos());
-        return Math.abs(clock.millis() - last.atMillis() - elapsed) > JUMP_MILLIS;
+        return jumped(last.atMillis(), last.atNanos(), clock.millis());
+    }
+
+    private boolean jumped(long sinceMillis, long sinceNanos, long nowMillis) {
+        long elapsed = TimeUnit.NANOSECONDS.toMillis(nanos.getAsLong() - sinceNanos);
+        return Math.abs(nowMillis - sinceMillis - elapsed) > JUMP_MILLIS;
     }
 }

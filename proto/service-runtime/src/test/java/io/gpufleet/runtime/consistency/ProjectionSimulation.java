@@ -3,6 +3,7 @@ package io.gpufleet.runtime.consistency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.runtime.engine.SimulatedReplica;
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.Link;
@@ -12,7 +13,6 @@ import io.gpufleet.runtime.simulation.SimulatedBroker;
 import io.gpufleet.runtime.simulation.SimulatedTime;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topics;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +83,7 @@ public final class ProjectionSimulation<S> implements AutoCloseable {
 
         Process(String instance) {
             this.instance = instance;
-            Clock clock = time.clock(() -> clockOffset);
+            var clock = new BrokerClock(time.clock(() -> clockOffset), time::nanos);
             this.actor = service.actor(instance, toApiServer, clock, this::mayAct);
             this.replica = SimulatedReplica.of(shared, instance, clock, toBroker, projection.get(), actor);
             this.engineThread = new Lockstep(instance, replica::run);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.runtime.engine.SimulatedReplica;
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.record.RecordKeyConverter;
@@ -14,7 +15,6 @@ import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventTime;
 import io.gpufleet.wire.Topic;
-import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -113,7 +113,7 @@ final class SimulatedFleet<S> implements SimulatedService<S> {
     }
 
     @Override
-    public SimulatedActor<S> actor(String instance, Link toApiServer, Clock clock, BooleanSupplier mayAct) {
+    public SimulatedActor<S> actor(String instance, Link toApiServer, BrokerClock clock, BooleanSupplier mayAct) {
         return new StateWriter(toApiServer, mayAct);
     }
 

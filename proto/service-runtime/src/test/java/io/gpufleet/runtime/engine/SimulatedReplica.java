@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.engine;
 
+import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Projection;
@@ -66,6 +67,13 @@ public final class SimulatedReplica<S> {
     /** A process that has not begun to run. */
     public static <S> SimulatedReplica<S> of(
             Shared<S> shared, String instance, Clock clock, Link link, Projection<S> projection, Actor<S> actor) {
+        var brokerClock = new BrokerClock(clock, shared.broker().time()::nanos);
+        return of(shared, instance, brokerClock, link, projection, actor);
+    }
+
+    /** A process that has not begun to run, with a clock that its actor knows as well. */
+    public static <S> SimulatedReplica<S> of(
+            Shared<S> shared, String instance, BrokerClock clock, Link link, Projection<S> projection, Actor<S> actor) {
         var config = new EngineConfig(
                 new ProjectionSettings("simulated", instance, "", ProjectionSettings.SESSION),
                 shared.codec(),

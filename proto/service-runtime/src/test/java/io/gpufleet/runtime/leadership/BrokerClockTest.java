@@ -10,6 +10,8 @@ import java.time.ZoneOffset;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @NullMarked
 class BrokerClockTest {
@@ -19,7 +21,7 @@ class BrokerClockTest {
     @Test
     void appendWithinTheRoundTripShowsNoDifference() {
         clock.learn(
-                ACKNOWLEDGED.minusMillis(20).toEpochMilli(),
+                sent(ACKNOWLEDGED.minusMillis(20).toEpochMilli()),
                 ACKNOWLEDGED.minusMillis(10).toEpochMilli());
 
         assertThat(clock.offset()).isZero();
@@ -28,7 +30,7 @@ class BrokerClockTest {
     @Test
     void brokerThatIsBehindMovesOurTimeBack() {
         long sent = ACKNOWLEDGED.minusMillis(20).toEpochMilli();
-        clock.learn(sent, sent - 660_000);
+        clock.learn(sent(sent), sent - 660_000);
 
         assertThat(clock.offset()).isEqualTo(Duration.ofMinutes(-11));
         assertThat(clock.now()).isEqualTo(ACKNOWLEDGED.minusSeconds(660));
@@ -37,7 +39,7 @@ class BrokerClockTest {
     @Test
     void brokerThatIsAheadMovesOurTimeOn() {
         clock.learn(
-                ACKNOWLEDGED.minusMillis(20).toEpochMilli(),
+                sent(ACKNOWLEDGED.minusMillis(20).toEpochMilli()),
                 ACKNOWLEDGED.plusSeconds(60).toEpochMilli());
 
         assertThat(clock.offset()).isEqualTo(Duration.ofSeconds(60));
@@ -48,7 +50,7 @@ class BrokerClockTest {
         var time = new SimulatedTime();
         var offset = new AtomicReference<>(Duration.ZERO);
         var set = new BrokerClock(time.clock(offset::get), time::nanos);
-        set.learn(time.now().toEpochMilli(), time.now().toEpochMilli());
+        set.learn(set.sending(), time.now().toEpochMilli());
         time.advance(Duration.ofMinutes(10));
         assertThat(set.jumped()).isFalse();
 
@@ -57,9 +59,46 @@ class BrokerClockTest {
 
         // Then
         assertThat(set.jumped()).isTrue();
-        long now = time.now().plus(offset.get()).toEpochMilli();
-        set.learn(now, time.now().toEpochMilli());
+        set.learn(set.sending(), time.now().toEpochMilli());
         assertThat(set.jumped()).isFalse();
         assertThat(set.now()).isEqualTo(time.now());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1})
+    void clockThatIsSetGoesOnAsBeforeUntilItHasLearntAnew(int hours) {
+        var time = new SimulatedTime();
+        var offset = new AtomicReference<>(Duration.ZERO);
+        var set = new BrokerClock(time.clock(offset::get), time::nanos);
+        set.learn(set.sending(), time.now().toEpochMilli());
+
+        // When
+        offset.set(Duration.ofHours(hours));
+        time.advance(Duration.ofSeconds(2));
+
+        // Then
+        assertThat(set.corrected().instant()).isEqualTo(time.now());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1})
+    void clockThatIsSetBeforeTheAnswerOfABrokerLearnsNothingFromIt(int hours) {
+        var time = new SimulatedTime();
+        var offset = new AtomicReference<>(Duration.ZERO);
+        var set = new BrokerClock(time.clock(offset::get), time::nanos);
+        set.learn(set.sending(), time.now().toEpochMilli());
+
+        // When
+        BrokerClock.Sent sent = set.sending();
+        offset.set(Duration.ofHours(hours));
+        set.learn(sent, time.now().toEpochMilli());
+
+        // Then
+        assertThat(set.jumped()).isTrue();
+        assertThat(set.now()).isEqualTo(time.now());
+    }
+
+    private static BrokerClock.Sent sent(long millis) {
+        return new BrokerClock.Sent(millis, 0);
     }
 }
