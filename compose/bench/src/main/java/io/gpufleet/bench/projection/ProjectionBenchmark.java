@@ -2,6 +2,7 @@ package io.gpufleet.bench.projection;
 
 import io.gpufleet.bench.harness.Benchmark;
 import io.gpufleet.bench.harness.Measurements;
+import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.Program;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,7 +11,8 @@ import java.util.function.Consumer;
 
 /**
  * Benchmark of the three services on a fleet of many nodes, each alone on a broker with the log of that fleet: the states
- * of all nodes made, restored, and the usual mix of events folded.
+ * of all nodes made, restored, and the usual mix of events folded. Last a projection that does almost nothing on the inputs
+ * of the health-service, whose states it replaces.
  */
 public final class ProjectionBenchmark implements Benchmark {
     /** In this order, so that the verdicts of one are no input of the others. */
@@ -67,25 +69,56 @@ public final class ProjectionBenchmark implements Benchmark {
             fold(environment, true, measurements, steps);
         }
         fold(environment, false, measurements, steps);
+        if (ServiceUnderLoad.canConfine()) {
+            floor(environment, true, measurements, steps);
+        }
+        floor(environment, false, measurements, steps);
     }
 
     /** Every service restores its states and works off a new mix. */
     private void fold(
             ServiceEnvironment environment, boolean oneCore, Measurements measurements, Consumer<String> steps)
             throws InterruptedException {
-        String cores = oneCore ? "one-core" : "all-cores";
         environment.events().mix(events);
         for (Program service : SERVICES) {
-            steps.accept(name(service) + ": restoring and folding on " + cores.replace('-', ' '));
+            steps.accept(name(service) + ": restoring and folding on "
+                    + cores(oneCore).replace('-', ' '));
             try (var running =
                     ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
-                ServiceUnderLoad.Work work = running.work(own(service));
-                measurements.add(prefix(service) + "restore." + cores, running.restoreSeconds(), "s");
-                measurements.add(prefix(service) + "events." + cores, work.perSecond(), "1/s");
-                measurements.add(prefix(service) + "events-per-cpu-second." + cores, work.perCpuSecond(), "1/s");
-                measurements.add(prefix(service) + "rss." + cores, running.residentMebibytes(), "MiB");
+                fold(running, own(service), prefix(service), cores(oneCore), measurements);
             }
         }
+    }
+
+    /** The same mix anew, since the health-service has worked off the one before. */
+    private void floor(
+            ServiceEnvironment environment, boolean oneCore, Measurements measurements, Consumer<String> steps)
+            throws InterruptedException {
+        environment.events().mix(events);
+        steps.accept("floor: folding the inputs of health on " + cores(oneCore).replace('-', ' '));
+        PlannedProcess health = environment.planned(Program.HEALTH);
+        try (var running = ServiceUnderLoad.start(
+                environment.launcher(),
+                FloorProcess.planned(health),
+                FloorProcess.command(environment.launcher(), health),
+                oneCore,
+                mebibytes)) {
+            fold(running, own(Program.HEALTH), "fold.floor.", cores(oneCore), measurements);
+        }
+    }
+
+    private static void fold(
+            ServiceUnderLoad running, double events, String prefix, String cores, Measurements measurements)
+            throws InterruptedException {
+        ServiceUnderLoad.Work work = running.work(events);
+        measurements.add(prefix + "restore." + cores, running.restoreSeconds(), "s");
+        measurements.add(prefix + "events." + cores, work.perSecond(), "1/s");
+        measurements.add(prefix + "events-per-cpu-second." + cores, work.perCpuSecond(), "1/s");
+        measurements.add(prefix + "rss." + cores, running.residentMebibytes(), "MiB");
+    }
+
+    private static String cores(boolean oneCore) {
+        return oneCore ? "one-core" : "all-cores";
     }
 
     /** How many events of the mix are an input of the service. */

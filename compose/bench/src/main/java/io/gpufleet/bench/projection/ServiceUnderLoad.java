@@ -91,11 +91,17 @@ public final class ServiceUnderLoad implements AutoCloseable {
      */
     public static ServiceUnderLoad start(
             ProcessLauncher launcher, PlannedProcess planned, boolean oneCore, int mebibytes) {
+        return start(launcher, planned, launcher.command(planned), oneCore, mebibytes);
+    }
+
+    /** Starts a program by a command line of its own, of which memory, collector and compiler become those of a container. */
+    static ServiceUnderLoad start(
+            ProcessLauncher launcher, PlannedProcess planned, List<String> shipped, boolean oneCore, int mebibytes) {
         List<String> command = new ArrayList<>();
         if (oneCore) {
             command.addAll(List.of(TASKSET.toString(), "-c", "0"));
         }
-        for (String argument : launcher.command(planned)) {
+        for (String argument : shipped) {
             if (argument.startsWith("-Xmx")) {
                 command.addAll(List.of(
                         "-XX:MaxRAM=" + mebibytes + "m", "-XX:MaxRAMPercentage=60", "-XX:InitialRAMPercentage=10"));
