@@ -109,7 +109,13 @@ final class Batch {
         return replayed;
     }
 
-    /** True when only offsets in the same transaction keep a second reading from causing it again. */
+    /** Commits the offsets with this batch, if so. */
+    Batch withOffsets(boolean so) {
+        needsOffsets |= so;
+        return this;
+    }
+
+    /** True when offsets belong into the same transaction: it is time for them, or only they keep a second reading from causing it again. */
     boolean needsOffsets() {
         return needsOffsets;
     }

@@ -63,6 +63,9 @@ final class BatchEncoder<S> {
     /** The records of a batch, changelog last; an exception leaves the sequencer as it was. */
     List<ProducerRecord<byte[], byte[]>> encode(Batch batch, StateStore<S> store, Instant now) {
         Topic changelog = parts.spec().changelog();
+        if (batch.needsOffsets()) {
+            store.writeSequencesAhead();
+        }
         List<Pending> pending = new ArrayList<>();
         batch.outputs().forEach(output -> pending.add(new Pending.Output(declared(output))));
         store.forgotten().forEach(key -> pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key))));

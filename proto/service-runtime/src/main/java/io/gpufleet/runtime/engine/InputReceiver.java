@@ -13,6 +13,7 @@ import io.gpufleet.runtime.sequence.StaleWriters;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DeadLetterOrigin;
 import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.Topic;
 import java.time.Instant;
 import java.util.Optional;
@@ -192,7 +193,9 @@ final class InputReceiver<S> {
         var inbound = new Inbound.Event(event.envelope(), event.payload(), event.appendedAt(), admission.newMachine());
         try {
             Effects<S> effects = applied(inbound, now, batch);
-            if (!effects.isEmpty() && !effects.states().containsKey(key)) {
+            if (effects.isEmpty() && event.envelope().source() instanceof EventSource.Node) {
+                store.sequencesAhead(key);
+            } else if (!effects.isEmpty() && !effects.states().containsKey(key)) {
                 store.writeSequences(key);
             }
             batch.folded(inbound, now);

@@ -161,7 +161,10 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     /** One that ends before it may act does not resign: the lease that it waited for would be forgotten with its record. */
     private void announce(boolean last) {
-        commit(new Batch(), List.of(writer.active(last && mayAct())), last && offsets.changed());
+        var all = encoder.encode(
+                new Batch().withOffsets(last), store, parts.clock().instant());
+        all.add(writer.active(last && mayAct()));
+        commit(new Batch(), all, last && offsets.changed());
     }
 
     private boolean mayAct() {
@@ -244,7 +247,8 @@ final class LeaderTerm<S> implements AutoCloseable {
     }
 
     private void process(List<ConsumerRecord<byte[], byte[]>> read, Instant now) {
-        Batch batch = new Batch();
+        boolean due = parts.clients().nanos() - lastCommit >= COMMIT_NANOS;
+        Batch batch = new Batch().withOffsets(due);
         fold(read, now, batch);
         if (tickIsDue(now)) {
             ticker.tick(now, batch);
@@ -259,22 +263,18 @@ final class LeaderTerm<S> implements AutoCloseable {
             return;
         }
         offsets.read(read);
-        boolean due = parts.clients().nanos() - lastCommit >= COMMIT_NANOS;
-        if (!encoded.isEmpty() || due) {
-            List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
-            if (due) {
-                replayed.expired(now).forEach(key -> {
-                    all.add(encoder.forgetOwn(key));
-                    replayed.remove(key);
-                });
-                all.add(writer.active(false));
-            }
-            readAhead(read);
-            commit(batch, all, offsets.changed() && (due || batch.needsOffsets()));
-        } else {
-            context.counting().add(batch.count);
-            store.commit();
+        List<ProducerRecord<byte[], byte[]>> all = new ArrayList<>(encoded);
+        if (due) {
+            replayed.expired(now).forEach(key -> {
+                all.add(encoder.forgetOwn(key));
+                replayed.remove(key);
+            });
+            all.add(writer.active(false));
         }
+        if (!all.isEmpty()) {
+            readAhead(read);
+        }
+        commit(batch, all, !all.isEmpty() && offsets.changed() && batch.needsOffsets());
         context.tickFailures(ticker.failures());
     }
 
@@ -325,7 +325,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     /** Each input and each tick in a transaction of its own: whatever cannot be written goes alone. */
     private void oneByOne(List<ConsumerRecord<byte[], byte[]>> records, Instant now) {
         for (ConsumerRecord<byte[], byte[]> rec : records) {
-            Batch batch = new Batch();
+            Batch batch = new Batch().withOffsets(true);
             Input input = decoder.decode(List.of(rec)).getFirst();
             receiver.receive(input, now, batch);
             List<ProducerRecord<byte[], byte[]>> encoded;
@@ -333,7 +333,7 @@ final class LeaderTerm<S> implements AutoCloseable {
                 encoded = encoder.encode(batch, store, now);
             } catch (RuntimeException unwritable) {
                 undo();
-                batch = new Batch();
+                batch = new Batch().withOffsets(true);
                 receiver.admitOnly(input);
                 receiver.bury(rec, InputReceiver.reason(unwritable), batch);
                 encoded = encoder.encode(batch, store, now);

@@ -39,6 +39,9 @@ final class StateStore<S> implements States<S> {
     private final Map<String, Before<S>> undo = new LinkedHashMap<>();
     private final Set<String> forgotten = new LinkedHashSet<>();
     private final Set<String> sequencesToWrite = new HashSet<>();
+    /** Keys of events that changed nothing: their sequences are ahead of the changelog. */
+    private final Set<String> sequencesAhead = new HashSet<>();
+
     private final Committed<S> committed;
     private boolean restored;
 
@@ -99,6 +102,20 @@ final class StateStore<S> implements States<S> {
     /** Writes the sequences of a key with this batch, though its state is the same; without a state there is no record. */
     void writeSequences(String key) {
         sequencesToWrite.add(key);
+    }
+
+    /** An event of a key changed nothing: its sequence is written before, or with, an offset behind it. */
+    void sequencesAhead(String key) {
+        sequencesAhead.add(key);
+    }
+
+    /** Writes with this batch, which has offsets, the sequences that are ahead of the changelog. */
+    void writeSequencesAhead() {
+        sequencesAhead.forEach(key -> {
+            remember(key);
+            writeSequences(key);
+        });
+        sequencesAhead.clear();
     }
 
     private KeySequences sequencesToChange(String key) {
@@ -191,7 +208,9 @@ final class StateStore<S> implements States<S> {
     /** The batch is committed. */
     void commit() {
         if (!undo.isEmpty()) {
-            committed.update(changed(), forgotten());
+            Map<String, S> changed = changed();
+            committed.update(changed, forgotten());
+            sequencesAhead.removeAll(changed.keySet());
         }
         undo.clear();
         forgotten.clear();
@@ -213,6 +232,7 @@ final class StateStore<S> implements States<S> {
         });
         undo.clear();
         forgotten.clear();
+        sequencesAhead.addAll(sequencesToWrite);
         sequencesToWrite.clear();
         return keys;
     }

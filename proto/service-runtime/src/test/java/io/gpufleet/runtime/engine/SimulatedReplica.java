@@ -145,6 +145,11 @@ public final class SimulatedReplica<S> {
         context.probe().found(new BrokerProbe.Ends(ends, parts.clients().nanos()));
     }
 
+    /** Events of daemons that it counts as lost. */
+    long missed() {
+        return context.counting().missed.get();
+    }
+
     /** True while it believes to lead. */
     public boolean believesToLead() {
         return believesToLead;
