@@ -22,6 +22,9 @@ final class PartitionProgress implements Progress {
     private final EngineParts<?> parts;
     private final List<TopicPartition> partitions;
     private final Map<TopicPartition, Instant> since = new HashMap<>();
+    /** The ends that are judged next; newer ones wait, so that a probe that asks often defers no judgement. */
+    private BrokerProbe.Ends pending;
+
     private long judgedNanos;
     private long updatedNanos;
     private long lag = ProjectionCounters.UNKNOWN;
@@ -31,6 +34,7 @@ final class PartitionProgress implements Progress {
         this.partitions = partitions;
         this.updatedNanos = parts.clients().nanos();
         this.judgedNanos = updatedNanos;
+        this.pending = new BrokerProbe.Ends(Map.of(), updatedNanos);
     }
 
     /** Compares positions with the ends of a probe that is old enough to have been reached. */
@@ -42,23 +46,33 @@ final class PartitionProgress implements Progress {
         if (paused || age > STALE_NANOS) {
             since.clear();
             lag = ProjectionCounters.UNKNOWN;
+            // What was reached of ends from before the pause says nothing now.
+            judgedNanos += Math.max(0, pending.atNanos() - judgedNanos);
             return;
         }
         if (ends.atNanos() - judgedNanos <= 0) {
             return;
         }
+        if (pending.atNanos() - judgedNanos <= 0) {
+            pending = ends;
+        }
         if (age < SETTLE_NANOS) {
             partitions.stream()
                     .filter(partition -> behind(partition, ends, position) <= 0)
                     .forEach(partition -> since.putIfAbsent(partition, now.minusNanos(age)));
-            return;
         }
-        judgedNanos = ends.atNanos();
-        lag = ends.offsets().isEmpty() ? ProjectionCounters.UNKNOWN : 0;
+        if (nanos - pending.atNanos() >= SETTLE_NANOS) {
+            judge(position, now.minusNanos(nanos - pending.atNanos()));
+        }
+    }
+
+    private void judge(ToLongFunction<TopicPartition> position, Instant asked) {
+        judgedNanos = pending.atNanos();
+        lag = pending.offsets().isEmpty() ? ProjectionCounters.UNKNOWN : 0;
         for (TopicPartition partition : partitions) {
-            long behind = behind(partition, ends, position);
+            long behind = behind(partition, pending, position);
             if (behind <= 0) {
-                since.putIfAbsent(partition, now.minusNanos(age));
+                since.putIfAbsent(partition, asked);
             } else {
                 since.remove(partition);
                 lag += behind == Long.MAX_VALUE ? 0 : behind;

@@ -48,6 +48,18 @@ class PartitionProgressTest {
     }
 
     @Test
+    void lagIsMeasuredWhereTheProbeAsksMoreOftenThanItsAnswersAreJudged() {
+        for (long tenths = 6; tenths <= 24; tenths += 6) {
+            long asked = start + tenths * SECOND / 10;
+            var ends = new BrokerProbe.Ends(Map.of(partition, 100L), asked);
+            progress.update(ends, _ -> 40L, asked, now.plusMillis(tenths * 100));
+            progress.update(ends, _ -> 40L, asked + SECOND / 2, now.plusMillis(tenths * 100 + 500));
+        }
+
+        assertThat(progress.lag()).isEqualTo(60);
+    }
+
+    @Test
     void lagIsUnknownAgainWhenNoPartitionAnswersOrTheProbeIsOld() {
         update(2, 100, 40);
         progress.update(new BrokerProbe.Ends(Map.of(), at(3) - SECOND - 1), _ -> 40L, at(3), now.plusSeconds(3));
