@@ -67,13 +67,15 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink, R
 
     @Override
     public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
-        return observed(
-                node,
-                KubernetesFact.newBuilder()
-                        .setOverride(OverrideObserved.newBuilder()
-                                .setTarget(target)
-                                .setBy(by)
-                                .setRevision(revision)));
+        return observed(node, overrideFact(target, by, revision));
+    }
+
+    static KubernetesFact.Builder overrideFact(String target, String by, long revision) {
+        return KubernetesFact.newBuilder()
+                .setOverride(OverrideObserved.newBuilder()
+                        .setTarget(target)
+                        .setBy(by)
+                        .setRevision(revision));
     }
 
     @Override
@@ -91,14 +93,16 @@ public final class SignalSender implements SignalSink, CommandSink, DrainSink, R
 
     @Override
     public CompletionStage<Void> drainReported(String node, Report report) {
-        return observed(
-                node,
-                KubernetesFact.newBuilder()
-                        .setDrain(DrainReported.newBuilder()
-                                .setNodeUid(report.nodeUid())
-                                .setPhase(DrainMapper.toWire(report.phase()))
-                                .addAllJobs(report.jobs())
-                                .setMessage(TextLimits.text(report.message()))));
+        return observed(node, drainFact(report));
+    }
+
+    static KubernetesFact.Builder drainFact(Report report) {
+        return KubernetesFact.newBuilder()
+                .setDrain(DrainReported.newBuilder()
+                        .setNodeUid(report.nodeUid())
+                        .setPhase(DrainMapper.toWire(report.phase()))
+                        .addAllJobs(report.jobs())
+                        .setMessage(TextLimits.text(report.message())));
     }
 
     @Override

@@ -23,7 +23,6 @@ import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.proto.signal.v1.NodeObject;
 import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.proto.signal.v1.OverrideObserved;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.simulation.CommittedFold;
 import io.gpufleet.runtime.simulation.SimulatedBroker;
@@ -225,13 +224,7 @@ final class SimulatedWriters {
 
         @Override
         public CompletionStage<Void> overrideObserved(String node, String target, String by, long revision) {
-            return observed(
-                    node,
-                    KubernetesFact.newBuilder()
-                            .setOverride(OverrideObserved.newBuilder()
-                                    .setTarget(target)
-                                    .setBy(by)
-                                    .setRevision(revision)));
+            return observed(node, ReportedFacts.override(target, by, revision));
         }
 
         @Override

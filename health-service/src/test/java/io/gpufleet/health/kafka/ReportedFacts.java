@@ -3,7 +3,6 @@ package io.gpufleet.health.kafka;
 import io.gpufleet.health.app.drain.DrainSink;
 import io.gpufleet.health.model.remediation.Remediation;
 import io.gpufleet.health.model.remediation.RemediationProgress;
-import io.gpufleet.proto.signal.v1.DrainReported;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
 
 /** Facts as {@link SignalSender} appends them, for writers of a simulation. */
@@ -12,12 +11,12 @@ public final class ReportedFacts {
 
     /** How far a drain is. */
     public static KubernetesFact.Builder drain(DrainSink.Report report) {
-        return KubernetesFact.newBuilder()
-                .setDrain(DrainReported.newBuilder()
-                        .setNodeUid(report.nodeUid())
-                        .setPhase(DrainMapper.toWire(report.phase()))
-                        .addAllJobs(report.jobs())
-                        .setMessage(report.message()));
+        return SignalSender.drainFact(report);
+    }
+
+    /** Somebody has removed what the service had put on a Node. */
+    public static KubernetesFact.Builder override(String target, String by, long revision) {
+        return SignalSender.overrideFact(target, by, revision);
     }
 
     /** How far a remediation is. */

@@ -11,7 +11,6 @@ import io.gpufleet.wire.Topics;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -46,14 +45,7 @@ class EndedStartIT {
         broker = BrokerProcess.start(directory.resolve("kafka"));
         TopicAdmin.apply(broker.bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
         silentApi = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
-            apiVersion: v1
-            kind: Config
-            clusters: [{name: c, cluster: {server: "http://127.0.0.1:%d"}}]
-            users: [{name: u, user: {token: t}}]
-            contexts: [{name: c, context: {cluster: c, user: u}}]
-            current-context: c
-            """.formatted(silentApi.getLocalPort()));
+        kubeconfig = SilentKubeconfig.write(directory, silentApi.getLocalPort());
     }
 
     @AfterAll

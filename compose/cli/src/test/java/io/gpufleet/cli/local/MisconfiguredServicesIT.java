@@ -6,7 +6,6 @@ import io.gpufleet.cli.fleet.Program;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -31,14 +30,7 @@ class MisconfiguredServicesIT {
     @BeforeAll
     static void open() throws IOException {
         broker = BrokerProcess.start(directory.resolve("kafka"));
-        kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
-            apiVersion: v1
-            kind: Config
-            clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
-            users: [{name: u, user: {token: t}}]
-            contexts: [{name: c, context: {cluster: c, user: u}}]
-            current-context: c
-            """);
+        kubeconfig = SilentKubeconfig.write(directory, 1);
     }
 
     @AfterAll

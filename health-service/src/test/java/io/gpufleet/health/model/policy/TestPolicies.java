@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -55,10 +56,16 @@ public final class TestPolicies {
 
     /** The policy, of which every rule that withdraws drains. */
     public static HealthPolicy draining(HealthPolicy policy, DrainMode mode) {
+        return withRules(policy, (_, rule) -> draining(rule, mode));
+    }
+
+    /** The policy with other rules of its codes, and with the usual drains and remediations. */
+    private static HealthPolicy withRules(HealthPolicy policy, BiFunction<FaultCode, FaultRule, FaultRule> change) {
         return new HealthPolicy(
                 policy.name(),
                 policy.codes().entrySet().stream()
-                        .collect(Collectors.toMap(Map.Entry::getKey, entry -> draining(entry.getValue(), mode))),
+                        .collect(Collectors.toMap(
+                                Map.Entry::getKey, entry -> change.apply(entry.getKey(), entry.getValue()))),
                 policy.kinds(),
                 policy.actions(),
                 policy.recoveryDwell(),
@@ -80,31 +87,12 @@ public final class TestPolicies {
 
     /** The standard policy, of which every rule that takes a node out of service does it so. */
     public static HealthPolicy with(NodeAction action) {
-        HealthPolicy standard = standard();
-        return new HealthPolicy(
-                standard.name(),
-                standard.codes().entrySet().stream()
-                        .collect(Collectors.toMap(Map.Entry::getKey, entry -> with(entry.getValue(), action))),
-                standard.kinds(),
-                standard.actions(),
-                standard.recoveryDwell(),
-                standard.escalation());
+        return withRules(standard(), (_, rule) -> with(rule, action));
     }
 
     /** The policy, of which the rule of one code takes a node out of service so. */
     public static HealthPolicy with(HealthPolicy policy, FaultCode code, NodeAction action) {
-        return new HealthPolicy(
-                policy.name(),
-                policy.codes().entrySet().stream()
-                        .collect(Collectors.toMap(
-                                Map.Entry::getKey,
-                                entry -> entry.getKey().equals(code)
-                                        ? with(entry.getValue(), action)
-                                        : entry.getValue())),
-                policy.kinds(),
-                policy.actions(),
-                policy.recoveryDwell(),
-                policy.escalation());
+        return withRules(policy, (each, rule) -> each.equals(code) ? with(rule, action) : rule);
     }
 
     private static FaultRule with(FaultRule rule, NodeAction action) {
@@ -114,13 +102,8 @@ public final class TestPolicies {
 
     /** The policy, which leaves these actions to executors. */
     public static HealthPolicy remediating(HealthPolicy policy, RecommendedAction... actions) {
-        return new HealthPolicy(
-                policy.name(),
-                policy.codes(),
-                policy.kinds(),
-                policy.actions(),
-                policy.recoveryDwell(),
-                policy.escalation(),
+        return acting(
+                policy,
                 policy.drain(),
                 new RemediationSettings(Set.of(actions), Duration.ofMinutes(30), 1, MaintenanceWindows.ANY_TIME));
     }
@@ -128,13 +111,8 @@ public final class TestPolicies {
     /** A policy that asks for boots in maintenance windows only. */
     public static HealthPolicy within(MaintenanceWindows windows, HealthPolicy policy) {
         RemediationSettings settings = policy.remediation();
-        return new HealthPolicy(
-                policy.name(),
-                policy.codes(),
-                policy.kinds(),
-                policy.actions(),
-                policy.recoveryDwell(),
-                policy.escalation(),
+        return acting(
+                policy,
                 policy.drain(),
                 new RemediationSettings(settings.actions(), settings.deadline(), settings.nodes(), windows));
     }

@@ -161,10 +161,10 @@ final class LeaderTerm<S> implements AutoCloseable {
 
     /** One that ends before it may act does not resign: the lease that it waited for would be forgotten with its record. */
     private void announce(boolean last) {
-        var all = encoder.encode(
-                new Batch().withOffsets(last), store, parts.clock().instant());
+        Batch batch = new Batch().withOffsets(last);
+        var all = encoder.encode(batch, store, parts.clock().instant());
         all.add(writer.active(last && mayAct()));
-        commit(new Batch(), all, last && offsets.changed());
+        commit(batch, all, last && offsets.changed());
     }
 
     private boolean mayAct() {
