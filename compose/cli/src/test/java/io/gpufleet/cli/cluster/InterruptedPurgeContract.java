@@ -4,7 +4,7 @@ import static io.gpufleet.cli.cluster.InstalledObjects.NAMESPACE;
 import static io.gpufleet.cli.cluster.InstalledObjects.NODES;
 import static io.gpufleet.cli.cluster.InstalledObjects.WEBHOOK;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -46,8 +46,8 @@ interface InterruptedPurgeContract {
             killedBefore++;
         } while (interrupted);
         // The webhook, the StatefulSet, the namespace, and of each Node taints, cordon, labels, annotations and
-        // condition
-        assertThat(killedBefore - 1).isEqualTo(3 + 5 * NODES.size());
+        // condition; a conflict with the control plane, which taints a Node that is not ready, is one write more.
+        assertThat(killedBefore - 1).isGreaterThanOrEqualTo(3 + 5 * NODES.size());
     }
 
     private static List<String> purge(KubernetesClient client) {
@@ -56,7 +56,7 @@ interface InterruptedPurgeContract {
         return lines;
     }
 
-    /** Purges until a write; false where the purge has no more than those before it. */
+    /** Purges until a write; false where the purge had no more than those before it. */
     private boolean endsBefore(int write) {
         var writes = new AtomicInteger();
         Interceptor killer = new Interceptor() {
@@ -71,11 +71,12 @@ interface InterruptedPurgeContract {
                 .withConfig(client().getConfiguration())
                 .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("killer", killer))
                 .build()) {
-            if (write >= 3 + 5 * NODES.size()) {
-                purge(killed);
+            Throwable end = catchThrowable(() -> purge(killed));
+            if (writes.get() <= write) {
+                assertThat(end).isNull();
                 return false;
             }
-            assertThatThrownBy(() -> purge(killed)).hasStackTraceContaining("killed");
+            assertThat(end).hasStackTraceContaining("killed");
             return true;
         }
     }
