@@ -132,14 +132,14 @@ public final class HealthMain {
         var timings = new VerdictToNodeLatency(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         Supplier<Optional<String>> freeze = () -> FleetCommandDecider.freeze(store.node(FleetCommandDecider.FLEET));
-        var step = new NodeReconciler(timed, signals, lease, counters, clock, patchSettings(files.pools()));
+        EngineConfig engineConfig = bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS));
+        Clock brokersTime = engineConfig.brokerClock().corrected();
+        var step = new NodeReconciler(timed, signals, lease, counters, brokersTime, patchSettings(files.pools()));
         Reconciler reconciler = shutdown.add(
                 "reconciler",
                 new Reconciler(step.pausedBy(freeze), signals, lease, timings, backlog, config.reconcileInterval()));
         nodes.watch(timed.before(reconciler));
-        EngineConfig engineConfig = bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS));
-        var acting =
-                new Acting(lease, backlog, freeze, engineConfig.brokerClock().corrected());
+        var acting = new Acting(lease, backlog, freeze, brokersTime);
         Drainer drainer = shutdown.add("drainer", drainer(client, signals, policy, acting));
         Remediator remediator = shutdown.add("remediator", remediator(client, signals, policy, acting));
 

@@ -63,9 +63,9 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
             BrokerClock clock) {
         this.time = time;
         this.nodes = clients.nodes();
-        this.step =
-                new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), clock.own(), OVERRIDE_CONFIRMATION);
         Clock corrected = clock.corrected();
+        this.step =
+                new NodeReconciler(nodes, signals, lease, new ReconcileCounters(), corrected, OVERRIDE_CONFIRMATION);
         this.drainer = new SimulatedDrainer(clients.pods(), signals, policy.drain(), lease, corrected);
         this.remediator = new SimulatedRemediator(clients.remediations(), signals, policy, lease, corrected);
     }
