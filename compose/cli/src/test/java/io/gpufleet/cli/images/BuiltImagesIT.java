@@ -1,4 +1,4 @@
-package io.gpufleet.cli.install;
+package io.gpufleet.cli.images;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

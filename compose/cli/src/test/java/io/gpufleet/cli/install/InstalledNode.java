@@ -1,0 +1,71 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.gpufleet.testbed.testkit.RealCluster;
+import io.gpufleet.testbed.testkit.SimulatedFaults;
+import java.io.IOException;
+import java.time.Duration;
+
+/** The node with the real kubelet under an installation: its simulated GPUs fail, and the effect on it is awaited. */
+final class InstalledNode {
+    private static final String TAINT = "taint gpufleet.io/unhealthy";
+
+    /** Limit for what follows from a change. */
+    static final Duration EFFECT = Duration.ofSeconds(60);
+
+    private final RealCluster cluster;
+    private final Installation installation;
+    private final SimulatedFaults faults;
+
+    InstalledNode(RealCluster cluster, Installation installation, SimulatedFaults faults) {
+        this.cluster = cluster;
+        this.installation = installation;
+        this.faults = faults;
+    }
+
+    /** Lets a GPU fall off the bus. */
+    void fail(int gpu) throws IOException {
+        faults.inject(gpu, 79);
+    }
+
+    /** Clears the fault of a GPU. */
+    void recover(int gpu) throws IOException {
+        faults.clear(gpu);
+    }
+
+    /** Lets GPU 3 fail; returns when there is something to purge: taint, labels and condition. */
+    void failAndAwaitFields() throws IOException {
+        fail(3);
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.appliedFields())
+                        .containsKey(TAINT)
+                        .containsKey("label nvidia.com/gpu.count")
+                        .containsKey("condition GpuUnhealthy"));
+    }
+
+    /** Returns when the node has this number of allocatable GPUs. */
+    void awaitGpus(int count) {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(count));
+    }
+
+    /** Returns when the node has the taint. */
+    void awaitTaint() {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey(TAINT));
+    }
+
+    /** Returns when the node does not have the taint. */
+    void awaitNoTaint() {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.appliedFields()).doesNotContainKey(TAINT));
+    }
+
+    /** Returns when the node has a label with this value. */
+    void awaitLabel(String key, String value) {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(cluster.label(key)).isEqualTo(value));
+    }
+}

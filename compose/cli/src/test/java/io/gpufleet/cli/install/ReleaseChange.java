@@ -1,0 +1,43 @@
+package io.gpufleet.cli.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.kit.lifecycle.BuildInfo;
+import io.gpufleet.testbed.testkit.RealCluster;
+
+/** The next release of every program and the former one again, while a pod trains, a GPU fails and pods are admitted. */
+final class ReleaseChange {
+    private ReleaseChange() {}
+
+    /** No event is missed, the pod is not disturbed, and no pod of the namespace, which is enforced, is refused. */
+    static void thereAndBack(RealCluster cluster, Installation installation, InstalledNode node, String namespace)
+            throws Exception {
+        String before = Training.start(cluster);
+
+        try (var pods = new AdmittedPods(cluster.client().getConfiguration(), namespace)) {
+            // When a GPU fails while the services are replaced
+            int failing = Training.gpuThatItLeaves(cluster);
+            node.fail(failing);
+            installation.useRelease(TestImages.NEXT_RELEASE);
+            assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
+            assertThat(installation.missedEvents()).isEmpty();
+            node.awaitTaint();
+            node.awaitGpus(7);
+            // and recovers on the way back
+            node.recover(failing);
+            installation.useRelease(TestImages.RELEASE);
+
+            // Then
+            assertThat(installation.versions())
+                    .containsExactly(BuildInfo.current().version());
+            assertThat(installation.missedEvents()).isEmpty();
+            node.awaitNoTaint();
+            node.awaitGpus(8);
+            assertThat(pods.refused()).isEmpty();
+            assertThat(pods.admitted()).isPositive();
+        }
+        assertThat(installation.restarts(Installation.SERVICES)).isZero();
+        assertThat(Training.state(cluster)).isEqualTo(before);
+        Training.end(cluster);
+    }
+}
