@@ -19,9 +19,12 @@ import java.util.stream.Stream;
 /** Packages the node-daemon for machines without Java: {@code node-daemon/target/package} and an archive of it. */
 public final class DaemonPackage {
     private static final String MAIN = "io.gpufleet.nodedaemon.NodeDaemonMain";
-    /** JDK modules of the daemon and its libraries; jdeps does not see services that are looked up at run time. */
+    /**
+     * JDK modules of the daemon and its libraries; jdeps does not see services that are looked up at run time. Without java.xml,
+     * a quarter of them, which only Logback's configuration files would need.
+     */
     private static final String MODULES = "java.base,java.logging,java.management,java.naming,java.security.jgss,"
-            + "java.security.sasl,java.xml,jdk.crypto.ec,jdk.management,jdk.naming.dns,jdk.unsupported";
+            + "java.security.sasl,jdk.crypto.ec,jdk.management,jdk.naming.dns,jdk.unsupported";
     /** Compression that the daemon's topics do not use, and what serves the pages of the services. */
     private static final Predicate<String> UNUSED_LIBRARY =
             name -> name.matches("(zstd-jni|snappy-java|lz4-java|vertx-web|vertx-auth-common)-.*");
@@ -87,6 +90,8 @@ public final class DaemonPackage {
                 "--strip-debug",
                 "--no-header-files",
                 "--no-man-pages",
+                "--compress",
+                "zip-6",
                 "--output",
                 home.resolve("runtime").toString());
         List<String> jars = jars();
