@@ -14,11 +14,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Our CDI spec with a real kubelet and a real container runtime. */
+/** Our CDI spec, and mounts without one, with a real kubelet and a real container runtime. */
 class CdiClusterIT {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String POD = "gpufleet-it-cdi";
@@ -64,7 +65,7 @@ class CdiClusterIT {
         return new DaemonProcess(directory, settings);
     }
 
-    private void createPod() throws Exception {
+    private void createPod(String driverFiles) throws Exception {
         Path manifest = Files.writeString(directory.resolve("pod.yaml"), """
                 apiVersion: v1
                 kind: Pod
@@ -83,9 +84,9 @@ class CdiClusterIT {
                           echo visible=$NVIDIA_VISIBLE_DEVICES path=$LD_LIBRARY_PATH
                           ls /dev/nvidia*
                           echo kept > /dev/nvidiactl && echo writable
-                          cat /usr/lib64/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1 /usr/bin/nvidia-smi
+                          cat %s
                       resources: {limits: {nvidia.com/gpu: 1}}
-                """.formatted(POD));
+                """.formatted(POD, driverFiles));
         run(kubectl("apply", "-f", manifest.toString()));
     }
 
@@ -93,27 +94,41 @@ class CdiClusterIT {
     @ParameterizedTest
     @CsvSource({"cdi-cri, 2", "cdi-annotations, 3"})
     void podHasTheDeviceAndTheDriverOfTheSpec(String strategy, int gpus) throws Exception {
-        // Given
+        String printed = outputOfAPod(
+                strategy, gpus, "/usr/lib64/libcuda.so.1 /usr/local/nvidia/lib64/libcuda.so.1 /usr/bin/nvidia-smi");
+
+        assertThat(printed)
+                .contains("visible=void path=\n", "/dev/nvidiactl\n", "writable\n", "this is nvidia-smi\n")
+                .containsSubsequence("this is libcuda\n", "this is libcuda\n");
+        assertThat(printed.lines().filter(line -> line.matches("/dev/nvidia\\d")))
+                .hasSize(1);
+    }
+
+    @Test
+    void podWithoutCdiHasTheDeviceAndTheDriverDirectory() throws Exception {
+        String printed =
+                outputOfAPod("host-mounts", 4, "/usr/local/nvidia/lib64/libcuda.so.1 /usr/local/nvidia/bin/nvidia-smi");
+
+        assertThat(printed)
+                .contains("visible=void path=\n", "/dev/nvidiactl\n", "/dev/nvidia-uvm\n", "writable\n")
+                .endsWith("this is libcuda\nthis is nvidia-smi\n");
+        assertThat(printed.lines().filter(line -> line.matches("/dev/nvidia\\d")))
+                .hasSize(1);
+    }
+
+    /** Output of a pod with one GPU, once it has succeeded. */
+    private String outputOfAPod(String strategy, int gpus, String driverFiles) throws Exception {
         try (var daemon = daemon(gpus, strategy)) {
             await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(cluster.allocatableGpus())
                             .as(daemon.log())
                             .isEqualTo(gpus));
-
-            // When
-            createPod();
-
-            // Then
+            createPod(driverFiles);
             await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(run(kubectl("get", "pod", POD, "-o", "jsonpath={.status.phase}")))
                             .as(() -> describe(daemon))
                             .isEqualTo("Succeeded"));
-            String printed = run(kubectl("logs", POD));
-            assertThat(printed)
-                    .contains("visible=void path=\n", "/dev/nvidiactl\n", "writable\n", "this is nvidia-smi\n")
-                    .containsSubsequence("this is libcuda\n", "this is libcuda\n");
-            assertThat(printed.lines().filter(line -> line.matches("/dev/nvidia\\d")))
-                    .hasSize(1);
+            return run(kubectl("logs", POD));
         }
     }
 
