@@ -5,10 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.protobuf.Message;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.record.ManyRecords;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.RecordSize;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
-import io.gpufleet.runtime.sequence.AppliedSequencesField;
+import io.gpufleet.runtime.record.StateEncoder;
 import io.gpufleet.runtime.sequence.KeySequences;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSequencer;
@@ -18,26 +19,23 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Turns what a batch causes into records before a transaction begins, and measures each. */
 final class BatchEncoder<S> {
     private static final byte[] NOTHING = {};
-    /** Fewer are encoded before another thread has begun. */
-    private static final int PARALLEL = 64;
     /** Enough for every core. */
     private static final int ENCODED_AT_ONCE = 256;
 
     private final EngineParts<S> parts;
     private final EventSequencer sequencer;
-    private final AppliedSequencesField applied;
+    private final StateEncoder<S> states;
     private final byte[] version;
 
     BatchEncoder(EngineParts<S> parts, EventSequencer sequencer) {
         this.parts = parts;
         this.sequencer = sequencer;
-        this.applied = new AppliedSequencesField(parts.spec().stateType().prototype());
+        this.states = new StateEncoder<>(parts.projection());
         this.version = Integer.toString(parts.spec().schemaVersion()).getBytes(UTF_8);
     }
 
@@ -47,15 +45,16 @@ final class BatchEncoder<S> {
         record Output(Outbound output) implements Pending {}
 
         /** A state, written on any thread. */
-        record State<S>(String key, S state, Optional<KeySequences> sequences, String trace) implements Pending {}
+        record State<S>(String key, S state, boolean again, Optional<KeySequences> sequences, String trace)
+                implements Pending {}
     }
 
     /** A record of a batch and its value; a state has its schema version beside it. */
     private record Encoded(Outbound output, byte[] value, boolean state) {
-        private static Encoded of(Outbound output, boolean state) {
+        private static Encoded of(Outbound output) {
             return switch (output) {
-                case Outbound.Event event -> new Encoded(event, Codec.toValue(event.type(), event.payload()), state);
-                case Outbound.Tombstone tombstone -> new Encoded(tombstone, NOTHING, state);
+                case Outbound.Event event -> new Encoded(event, Codec.toValue(event.type(), event.payload()), false);
+                case Outbound.Tombstone tombstone -> new Encoded(tombstone, NOTHING, false);
             };
         }
     }
@@ -68,10 +67,13 @@ final class BatchEncoder<S> {
         }
         List<Pending> pending = new ArrayList<>();
         batch.outputs().forEach(output -> pending.add(new Pending.Output(declared(output))));
-        store.forgotten().forEach(key -> pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key))));
+        store.forgotten().forEach(key -> {
+            states.forget(key);
+            pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key)));
+        });
         store.toWrite()
-                .forEach((key, state) ->
-                        pending.add(new Pending.State<>(key, state, store.sequences(key), batch.trace(key))));
+                .forEach((key, state) -> pending.add(new Pending.State<>(
+                        key, state, !store.isChanged(key), store.sequences(key), batch.trace(key))));
         EventSequencer.Position before = sequencer.position();
         try {
             List<ProducerRecord<byte[], byte[]>> records = encode(pending, now);
@@ -92,9 +94,7 @@ final class BatchEncoder<S> {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(pending.size() + 2);
         for (int from = 0; from < pending.size(); from += ENCODED_AT_ONCE) {
             List<Pending> part = pending.subList(from, Math.min(pending.size(), from + ENCODED_AT_ONCE));
-            // The values of many are encoded on every core.
-            Stream<Pending> stream = part.size() < PARALLEL ? part.stream() : part.parallelStream();
-            stream.map(each -> value(each, now)).toList().forEach(each -> records.add(record(each)));
+            ManyRecords.stream(part).map(each -> value(each, now)).toList().forEach(each -> records.add(record(each)));
         }
         return records;
     }
@@ -102,8 +102,8 @@ final class BatchEncoder<S> {
     @SuppressWarnings("unchecked")
     private Encoded value(Pending pending, Instant now) {
         return switch (pending) {
-            case Pending.Output(Outbound output) -> Encoded.of(output, false);
-            case Pending.State<?> state -> Encoded.of(event((Pending.State<S>) state, now), true);
+            case Pending.Output(Outbound output) -> Encoded.of(output);
+            case Pending.State<?> state -> value((Pending.State<S>) state, now);
         };
     }
 
@@ -120,12 +120,15 @@ final class BatchEncoder<S> {
         };
     }
 
-    private Outbound.Event event(Pending.State<S> changed, Instant now) {
+    private Encoded value(Pending.State<S> written, Instant now) {
         ProjectionSpec spec = parts.spec();
-        Message message = parts.projection().write(changed.key(), changed.state());
-        Message whole =
-                changed.sequences().map(known -> applied.with(message, known)).orElse(message);
-        return new Outbound.Event(spec.changelog(), spec.stateType(), changed.key(), whole, "", now, changed.trace());
+        byte[] value = states.encode(written.key(), written.state(), written.sequences(), written.again());
+        // Of a value that is encoded nobody asks for the message.
+        Message none = spec.stateType().prototype();
+        return new Encoded(
+                new Outbound.Event(spec.changelog(), spec.stateType(), written.key(), none, "", now, written.trace()),
+                value,
+                true);
     }
 
     private Outbound declared(Outbound output) {

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Message;
+import io.gpufleet.runtime.record.ManyRecords;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
@@ -10,7 +11,6 @@ import io.gpufleet.wire.DecodedRecord;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 
@@ -18,9 +18,6 @@ import org.apache.kafka.common.header.Header;
  * Decodes the records of a changelog; those of a large batch on every core, since decoding depends on nothing else.
  */
 final class ChangelogDecoder<S> {
-    /** Below this a batch is decoded before another thread has begun. */
-    private static final int PARALLEL = 64;
-
     private final EngineParts<S> parts;
     private final AppliedSequencesField applied;
 
@@ -46,9 +43,7 @@ final class ChangelogDecoder<S> {
 
     /** The entry of each record, in their order. */
     List<Entry<S>> decode(Collection<ConsumerRecord<byte[], byte[]>> records) {
-        Stream<ConsumerRecord<byte[], byte[]>> stream =
-                records.size() < PARALLEL ? records.stream() : records.parallelStream();
-        return stream.map(this::decode).toList();
+        return ManyRecords.stream(records).map(this::decode).toList();
     }
 
     private static String key(ConsumerRecord<byte[], byte[]> rec) {

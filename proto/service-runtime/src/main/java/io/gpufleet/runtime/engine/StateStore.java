@@ -185,6 +185,12 @@ final class StateStore<S> implements States<S> {
         return states(true);
     }
 
+    /** Whether this batch gives a key another state, or one at all. */
+    boolean isChanged(String key) {
+        Before<S> before = undo.get(key);
+        return before != null && before.state() != live.get(key);
+    }
+
     private Map<String, S> states(boolean withSequences) {
         Map<String, S> found = new LinkedHashMap<>();
         undo.forEach((key, before) -> {

@@ -7,14 +7,10 @@ import io.gpufleet.wire.Topic;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /** Decodes the records of a polled batch; those of a large one on every core, since decoding depends on nothing else. */
 public final class InputDecoder {
-    /** Below this a batch is decoded before another thread has begun. */
-    private static final int PARALLEL = 64;
-
     private final Codec codec;
     private final Set<String> heartbeats;
 
@@ -38,9 +34,7 @@ public final class InputDecoder {
 
     /** The records in their order. */
     public List<Input> decode(List<ConsumerRecord<byte[], byte[]>> records) {
-        Stream<ConsumerRecord<byte[], byte[]>> stream =
-                records.size() < PARALLEL ? records.stream() : records.parallelStream();
-        return stream.map(this::decode).toList();
+        return ManyRecords.stream(records).map(this::decode).toList();
     }
 
     private Input decode(ConsumerRecord<byte[], byte[]> rec) {

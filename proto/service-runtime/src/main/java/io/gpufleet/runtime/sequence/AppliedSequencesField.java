@@ -1,8 +1,12 @@
 package io.gpufleet.runtime.sequence;
 
+import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.AppliedSequences;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.Optional;
 
 /** The field {@code applied} of a changelog message, which the engine alone reads and sets. */
@@ -26,6 +30,22 @@ public final class AppliedSequencesField {
 
     public Message without(Message state) {
         return state.toBuilder().clearField(field).build();
+    }
+
+    /**
+     * The binary encoding of a state without the field, followed by the field: of a field that a message has once, protobuf takes
+     * it from wherever it stands.
+     */
+    public byte[] append(byte[] state, KeySequences sequences) {
+        AppliedSequences applied = sequences.toMessage();
+        int size = CodedOutputStream.computeMessageSize(field.getNumber(), applied);
+        byte[] whole = Arrays.copyOf(state, state.length + size);
+        try {
+            CodedOutputStream.newInstance(whole, state.length, size).writeMessage(field.getNumber(), applied);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return whole;
     }
 
     public Message with(Message state, KeySequences sequences) {
