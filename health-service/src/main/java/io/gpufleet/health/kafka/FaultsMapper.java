@@ -26,6 +26,10 @@ final class FaultsMapper {
     private FaultsMapper() {}
 
     static List<SeenFault> seen(Faults faults) {
+        // As of almost every device, of which a state has eight.
+        if (faults.seen().isEmpty()) {
+            return List.of();
+        }
         return faults.seen().entrySet().stream()
                 .map(seen -> {
                     FaultCode code = seen.getKey();
@@ -55,6 +59,9 @@ final class FaultsMapper {
     }
 
     static List<Attempts> attempts(RepairHistory history) {
+        if (history.attempts().isEmpty()) {
+            return List.of();
+        }
         return history.attempts().entrySet().stream()
                 .sorted(Map.Entry.comparingByKey())
                 .map(made -> Attempts.newBuilder()

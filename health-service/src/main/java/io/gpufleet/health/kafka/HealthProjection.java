@@ -231,7 +231,7 @@ public final class HealthProjection implements Projection<NodeState> {
         heard(node, now);
         return states.get(node)
                 .filter(state -> state.node().presence().daemon() == Presence.Daemon.SILENT)
-                .map(state -> effects(decide(state, silence(false, heartbeat.appendedAt()), now), now, heartbeat))
+                .map(state -> effects(decide(state, silence(false, heartbeat.appendedAt()), now), now, ""))
                 .orElse(Effects.none());
     }
 
@@ -266,7 +266,7 @@ public final class HealthProjection implements Projection<NodeState> {
         boolean forgotten = signal instanceof HealthSignal.CommandIssued command
                 && command.command() == HealthSignal.Command.FORGET
                 && result.state().node().absent();
-        Effects<NodeState> effects = moved.then(effects(result, now, event));
+        Effects<NodeState> effects = moved.then(effects(result, now, event.traceparent()));
         if (signal instanceof HealthSignal.DevicesAnnounced announced) {
             var left = new DeviceMoves(locations, node -> state(effects, states, node), event.key(), announced);
             return moved(left.after(), effects, states, event, now);
@@ -288,7 +288,7 @@ public final class HealthProjection implements Projection<NodeState> {
         }
         DecisionResult result = FleetCommandDecider.decide(states.get(FleetCommandDecider.FLEET), command, budget, now);
         frozen = FleetCommandDecider.freeze(Optional.of(result.state())).orElse("");
-        return effects(result, now, event);
+        return effects(result, now, event.traceparent());
     }
 
     /** Moves the state of devices to the node that has them now, in the same transaction. */
@@ -302,7 +302,7 @@ public final class HealthProjection implements Projection<NodeState> {
         for (DeviceMoves.NodeSignal moved : signals) {
             NodeState node = state(effects, states, moved.node())
                     .orElseGet(() -> NodeState.unknown(moved.node(), event.appendedAt()));
-            effects = effects.then(effects(decide(node, moved.signal(), now), now, event));
+            effects = effects.then(effects(decide(node, moved.signal(), now), now, event.traceparent()));
         }
         return effects;
     }
@@ -347,7 +347,7 @@ public final class HealthProjection implements Projection<NodeState> {
         NodeState before = states.get(node).orElseGet(() -> NodeState.unknown(node, now));
         HealthSignal signal = toDecide.isSilent(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
         DecisionResult result = decide(before, signal, now);
-        return effects(result, OutboundMapper.toWire(result, now));
+        return effects(result, now, "");
     }
 
     private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
@@ -359,7 +359,11 @@ public final class HealthProjection implements Projection<NodeState> {
         if (!tainted.equals(before.acting().policyTainted())) {
             usage.tainted(node, tainted);
         }
-        remember(result.state());
+        if (result.state() == before) {
+            rememberHeldBack(before);
+        } else {
+            remember(result.state());
+        }
         return result;
     }
 
@@ -375,19 +379,18 @@ public final class HealthProjection implements Projection<NodeState> {
         String node = state.node().name();
         usage.put(node, NodeBudgetShareCalculator.of(state));
         locations.put(state);
-        boolean enforced = protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
-        toDecide.heldBack(node, enforced && !state.heldBack().isEmpty());
+        rememberHeldBack(state);
     }
 
-    private static Effects<NodeState> effects(DecisionResult result, Instant now, Inbound cause) {
-        return effects(
-                result,
-                OutboundMapper.toWire(result, now).stream()
-                        .map(output -> output.causedBy(cause))
-                        .toList());
+    /** Depends on the pools as well, which may have been replaced. */
+    private void rememberHeldBack(NodeState state) {
+        boolean held = !state.heldBack().isEmpty()
+                && protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
+        toDecide.heldBack(state.node().name(), held);
     }
 
-    private static Effects<NodeState> effects(DecisionResult result, List<Outbound.Event> outputs) {
+    private static Effects<NodeState> effects(DecisionResult result, Instant now, String traceparent) {
+        List<Outbound.Event> outputs = OutboundMapper.toWire(result, now, traceparent);
         return result.events().isEmpty()
                 ? Effects.publish(outputs)
                 : Effects.state(result.state().node().name(), result.state(), outputs);

@@ -20,17 +20,28 @@ import java.util.List;
 final class OutboundMapper {
     private OutboundMapper() {}
 
-    /** Verdict and decisions. */
-    static List<Outbound.Event> toWire(DecisionResult result, Instant now) {
+    /**
+     * Verdict and decisions.
+     *
+     * @param traceparent trace of the fact that caused them, or empty
+     */
+    static List<Outbound.Event> toWire(DecisionResult result, Instant now, String traceparent) {
         String node = result.state().node().name();
         var out = new ArrayList<Outbound.Event>();
         for (Effect effect : result.effects()) {
             switch (effect) {
                 case Effect.PublishVerdict(Verdict verdict) ->
-                    out.add(Outbound.Event.of(Topic.VERDICTS, EventType.VERDICT_REACHED, node, toWire(verdict), now));
+                    out.add(new Outbound.Event(
+                            Topic.VERDICTS, EventType.VERDICT_REACHED, node, toWire(verdict), "", now, traceparent));
                 case Effect.RecordDecision(Decision decision) ->
-                    out.add(Outbound.Event.of(Topic.DECISIONS, EventType.DECISION_TAKEN, node, toWire(decision), now)
-                            .about(decision.device()));
+                    out.add(new Outbound.Event(
+                            Topic.DECISIONS,
+                            EventType.DECISION_TAKEN,
+                            node,
+                            toWire(decision),
+                            decision.device(),
+                            now,
+                            traceparent));
             }
         }
         return out;

@@ -30,7 +30,7 @@ class RecordedSilenceTest {
 
     /** What is read of the decisions that the newest signal led to. */
     private List<HealthSignal> read() {
-        return OutboundMapper.toWire(scenario.results().getLast(), AT).stream()
+        return OutboundMapper.toWire(scenario.results().getLast(), AT, "").stream()
                 .filter(output -> output.payload() instanceof DecisionTaken)
                 .map(output -> RecordedSilence.toModel(appended(), (DecisionTaken) output.payload()))
                 .flatMap(Optional::stream)
