@@ -30,7 +30,7 @@ final class FaultRates {
         this.taints = taints;
     }
 
-    /** Nodes fail at even intervals, then all recover; returns milliseconds of each. */
+    /** Nodes fail at even intervals; returns milliseconds of each, once all are tainted. */
     List<Double> atRate(double perSecond, int count) throws InterruptedException {
         long interval = (long) (TimeUnit.SECONDS.toNanos(1) / perSecond);
         long begin = System.nanoTime();
@@ -42,10 +42,10 @@ final class FaultRates {
             events.fatal(node);
             events.flush();
         }
-        return recovered(sent);
+        return tainted(sent);
     }
 
-    /** All nodes fail at once, then all recover; returns milliseconds of each. */
+    /** All nodes fail at once; returns milliseconds of each, once all are tainted. */
     List<Double> atOnce(int count) throws InterruptedException {
         long[] sent = new long[count];
         for (int node = 0; node < count; node++) {
@@ -53,22 +53,26 @@ final class FaultRates {
             events.fatal(node);
         }
         events.flush();
-        return recovered(sent);
+        return tainted(sent);
     }
 
-    private List<Double> recovered(long[] sent) throws InterruptedException {
+    private List<Double> tainted(long[] sent) throws InterruptedException {
         List<Double> millis = new ArrayList<>();
         for (int node = 0; node < sent.length; node++) {
             millis.add(TaintWatcher.millis(sent[node], taints.await(FleetEvents.node(node), true, TIMEOUT)));
         }
-        for (int node = 0; node < sent.length; node++) {
+        return millis;
+    }
+
+    /** So many nodes, those that failed, recover at once; returns when none has a taint any more. */
+    void recover(int count) throws InterruptedException {
+        for (int node = 0; node < count; node++) {
             events.repaired(node);
         }
         events.flush();
-        for (int node = 0; node < sent.length; node++) {
+        for (int node = 0; node < count; node++) {
             taints.await(FleetEvents.node(node), false, TIMEOUT);
         }
-        return millis;
     }
 
     /** Adds the median and P99 of each stage between two scrapes. */

@@ -118,6 +118,7 @@ public final class HealthBenchmark implements Benchmark {
             first.work(options.nodes());
             log.accept("warming up");
             load.rates().atOnce(WARM_UP);
+            load.rates().recover(WARM_UP);
             rates(first, load, measurements, log);
             measurements.add("health.rss", first.residentMebibytes(), "MiB");
             double heap = first.liveHeapMebibytes();
@@ -147,10 +148,12 @@ public final class HealthBenchmark implements Benchmark {
             String name = "health.fault-to-taint.at-" + rate.perSecond();
             measurements.addDistribution(name, load.rates().atRate(rate.perSecond(), rate.count()), "ms");
             FaultRates.addStages(name, service.process(), before, measurements);
+            load.rates().recover(rate.count());
         }
         log.accept(AT_ONCE + " nodes fail at once");
         measurements.addDistribution(
                 "health.fault-to-taint.at-once", load.rates().atOnce(AT_ONCE), "ms");
+        load.rates().recover(AT_ONCE);
     }
 
     /** Nodes that fail each second, and how many. */
