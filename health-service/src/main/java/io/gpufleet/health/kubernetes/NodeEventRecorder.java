@@ -10,6 +10,8 @@ import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.time.Clock;
 import java.time.temporal.ChronoUnit;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -23,6 +25,9 @@ public final class NodeEventRecorder implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeEventRecorder.class);
     private static final String NAMESPACE = "default";
     private static final int MAX_CONCURRENT = 4;
+    /** As many as client-go keeps. */
+    private static final int KNOWN = 4_096;
+
     private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
     private final KubernetesClient client;
@@ -30,6 +35,13 @@ public final class NodeEventRecorder implements AutoCloseable {
     private final Clock clock;
     private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
+    /** Counts of the Events that were written last, by name. */
+    private final Map<String, Integer> counts = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+            return size() > KNOWN;
+        }
+    });
 
     /** Uses the client, which the caller closes; asks the lease immediately before each write. */
     public NodeEventRecorder(KubernetesClient client, CurrentLease lease, Clock clock) {
@@ -55,15 +67,27 @@ public final class NodeEventRecorder implements AutoCloseable {
         });
     }
 
+    /** One request where this process knows the object, or where there is none yet; as client-go does. */
     private void write(ObservedNode node, boolean warning, String reason, String message) {
         String name = name(node, reason);
-        Event existing =
-                client.v1().events().inNamespace(NAMESPACE).withName(name).get();
         String now = clock.instant().truncatedTo(ChronoUnit.SECONDS).toString();
-        if (existing == null && created(event(node, warning, reason, message, now))) {
+        Integer known = counts.get(name);
+        if (known != null && repeated(name, known, message, now)) {
             return;
         }
+        // None that is known, or the API server has removed it after its time to live.
+        if (created(event(node, warning, reason, message, now))) {
+            counts.put(name, 1);
+            return;
+        }
+        Event existing =
+                client.v1().events().inNamespace(NAMESPACE).withName(name).get();
         int count = existing == null || existing.getCount() == null ? 1 : existing.getCount();
+        var _ = repeated(name, count, message, now);
+    }
+
+    /** Increases the count of an Event; false when there is none of that name. */
+    private boolean repeated(String name, int count, String message, String now) {
         String patch = patch(Map.of("count", count + 1, "lastTimestamp", now, "message", message));
         Event named = new EventBuilder()
                 .withNewMetadata()
@@ -71,7 +95,21 @@ public final class NodeEventRecorder implements AutoCloseable {
                 .withNamespace(NAMESPACE)
                 .endMetadata()
                 .build();
-        var _ = lease.call(() -> client.resource(named).patch(MERGE, patch) != null, () -> false);
+        try {
+            return lease.call(
+                    () -> {
+                        boolean found = client.resource(named).patch(MERGE, patch) != null;
+                        counts.put(name, count + 1);
+                        return found;
+                    },
+                    () -> true);
+        } catch (KubernetesClientException failed) {
+            counts.remove(name);
+            if (failed.getCode() == 404) {
+                return false;
+            }
+            throw failed;
+        }
     }
 
     /** False when there is one of that name. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodeListener;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -73,6 +74,52 @@ interface NodeClientContract extends TestedNode {
             assertThat(event.getType()).isEqualTo("Warning");
             assertThat(event.getInvolvedObject().getUid()).isEqualTo(observed.uid());
         });
+    }
+
+    @Test
+    default void knownEventIsOneRequest() {
+        // Given
+        ObservedNode observed = TestedNode.succeeded(nodes().read(NODE));
+        var requests = new CopyOnWriteArrayList<String>();
+        String name = NodeEventRecorder.name(observed, "Xid94");
+
+        // When
+        try (KubernetesClient client = TestedNode.recording(service(), requests);
+                var events = new NodeEventRecorder(client, TestedNode.heldLease(), Clock.systemUTC())) {
+            events.recordEvent(observed, true, "Xid94", "1 GPU out of service");
+            await().atMost(TIMEOUT).untilAsserted(() -> assertThat(count(name)).isEqualTo(1));
+            events.recordEvent(observed, true, "Xid94", "1 GPU out of service");
+            await().atMost(TIMEOUT).untilAsserted(() -> assertThat(count(name)).isEqualTo(2));
+        }
+
+        // Then
+        String path = "/api/v1/namespaces/default/events";
+        assertThat(requests).containsExactly("POST " + path, "PATCH " + path + "/" + name);
+    }
+
+    @Test
+    default void eventThatTheApiServerRemovedIsCreatedAgain() {
+        // Given
+        ObservedNode observed = TestedNode.succeeded(nodes().read(NODE));
+        String name = NodeEventRecorder.name(observed, "Xid95");
+        try (var events = new NodeEventRecorder(service(), TestedNode.heldLease(), Clock.systemUTC())) {
+            events.recordEvent(observed, true, "Xid95", "1 GPU out of service");
+            await().atMost(TIMEOUT).untilAsserted(() -> assertThat(count(name)).isEqualTo(1));
+            client().v1().events().inNamespace("default").withName(name).delete();
+
+            // When
+            events.recordEvent(observed, true, "Xid95", "1 GPU out of service");
+
+            // Then
+            await().atMost(TIMEOUT).untilAsserted(() -> assertThat(count(name)).isEqualTo(1));
+        }
+    }
+
+    /** Of an Event; 0 where there is none. */
+    private int count(String name) {
+        Event found =
+                client().v1().events().inNamespace("default").withName(name).get();
+        return found == null ? 0 : found.getCount();
     }
 
     /** Ours alone: a real control plane records that the Node was registered. */

@@ -6,12 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.http.BasicBuilder;
-import io.fabric8.kubernetes.client.http.HttpRequest;
-import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -142,17 +138,7 @@ interface NodePatchContract extends TestedNode {
     default void eachPatchIsOneRequest() {
         var requests = new CopyOnWriteArrayList<String>();
         Clock clock = Clock.systemUTC();
-        try (KubernetesClient counting = new KubernetesClientBuilder()
-                .withConfig(service().getConfiguration())
-                .withHttpClientBuilderConsumer(builder ->
-                        builder.addOrReplaceInterceptor("recorded", new Interceptor() {
-                            @Override
-                            public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
-                                requests.add(
-                                        request.method() + " " + request.uri().getPath());
-                            }
-                        }))
-                .build()) {
+        try (KubernetesClient counting = TestedNode.recording(service(), requests)) {
             var nodes = new KubernetesNodeClient(
                     counting, new NodeEventRecorder(counting, new CurrentLease(), clock), clock, () -> Duration.ZERO);
             // A real control plane changes a new Node, too.

@@ -85,7 +85,7 @@ class RightsClusterIT {
         });
         needs.put("patch nodes/status", () -> problem(nodes().patchCondition(node, TestedNode.PROBLEM)));
         needs.put("create events", () -> event(false));
-        needs.put("get events", () -> event(false));
+        needs.put("get events", () -> event(true));
         needs.put("patch events", () -> event(true));
         needs.put("list pods", () -> pods().onNode(NAME) instanceof PodList.Unlisted(String reason) ? reason : "");
         needs.put("patch pods", () -> problem(pods().giveNotice(pod(), Instant.EPOCH, "drain")));

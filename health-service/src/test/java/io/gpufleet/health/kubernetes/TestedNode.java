@@ -5,8 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
@@ -82,6 +86,21 @@ interface TestedNode {
                 .list()
                 .getItems()
                 .forEach(event -> client().resource(event).delete());
+    }
+
+    /** A client like another one that records its requests; the caller closes it. */
+    static KubernetesClient recording(KubernetesClient like, List<String> requests) {
+        return new KubernetesClientBuilder()
+                .withConfig(like.getConfiguration())
+                .withHttpClientBuilderConsumer(builder ->
+                        builder.addOrReplaceInterceptor("recorded", new Interceptor() {
+                            @Override
+                            public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
+                                requests.add(
+                                        request.method() + " " + request.uri().getPath());
+                            }
+                        }))
+                .build();
     }
 
     /** A lease that is held all the time. */
