@@ -24,7 +24,7 @@ public final class TaintWatcher implements AutoCloseable, ResourceEventHandler<N
 
     /** Watches through the client, which the caller closes. */
     public TaintWatcher(KubernetesClient client) {
-        this.informer = client.nodes().inform(this);
+        this.informer = NodeNames.inform(client, this);
     }
 
     /** Waits until a node is tainted, or not; returns the time of the watch event, by the monotonic clock. */

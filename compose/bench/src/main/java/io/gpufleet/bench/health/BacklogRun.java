@@ -57,7 +57,7 @@ final class BacklogRun {
             log.accept("starting the service");
             long begun = System.currentTimeMillis();
             try (var service = ServiceUnderLoad.start(launcher, health)) {
-                ServiceUnderLoad.Work work = service.work(count, TIMEOUT);
+                ServiceUnderLoad.Work work = service.work(count);
                 awaitTaints(changes, failed);
                 measurements.add("health.backlog.events", count, "1");
                 measurements.add("health.backlog.rate", work.perSecond(), "1/s");

@@ -1,9 +1,11 @@
 package io.gpufleet.bench.health;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.bench.projection.ServiceUnderLoad;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
+import io.gpufleet.cli.fleet.PlannedProcess;
 import io.gpufleet.cli.fleet.ProcessLauncher;
 import io.gpufleet.cli.fleet.Processes;
 import io.gpufleet.cli.fleet.Program;
@@ -16,6 +18,8 @@ import java.util.List;
 final class BenchmarkCluster implements AutoCloseable {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+    /** Node objects that have room in the heap that the API server of a local fleet has. */
+    private static final int SMALL_HEAP_NODES = 10_000;
 
     private final KubernetesCluster cluster;
     private final BenchmarkNodes nodes;
@@ -34,8 +38,15 @@ final class BenchmarkCluster implements AutoCloseable {
     /** Starts the API server of the plan, or checks that the cluster of the options may be used. */
     static BenchmarkCluster start(ProcessLauncher launcher, FleetPlan plan, Path kubeconfig, HealthOptions options) {
         return options.usesFakeApiServer()
-                ? fake(launcher.start(plan.of(Program.FAKE_API_SERVER).getFirst()), kubeconfig)
+                ? fake(startFake(launcher, plan.of(Program.FAKE_API_SERVER).getFirst(), options.nodes()), kubeconfig)
                 : existing(KubernetesCluster.of(kubeconfig), options.besideGpuNodes());
+    }
+
+    /** With the heap of a local fleet, or with that of a large service. */
+    private static FleetState.FleetProcess startFake(ProcessLauncher launcher, PlannedProcess planned, int nodes) {
+        return nodes <= SMALL_HEAP_NODES
+                ? launcher.start(planned)
+                : ServiceUnderLoad.start(launcher, planned).process();
     }
 
     private static BenchmarkCluster fake(FleetState.FleetProcess server, Path kubeconfig) {

@@ -116,6 +116,7 @@ public final class HealthBenchmark implements Benchmark {
             throws InterruptedException {
         try (var first = ServiceUnderLoad.start(launcher, replicas.getFirst())) {
             first.work(options.nodes());
+            first.awaitRest();
             log.accept("warming up");
             load.rates().atOnce(WARM_UP);
             load.rates().recover(WARM_UP);

@@ -4,6 +4,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpufleet.bench.fleet.NodeNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +34,7 @@ final class NodeChanges implements AutoCloseable, ResourceEventHandler<Node> {
 
     /** Watches through the client, which the caller closes. */
     NodeChanges(KubernetesClient client) {
-        this.informer = client.nodes().inform(this);
+        this.informer = NodeNames.inform(client, this);
     }
 
     /** Waits until the taint of a Node is there. */

@@ -35,7 +35,12 @@ public final class ServiceUnderLoad implements AutoCloseable {
 
     private static final String ARGUMENTS = "jvm.args";
 
+    /** So long a service may make no progress, or take to end. */
     private static final Duration TIMEOUT = Duration.ofMinutes(3);
+    /** Processor time in that time by which a service that is not ready yet makes progress. */
+    private static final Duration BUSY = TIMEOUT.dividedBy(20);
+    /** A service that has applied nothing for so long has nothing left to do. */
+    private static final Duration REST = Duration.ofSeconds(5);
     /** A scrape counts every device of the fleet: ten times a second it would be part of what is measured. */
     private static final Duration SCRAPE_INTERVAL = Duration.ofMillis(500);
 
@@ -124,18 +129,14 @@ public final class ServiceUnderLoad implements AutoCloseable {
         return Files.isExecutable(TASKSET);
     }
 
-    /** Waits until so many events are applied. */
+    /** Waits until so many events are applied, for as long as further ones are. */
     public Work work(double events) throws InterruptedException {
-        return work(events, TIMEOUT);
-    }
-
-    /** Waits until so many events are applied, for a time of the caller's. */
-    public Work work(double events, Duration timeout) throws InterruptedException {
-        long deadline = System.nanoTime() + timeout.toNanos();
+        long progressed = System.nanoTime();
+        double last = 0;
         double first = 0;
         long begun = 0;
         Duration cpu = Duration.ZERO;
-        while (System.nanoTime() < deadline && handle.isAlive()) {
+        while (System.nanoTime() - progressed < TIMEOUT.toNanos() && handle.isAlive()) {
             double done = applied();
             long now = System.nanoTime();
             if (begun == 0 && done > 0) {
@@ -147,10 +148,32 @@ public final class ServiceUnderLoad implements AutoCloseable {
                 return new Work(
                         done - first, (now - begun) / 1e9, cpu().minus(cpu).toNanos() / 1e9);
             }
-            var _ = never.tryAcquire(SCRAPE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+            if (done > last) {
+                last = done;
+                progressed = now;
+            }
+            pause();
         }
-        throw new IllegalStateException(process.name() + " ended, or did not apply " + (long) events + " events within "
-                + timeout.toMinutes() + " min; see " + process.log());
+        throw new IllegalStateException(process.name() + " ended, or applied no event for " + TIMEOUT.toMinutes()
+                + " min after " + (long) last + " of " + (long) events + "; see " + process.log());
+    }
+
+    /** Waits until it has worked off what its inputs and its own work caused. */
+    public void awaitRest() throws InterruptedException {
+        double last = applied();
+        long progressed = System.nanoTime();
+        while (System.nanoTime() - progressed < REST.toNanos() && handle.isAlive()) {
+            pause();
+            double done = applied();
+            if (done != last) {
+                last = done;
+                progressed = System.nanoTime();
+            }
+        }
+    }
+
+    private void pause() throws InterruptedException {
+        var _ = never.tryAcquire(SCRAPE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Resident memory now. */
@@ -205,9 +228,19 @@ public final class ServiceUnderLoad implements AutoCloseable {
         return process;
     }
 
-    /** Waits until it answers that it is ready. */
-    public void awaitReady() throws InterruptedException {
-        ReadinessProbe.await(process, TIMEOUT);
+    /** Waits until it answers that it is ready, for as long as it computes. */
+    public void awaitReady() {
+        while (true) {
+            Duration before = cpu();
+            try {
+                ReadinessProbe.await(process, TIMEOUT);
+                return;
+            } catch (IllegalStateException notReady) {
+                if (!handle.isAlive() || cpu().minus(before).compareTo(BUSY) < 0) {
+                    throw notReady;
+                }
+            }
+        }
     }
 
     /** Ends it without a warning, as a lost machine would. */
