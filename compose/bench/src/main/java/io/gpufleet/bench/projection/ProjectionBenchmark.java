@@ -10,9 +10,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Benchmark of the three services on a fleet of many nodes, each alone on a broker with the log of that fleet: the states
- * of all nodes made, restored, and the usual mix of events folded. Last a projection that does almost nothing on the inputs
- * of the health-service, whose states it replaces.
+ * Benchmark of the three services on a fleet of many nodes, one after the other on a broker with the log of that fleet, another
+ * one for each number of cores: the states of all nodes made, restored, and the usual mix of events folded. Last a projection
+ * that does almost nothing on the inputs of the health-service, whose states it replaces.
  */
 public final class ProjectionBenchmark implements Benchmark {
     /** In this order, so that the verdicts of one are no input of the others. */
@@ -47,13 +47,25 @@ public final class ProjectionBenchmark implements Benchmark {
 
     @Override
     public void run(Measurements measurements, Consumer<String> log) throws InterruptedException {
+        if (ServiceUnderLoad.canConfine()) {
+            run(true, measurements, log);
+        }
+        run(false, measurements, log);
+    }
+
+    /** On a log of its own: the health-service reads the decisions of earlier runs beside its inputs. */
+    private void run(boolean oneCore, Measurements measurements, Consumer<String> log) throws InterruptedException {
         try (var environment = ServiceEnvironment.start(tree, "bench-fold", nodes)) {
             environment.define(tree);
-            measure(environment, measurements, log);
+            begin(environment, !oneCore, measurements, log);
+            fold(environment, oneCore, measurements, log);
+            floor(environment, oneCore, measurements, log);
         }
     }
 
-    private void measure(ServiceEnvironment environment, Measurements measurements, Consumer<String> steps)
+    /** The states of all nodes, on every core. */
+    private void begin(
+            ServiceEnvironment environment, boolean measured, Measurements measurements, Consumer<String> steps)
             throws InterruptedException {
         steps.accept("announcing " + nodes + " nodes of 8 GPUs");
         environment.events().announceAll();
@@ -61,18 +73,12 @@ public final class ProjectionBenchmark implements Benchmark {
             steps.accept(name(service) + ": making the states of all nodes");
             try (var running =
                     ServiceUnderLoad.start(environment.launcher(), environment.planned(service), false, mebibytes)) {
-                measurements.add(
-                        prefix(service) + "announcements", running.work(nodes).perSecond(), "1/s");
+                double perSecond = running.work(nodes).perSecond();
+                if (measured) {
+                    measurements.add(prefix(service) + "announcements", perSecond, "1/s");
+                }
             }
         }
-        if (ServiceUnderLoad.canConfine()) {
-            fold(environment, true, measurements, steps);
-        }
-        fold(environment, false, measurements, steps);
-        if (ServiceUnderLoad.canConfine()) {
-            floor(environment, true, measurements, steps);
-        }
-        floor(environment, false, measurements, steps);
     }
 
     /** Every service restores its states and works off a new mix. */
