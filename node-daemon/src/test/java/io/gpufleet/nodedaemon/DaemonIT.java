@@ -217,8 +217,9 @@ class DaemonIT {
             await().atMost(TIMEOUT)
                     .untilAsserted(() -> assertThat(daemon.page("/readyz")).startsWith("200"));
 
+            // Nothing precedes the JSON
             assertThat(daemon.command("doctor", "--json"))
-                    .startsWith("0 ")
+                    .startsWith("0 {")
                     .contains(
                             "\"healthy\" : true", "\"found\" : \"ready, at 127.0.0.1:", "8 x H100", "none serves GPUs")
                     .doesNotContain("FAIL");
