@@ -55,7 +55,7 @@ public final class KubernetesResourceQuotas implements ResourceQuotaClient {
                                 used.containsKey(limit.getKey()) ? String.valueOf(used.get(limit.getKey())) : ""));
     }
 
-    /** Devices of a class of DRA have no prefix; of other extended resources Kubernetes accepts the one of requests only. */
+    /** Devices of a class of DRA have no prefix; of other extended resources Kubernetes counts the one of requests only. */
     private static boolean isGpu(String limited, GpuResources gpus) {
         return PREFIXES.stream()
                 .anyMatch(prefix -> limited.startsWith(prefix) && gpus.contains(limited.substring(prefix.length())));

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Limits of GPUs in ResourceQuotas of Kubernetes, by the GpuQuota that covers their namespace: whichever is lower refuses a
- * pod. Asked for at most every 10 s.
+ * pod, but for {@code limits.nvidia.com/gpu}, which Kubernetes counts nothing by. Asked for at most every 10 s.
  */
 public final class ResourceQuotaIndex {
     /**
