@@ -2,6 +2,8 @@ package io.gpufleet.wire.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SpecVersion;
@@ -121,6 +123,34 @@ class AsyncApiTest {
                             "#/components/schemas/"
                                     + type.prototype().getDescriptorForType().getFullName());
         }
+    }
+
+    @Test
+    void everyExampleHasTheFieldsOfItsSchemasAndNoOthers() throws IOException {
+        var components = (ObjectNode) new YAMLMapper().readTree(text).path("components");
+        components.path("schemas").forEach(schema -> ((ObjectNode) schema).put("additionalProperties", false));
+        for (EventType type : EventType.values()) {
+            JsonNode message = components.path("messages").path(AsyncApiMain.shortName(type));
+            if (type.encoding() == PayloadEncoding.JSON) {
+                assertThat(message.path("examples")).as(type.ceType()).isNotEmpty();
+            }
+            for (JsonNode example : message.path("examples")) {
+                for (String part : List.of("headers", "payload")) {
+                    assertThat(violations(components, message.path(part), example.path(part)))
+                            .as(part + " of " + type.ceType())
+                            .isEmpty();
+                }
+            }
+        }
+    }
+
+    private static Set<ValidationMessage> violations(ObjectNode components, JsonNode reference, JsonNode value) {
+        ObjectNode schema =
+                components.objectNode().put("$ref", reference.path("$ref").asText());
+        schema.set("components", components);
+        return JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V7)
+                .getSchema(schema)
+                .validate(value);
     }
 
     @Test
