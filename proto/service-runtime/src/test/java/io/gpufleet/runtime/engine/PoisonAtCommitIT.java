@@ -57,21 +57,36 @@ class PoisonAtCommitIT {
     }
 
     @Test
-    void traceOfManyBytesIsIgnoredAndTheFaultCounts() {
-        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
-                var engine = bus.start("health-service-0", projection)) {
-            // When
-            byte[] random = new byte[784_500];
-            new Random(1).nextBytes(random);
-            var rec = node.fault("GPU-1", 79, "");
-            rec.headers().add("ce_traceparent", random);
-            node.send(rec);
+    void traceOfManyBytesIsIgnoredByBothReplicasAndTheFaultsCount() {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1")) {
+            var active = bus.start("health-service-0", projection);
+            await().until(() -> active.role() == ReplicaRole.ACTIVE);
+            try (var standby = bus.start("health-service-1", new CountingProjection())) {
+                await().until(() -> standby.role() == ReplicaRole.STANDBY);
 
-            // Then
-            await().until(() -> engine.counters().get("events") == 1);
-            assertThat(bus.read(Topic.DEADLETTER, true)).isEmpty();
-            assertThat(bus.decisionEvidence(true)).containsExactly("n1/1000/health/1");
+                // When the active replica applies such a fault, and the standby that follows it the next one
+                node.send(faultWithLongTrace(node, "GPU-1"));
+                await().until(() ->
+                        active.counters().get("events") == 1 && standby.states().size() == 1);
+                active.close();
+                await().until(() -> standby.role() == ReplicaRole.ACTIVE);
+                node.send(faultWithLongTrace(node, "GPU-2"));
+
+                // Then
+                await().until(() -> standby.counters().get("events") == 1);
+                assertThat(standby.counters().get("failed_terms")).isZero();
+                assertThat(bus.read(Topic.DEADLETTER, true)).isEmpty();
+                assertThat(bus.decisionEvidence(true)).containsExactly("n1/1000/health/1", "n1/1000/health/2");
+            }
         }
+    }
+
+    private static ProducerRecord<String, byte[]> faultWithLongTrace(NodeEventProducer node, String gpu) {
+        byte[] random = new byte[784_500];
+        new Random(1).nextBytes(random);
+        var rec = node.fault(gpu, 79, "");
+        rec.headers().add("ce_traceparent", random);
+        return rec;
     }
 
     @Test
