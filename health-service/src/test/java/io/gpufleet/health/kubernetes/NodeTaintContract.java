@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
+import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
+import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
@@ -130,6 +132,26 @@ interface NodeTaintContract extends TestedNode {
                     .extracting(Taint::key)
                     .contains(Taint.KEY, "example.com/busy");
         }
+    }
+
+    @Test
+    default void taintWhoseValueAnotherChangedIsForeignOnceItIsReadAgain() {
+        // Given
+        KubernetesNodeClient nodes = nodes();
+        ObservedNode tainted = TestedNode.patch(nodes, TestedNode::patchWithTaint);
+        merge("{\"metadata\":{\"labels\":{\"gpufleet.io/health\":\"ignored\"}}}");
+        changeTaints(taints -> ours(taints).setValue("Manual"));
+        var recovered =
+                new DesiredNode(new NodeState.Revisions(4, 0), tainted.uid(), "", false, "", "", TestedNode.NO_PROBLEM);
+
+        // When
+        ObservedNode left = TestedNode.patch(nodes, read -> (NodePatchPlan.Patch) NodePatchPlan.of(read, recovered));
+
+        // Then
+        assertThat(left.unhealthyTaint()).map(Taint::value).contains("Manual");
+        assertThat(left.label()).isEqualTo("ignored");
+        assertThat(left.recommendedAction()).isEmpty();
+        assertThat(left.applied()).isEqualTo(NOTHING_APPLIED);
     }
 
     @Test

@@ -46,6 +46,9 @@ interface TestedNode {
     /** A problem. */
     Condition PROBLEM = new Condition("True", "Xid79", "1 GPU out of service");
 
+    /** No problem. */
+    Condition NO_PROBLEM = new Condition("False", "GpusHealthy", "every GPU may be used");
+
     /** Client of the API server who may do everything; stays open. */
     KubernetesClient client();
 

@@ -106,14 +106,23 @@ public sealed interface NodePatchPlan {
     }
 
     /**
-     * The fields that are ours. Without our annotation, or with one that cannot be read, a taint and a cordon is ours that we
-     * wrote last, and a field that is as desired.
+     * The fields that are ours: those that our annotation lists, while they are absent or have the listed value. Without our
+     * annotation, or with one that cannot be read, a taint and a cordon is ours that we wrote last, and a field that is as
+     * desired.
      */
     private static AppliedAnnotation own(ObservedNode observed, DesiredNode desired) {
-        if (!observed.applied().equals(AppliedAnnotation.NONE)) {
-            return observed.applied();
-        }
+        AppliedAnnotation listed = observed.applied();
         String taint = observed.unhealthyTaint().map(Taint::value).orElse("");
+        if (!listed.equals(AppliedAnnotation.NONE)) {
+            boolean ours = observed.unhealthyTaint().isEmpty() || taint.equals(listed.taint());
+            return new AppliedAnnotation(
+                    listed.revision(),
+                    ours ? listed.taint() : "",
+                    unlessChanged(listed.label(), observed.label()),
+                    unlessChanged(listed.recommendedAction(), observed.recommendedAction()),
+                    listed.why(),
+                    listed.cordon());
+        }
         boolean ours = observed.base().taintsWrittenByUs() || taint.equals(desired.taint());
         return new AppliedAnnotation(
                 0,
@@ -122,6 +131,11 @@ public sealed interface NodePatchPlan {
                 observed.recommendedAction().equals(desired.recommendedAction()) ? observed.recommendedAction() : "",
                 "",
                 observed.facts().unschedulable() && observed.base().cordonedByUs());
+    }
+
+    /** The listed value; empty where another one was found. */
+    private static String unlessChanged(String listed, String found) {
+        return found.isEmpty() || found.equals(listed) ? listed : "";
     }
 
     private static NodePatchPlan patch(ObservedNode observed, DesiredNode desired) {
@@ -157,7 +171,7 @@ public sealed interface NodePatchPlan {
         String nextLabel = label.isEmpty() && applied.label().isEmpty() ? observed.label() : label;
         String nextAction =
                 action.isEmpty() && applied.recommendedAction().isEmpty() ? observed.recommendedAction() : action;
-        boolean nodeDiffers = !nextApplied.equals(applied)
+        boolean nodeDiffers = !nextApplied.equals(observed.applied())
                 || !sameSet(nextTaints, observed.taints())
                 || unschedulable != observed.facts().unschedulable()
                 || !nextLabel.equals(observed.label())

@@ -204,6 +204,58 @@ class NodePatchPlanTest {
     }
 
     @Test
+    void valuesThatAnotherChangedAreForeignStayAndAreReported() {
+        // Given
+        ObservedNode patched = after(node(BUSY), patch(NodePatchPlan.of(node(BUSY), desired())), desired());
+        Taint manual = Taint.unhealthy("Manual");
+        ObservedNode changed = with(patched, List.of(BUSY, manual), "ignored", "call-ada");
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(changed, desired()));
+
+        // Then
+        assertThat(patch.taints()).containsExactly(BUSY, manual);
+        assertThat(patch.label()).isEqualTo("ignored");
+        assertThat(patch.recommendedAction()).isEqualTo("call-ada");
+        assertThat(patch.applied().nothingApplied()).isTrue();
+        assertThat(patch.foreign())
+                .containsExactly(
+                        "taint gpufleet.io/unhealthy:NoSchedule",
+                        "label gpufleet.io/health",
+                        "annotation gpufleet.io/recommended-action");
+        ObservedNode left = after(changed, patch, desired());
+        assertThat(NodePatchPlan.of(left, desired())).isEqualTo(new NodePatchPlan.UpToDate());
+    }
+
+    @Test
+    void valuesThatAnotherChangedOutliveTheFault() {
+        // Given
+        ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
+        Taint manual = Taint.unhealthy("Manual");
+        ObservedNode changed = with(patched, List.of(manual), "ignored", "call-ada");
+        scenario.cleared("gpu-0", FaultCode.xid(79));
+
+        // When
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(changed, desired()));
+
+        // Then
+        assertThat(patch.taints()).containsExactly(manual);
+        assertThat(patch.label()).isEqualTo("ignored");
+        assertThat(patch.recommendedAction()).isEqualTo("call-ada");
+    }
+
+    @Test
+    void labelAndActionThatAnotherRemovedAreAppliedAgain() {
+        ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
+
+        NodePatchPlan.Patch patch = patch(NodePatchPlan.of(with(patched, patched.taints(), "", ""), desired()));
+
+        assertThat(patch.label()).isEqualTo("unhealthy");
+        assertThat(patch.recommendedAction()).isEqualTo("reboot");
+        assertThat(patch.foreign()).isEmpty();
+    }
+
+    @Test
     void missingTaintOfAnEarlierFaultIsAppliedAgainForANewerOne() {
         // Given
         ObservedNode patched = after(node(), patch(NodePatchPlan.of(node(), desired())), desired());
@@ -289,14 +341,12 @@ class NodePatchPlanTest {
     }
 
     private static ObservedNode withoutTaints(ObservedNode node) {
+        return with(node, List.of(), node.label(), node.recommendedAction());
+    }
+
+    /** The Node after another writer changed these fields. */
+    private static ObservedNode with(ObservedNode node, List<Taint> taints, String label, String action) {
         return new ObservedNode(
-                node.name(),
-                node.facts(),
-                PatchBase.of("9"),
-                List.of(),
-                node.label(),
-                node.recommendedAction(),
-                node.applied(),
-                node.condition());
+                node.name(), node.facts(), PatchBase.of("9"), taints, label, action, node.applied(), node.condition());
     }
 }
