@@ -23,8 +23,9 @@ public final class NodeBudgetShareCalculator {
     }
 
     /**
-     * Share of a state in the budgets. A node whose Node object was deleted has none; one whose Node object was not
-     * observed yet is in no denominator, and what is out of it counts.
+     * Share of a state in the budgets. A node whose Node object was deleted has none; one whose Node object was never
+     * observed is in no denominator, and what is out of it counts. A node that is not heard is out; its devices are as it
+     * told them.
      */
     public static NodeBudgetShare of(NodeState state) {
         if (state.node().goneSince() != null && !state.node().uid().isEmpty()) {
@@ -44,7 +45,8 @@ public final class NodeBudgetShareCalculator {
         if (state.node().uid().isEmpty()) {
             return new NodeBudgetShare(state.node().placement().labels(), 0, state.tainted() ? 1 : 0, 0, out);
         }
-        boolean usable = state.node().placement().usable() && !state.tainted();
+        boolean usable =
+                state.node().placement().usable() && !state.node().presence().unheard() && !state.tainted();
         return new NodeBudgetShare(state.node().placement().labels(), 1, usable ? 0 : 1, devices, out);
     }
 }

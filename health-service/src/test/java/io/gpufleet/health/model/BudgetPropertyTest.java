@@ -41,9 +41,9 @@ class BudgetPropertyTest {
                     Map.of("pool", "training"),
                     Mode.ENFORCE,
                     new Limits(new Limit(25, 2), Limit.percent(20)))),
-            new Pool("default", Map.of(), Mode.ENFORCE, new Limits(Limit.percent(30), Limit.percent(30))),
-            new Limits(Limit.percent(20), Limit.percent(25)),
-            new Limits(Limit.percent(15), Limit.percent(15)),
+            new Pool("default", Map.of(), Mode.ENFORCE, new Limits(Limit.percent(60), Limit.percent(30))),
+            new Limits(Limit.percent(60), Limit.percent(25)),
+            new Limits(Limit.percent(50), Limit.percent(15)),
             new StormBrake(5, 2, Duration.ofMinutes(5)));
 
     private final Map<String, NodeState> states = new HashMap<>();
@@ -86,10 +86,7 @@ class BudgetPropertyTest {
         if (taintedByPolicy(after) && !before.tainted()) {
             scopes(after).forEach((scope, limits) -> {
                 long total = count(scope, state -> !state.node().absent());
-                long out = count(
-                        scope,
-                        state -> !state.node().absent()
-                                && (state.tainted() || !state.node().placement().usable()));
+                long out = count(scope, state -> !state.node().absent() && (state.tainted() || !usable(state.node())));
                 assertThat(out)
                         .as("%s after %s", node, signal)
                         .isLessThanOrEqualTo(limits.nodes().of((int) total));
@@ -108,6 +105,12 @@ class BudgetPropertyTest {
                         .isLessThanOrEqualTo(limits.devices().of(total));
             });
         }
+    }
+
+    private static boolean usable(NodeReference node) {
+        return node.placement().usable()
+                && !List.of("DaemonSilent", "DaemonDeparted")
+                        .contains(node.presence().reason());
     }
 
     private static boolean taintedByPolicy(NodeState state) {
@@ -159,14 +162,17 @@ class BudgetPropertyTest {
         String gpu = GPUS.get(random.nextInt(GPUS.size()));
         FaultCode code = FaultCode.xid(XIDS[random.nextInt(XIDS.length)]);
         var daemon = new DaemonIncarnation("boot-1", 1_000, false);
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(11)) {
             case 0, 1 -> new HealthSignal.FaultCleared(metadata(), daemon, gpu, code, "quiet");
             case 2 -> observed(random);
-            case 3 -> new HealthSignal.NodeObjectDeleted(metadata(), "uid-1");
+            case 3 ->
+                random.nextInt(4) == 0 ? new HealthSignal.NodeObjectDeleted(metadata(), "uid-1") : observed(random);
             case 4 ->
                 new HealthSignal.CommandIssued(
-                        metadata(), random.nextBoolean() ? Command.QUARANTINE : Command.RELEASE, "", "ada", node);
+                        metadata(), random.nextInt(4) == 0 ? Command.QUARANTINE : Command.RELEASE, "", "ada", node);
             case 5 -> HealthSignal.TimePassed.at(now);
+            case 6 -> new HealthSignal.DaemonSilence(metadata(), true);
+            case 7 -> random.nextBoolean() ? announced() : new HealthSignal.DaemonDeparted(metadata(), daemon);
             default ->
                 new HealthSignal.FaultObserved(
                         metadata(), daemon, NodeScenario.reported(gpu, code, RecoveryAction.NONE), "NVRM", List.of());

@@ -7,7 +7,7 @@ import java.util.Map;
  *
  * @param labels that decide about pool and zone
  * @param counted 1 for a node with a Node object, else 0
- * @param out 1 when it cannot be used: tainted, not ready, unschedulable
+ * @param out 1 when it cannot be used: tainted, not ready, unschedulable, or not heard
  * @param devices announced devices of a counted node
  * @param devicesOut those of them that cannot be used
  */

@@ -103,6 +103,11 @@ public record Presence(Daemon daemon, Instant since, List<Instant> losses, Strin
         return losses.size() == FLAPPING_LOSSES && now.isBefore(calmAt()) ? FLAPPING : "";
     }
 
+    /** True while nothing is heard of the daemon, beyond the time in which a newer one replaces it. */
+    public boolean unheard() {
+        return reason.equals(DAEMON_SILENT) || reason.equals(DAEMON_DEPARTED);
+    }
+
     private Instant calmAt() {
         return losses.getFirst().plus(FLAPPING_WITHIN);
     }
