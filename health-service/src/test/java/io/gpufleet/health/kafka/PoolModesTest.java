@@ -1,0 +1,123 @@
+package io.gpufleet.health.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.NodeScenario;
+import io.gpufleet.health.model.NodeState;
+import io.gpufleet.health.model.budget.DisruptionBudgets;
+import io.gpufleet.health.model.budget.Limits;
+import io.gpufleet.health.model.budget.Mode;
+import io.gpufleet.health.model.budget.Pool;
+import io.gpufleet.health.model.budget.StormBrake;
+import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** One pool observes while the others enforce. */
+class PoolModesTest {
+    private final ProjectedNodes nodes = new ProjectedNodes(
+            new HealthProjection(
+                    new HealthMachine(TestPolicies.standard(), Duration.ofMinutes(10)),
+                    new DisruptionBudgets(
+                            List.of(new Pool("canary", Map.of("pool", "canary"), Mode.OBSERVE, Limits.NONE)),
+                            new Pool("default", Map.of(), Mode.ENFORCE, Limits.NONE),
+                            Limits.NONE,
+                            Limits.NONE,
+                            StormBrake.NONE)),
+            NodeScenario.START);
+
+    private void observed(String node, Map<String, String> labels) {
+        nodes.service(
+                node,
+                EventType.KUBERNETES_OBSERVED,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder()
+                                .setUid("uid-" + node)
+                                .setPlacement(NodePlacement.newBuilder()
+                                        .putAllLabels(labels)
+                                        .setUsable(true)))
+                        .build());
+    }
+
+    private void offTheBus(String node) {
+        nodes.daemon(
+                node,
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                NodeAnnounced.newBuilder()
+                        .setBootId("boot-1")
+                        .addGpus(Gpu.newBuilder().setUuid("gpu-" + node))
+                        .build());
+        nodes.daemon(
+                node,
+                Topic.HEALTH,
+                EventType.FAULT_OBSERVED,
+                FaultObserved.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(Fault.newBuilder()
+                                .setDeviceUuid("gpu-" + node)
+                                .setKind(FaultKind.FAULT_KIND_XID)
+                                .setXid(79))
+                        .build());
+    }
+
+    private NodeState state(String node) {
+        return nodes.get(node).orElseThrow();
+    }
+
+    private boolean withdrawn(String node) {
+        return state(node).withdrawn(state(node).device("gpu-" + node).orElseThrow());
+    }
+
+    @Test
+    void labelOfTheNodeDecidesWhetherADecisionIsCarriedOut() {
+        // Given
+        observed("node-1", Map.of("pool", "canary"));
+        observed("node-2", Map.of("pool", "training"));
+        observed("node-3", Map.of());
+
+        // When
+        List.of("node-1", "node-2", "node-3").forEach(this::offTheBus);
+
+        // Then
+        assertThat(state("node-1").heldBack().keySet()).containsExactly("", "gpu-node-1");
+        assertThat(state("node-1").heldBack().values())
+                .allSatisfy(heldBack -> assertThat(heldBack.observed()).isTrue());
+        assertThat(List.of(state("node-1"), state("node-2"), state("node-3")))
+                .extracting(NodeState::tainted)
+                .containsExactly(false, true, true);
+        assertThat(List.of("node-1", "node-2", "node-3")).map(this::withdrawn).containsExactly(false, true, true);
+    }
+
+    @Test
+    void nodeThatIsLabelledAnewIsTreatedAsItsNewPoolFromTheNextDecisionOn() {
+        // Given
+        observed("node-1", Map.of("pool", "canary"));
+        observed("node-2", Map.of());
+        List.of("node-1", "node-2").forEach(this::offTheBus);
+
+        // When
+        observed("node-1", Map.of());
+        observed("node-2", Map.of("pool", "canary"));
+        List.of("node-1", "node-2").forEach(nodes::tick);
+
+        // Then
+        assertThat(state("node-1").tainted()).isTrue();
+        assertThat(withdrawn("node-1")).isTrue();
+        assertThat(state("node-2").tainted()).isFalse();
+        assertThat(withdrawn("node-2")).isFalse();
+    }
+}
