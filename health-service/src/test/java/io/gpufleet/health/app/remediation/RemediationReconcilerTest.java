@@ -205,6 +205,24 @@ class RemediationReconcilerTest {
     }
 
     @Test
+    void failedRebootsOfANodeWideFaultComeToTheNextStep() {
+        fleet.node.xid("", 79);
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            assertThat(run().remediation().text()).isEqualTo("reboot, attempt " + attempt + ", for xid-79 of the node");
+            run();
+            fleet.objects.status(progress().remediation(), ObjectPhase.FAILED, "bmc", "no route");
+            assertThat(run().phase()).isEqualTo(Phase.FAILED);
+        }
+
+        run();
+        run();
+
+        assertThat(progress().open()).isFalse();
+        assertThat(fleet.objects.made).hasSize(2);
+        assertThat(fleet.node.state().health().recommendedAction()).isEqualTo(RecommendedAction.POWER_CYCLE);
+    }
+
+    @Test
     void oneThatFailedCountsAsAnAttempt() {
         given(POLICY, 79);
         run();

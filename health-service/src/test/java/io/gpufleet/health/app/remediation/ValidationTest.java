@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 /** A GPU whose fault ended returns to service once an executor has proven that it works. */
 class ValidationTest {
     private static final int RESET = 95;
+    private static final int BOOT = 79;
     private static final HealthPolicy POLICY =
             TestPolicies.remediating(TestPolicies.standard(), RecommendedAction.VALIDATE);
 
@@ -145,6 +146,31 @@ class ValidationTest {
 
         assertThat(fleet.progress().phase()).isEqualTo(Phase.WITHDRAWN);
         assertThat(fleet.run().remediation().target().bootId()).isEqualTo("boot-2");
+    }
+
+    @Test
+    void gpuThatHadToBeReplacedReturnsAfterAProofAndAPassedValidation() {
+        // Given
+        for (int i = 0; i < 4; i++) {
+            fleet.node.xid("gpu-0", BOOT).advance(Duration.ofMinutes(5));
+            fleet.reboot();
+        }
+        assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REPLACE);
+        assertThat(state("gpu-0")).isEqualTo(HealthState.UNHEALTHY);
+        fleet.run();
+        assertThat(fleet.progress().open()).as("nothing to prove yet").isFalse();
+        // When the daemon saw the fault in this boot, too, and proves that it ended
+        fleet.node
+                .xid("gpu-0", BOOT)
+                .cleared("gpu-0", FaultCode.xid(BOOT))
+                .advance(Duration.ofHours(1))
+                .tick();
+        assertThat(state("gpu-0")).isEqualTo(HealthState.RECOVERING);
+        RemediationProgress proven = validation(ObjectPhase.SUCCEEDED);
+        // Then
+        assertThat(proven.phase()).isEqualTo(Phase.SUCCEEDED);
+        assertThat(state("gpu-0")).isEqualTo(HealthState.HEALTHY);
+        assertThat(fleet.node.verdict().trusted()).isTrue();
     }
 
     @Test
