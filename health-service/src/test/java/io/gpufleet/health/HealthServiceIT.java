@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
@@ -251,6 +252,27 @@ class HealthServiceIT {
                         .contains("withdraw device", "admin: noise", "trust device again", "\"serial\""));
         assertThat(service.get("/v1/incidents?device=" + daemon.gpu(0)).body())
                 .contains("\"open\":false", "\"effects\":[\"withdraw device\"");
+    }
+
+    @Test
+    void timelineIsFoundBySerialNumberToo() {
+        // Given
+        String serial = "serial-" + node;
+        NodeAnnounced.Builder announced = daemon.announcement(TestGpus.h100(2));
+        announced.getGpusBuilder(0).setSerial(serial);
+        daemon.announce(announced.build());
+
+        // When
+        daemon.observeXid(0, 48);
+
+        // Then
+        await().atMost(TIMEOUT).untilAsserted(() -> {
+            var timeline = service.get("/v1/devices/" + serial + "/timeline");
+            assertThat(timeline.status()).isEqualTo(200);
+            assertThat(timeline.body())
+                    .contains(
+                            "\"device\":\"" + daemon.gpu(0) + "\"", "\"serial\":\"" + serial + "\"", "withdraw device");
+        });
     }
 
     @ParameterizedTest(name = "request with traceparent {0}")

@@ -80,8 +80,21 @@ class HealthRoutesIT {
         var healthy = new NodeScenario(TestPolicies.standard()).announced("gpu-2");
         var silent = new NodeScenario("node-3", TestPolicies.standard()).announced("gpu-3");
         silent.handle(new HealthSignal.DaemonSilence(silent.nextMetadata(), true));
+        var maintained = new NodeScenario("node-4", TestPolicies.standard())
+                .nodeObserved("uid-4")
+                .announced("gpu-4")
+                .command(Command.BEGIN_MAINTENANCE, "");
         store.committed(
-                Map.of("node-1", scenario.state(), "node-2", healthy.state(), "node-3", silent.state()), Set.of());
+                Map.of(
+                        "node-1",
+                        scenario.state(),
+                        "node-2",
+                        healthy.state(),
+                        "node-3",
+                        silent.state(),
+                        "node-4",
+                        maintained.state()),
+                Set.of());
         workers = RequestWorkers.open(VERTX, "requests", 2, 9);
         router = Router.router(VERTX);
         OpsRoutes.mount(router, List::of, () -> List.of("the projection is being read"), () -> "up 1\n");
@@ -219,6 +232,14 @@ class HealthRoutesIT {
                 "POST   | /v1/devices/gpu-1/release       | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-1/retire        | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/devices/gpu-0/clear         | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-1/forget         | ada            | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-2/begin-maintenance | ada         | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-4/end-maintenance | ada           | {\"reason\":\"a\"} | 202",
+                "POST   | /v1/nodes/node-4/forget         | ada            | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/nodes/node-4/begin-maintenance | ada         | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/nodes/node-2/end-maintenance | ada           | {\"reason\":\"a\"} | 409",
+                "POST   | /v1/nodes/node-1/forget         | bob            | {\"reason\":\"a\"} | 403",
+                "POST   | /v1/nodes/none/forget           | ada            | {\"reason\":\"a\"} | 404",
                 "POST   | /v1/brake/reset                 | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/freeze                      | ada            | {\"reason\":\"a\"} | 202",
                 "POST   | /v1/unfreeze                    | ada            | {\"reason\":\"a\"} | 409",
