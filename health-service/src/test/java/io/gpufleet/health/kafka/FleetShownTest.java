@@ -10,10 +10,13 @@ import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
 import io.gpufleet.health.model.policy.HealthPolicy;
+import io.gpufleet.proto.health.v1.DeviceOffer;
+import io.gpufleet.proto.health.v1.DeviceOfferChanged;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultCleared;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.health.v1.OpenFaults;
 import io.gpufleet.proto.health.v1.RecoveryAction;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
@@ -213,13 +216,19 @@ class FleetShownTest {
 
             for (int from = 0; from < 72; from += 8) {
                 int wave = from;
-                IntStream.range(wave, wave + 8).forEach(node -> driver(node, EventType.FAULT_OBSERVED));
+                IntStream.range(wave, wave + 8).forEach(node -> {
+                    driver(node, EventType.FAULT_OBSERVED);
+                    offered(node, false);
+                });
                 for (int minute = 0; minute < 15; minute++) {
                     nodes.advance(Duration.ofMinutes(1));
                     tickAll(72);
                     assertThat(tainted()).as(pack).isZero();
                 }
-                IntStream.range(wave, wave + 8).forEach(node -> driver(node, EventType.FAULT_CLEARED));
+                IntStream.range(wave, wave + 8).forEach(node -> {
+                    driver(node, EventType.FAULT_CLEARED);
+                    offered(node, true);
+                });
                 tickAll(72);
             }
 
@@ -239,6 +248,59 @@ class FleetShownTest {
                         .setProof("the driver answers")
                         .build();
         nodes.daemon("node-" + node, Topic.HEALTH, type, payload);
+    }
+
+    /** The daemon offers the GPUs of its node to the kubelet, or does not. */
+    private void offered(int node, boolean healthy) {
+        IntStream.range(0, GPUS)
+                .forEach(gpu -> nodes.daemon(
+                        "node-" + node,
+                        Topic.HEALTH,
+                        EventType.DEVICE_OFFERED,
+                        DeviceOfferChanged.newBuilder()
+                                .setBootId("boot-1")
+                                .setOffer(DeviceOffer.newBuilder()
+                                        .setDeviceUuid(gpu(node, gpu))
+                                        .setOfferedHealthy(healthy)
+                                        .setLocallyHealthy(healthy)
+                                        .setOverlayAllows(true))
+                                .build()));
+    }
+
+    @Test
+    void nodeWithoutTheGpuThatFellOffTheBusStaysMarkedAfterTheReboot() {
+        announced(1, IntStream.range(0, 8));
+        fault(0, 3, xid(79));
+        assertThat(tainted()).isEqualTo(1);
+
+        nodes.advance(Duration.ofMinutes(5));
+        announced(2, IntStream.range(0, 8).filter(gpu -> gpu != 3));
+        nodes.daemon(
+                "node-0",
+                2,
+                Topic.HEALTH,
+                EventType.FAULTS_OPEN,
+                OpenFaults.newBuilder().setBootId("boot-2").build());
+        nodes.tick("node-0");
+
+        assertThat(tainted()).isEqualTo(1);
+        assertThat(withdrawn()).isEqualTo(1);
+    }
+
+    private void announced(int boot, IntStream gpus) {
+        nodes.daemon(
+                "node-0",
+                boot,
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                NodeAnnounced.newBuilder()
+                        .setBootId("boot-" + boot)
+                        .addAllGpus(gpus.mapToObj(gpu -> Gpu.newBuilder()
+                                        .setUuid(gpu(0, gpu))
+                                        .setPciBusId("0000:0" + gpu)
+                                        .build())
+                                .toList())
+                        .build());
     }
 
     @Test

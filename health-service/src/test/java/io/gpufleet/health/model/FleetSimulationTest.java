@@ -59,8 +59,12 @@ class FleetSimulationTest {
         private final Set<String> broken = new HashSet<>();
         private final List<String> gpus;
         private NodeState state;
-        private long epoch = 1_000;
+        private long epoch;
+        /** How far the clock of the node is ahead. */
+        private Duration ahead = Duration.ZERO;
+
         private int boot = 1;
+        private boolean newMachine;
         private Instant knownSince = NodeScenario.START;
 
         SimulatedNode(int index) {
@@ -69,10 +73,31 @@ class FleetSimulationTest {
                     .mapToObj(gpu -> name + "-gpu-" + gpu)
                     .toList());
             this.state = NodeState.unknown(name, NodeScenario.START);
+            restartDaemon(NodeScenario.START);
+        }
+
+        /** A daemon numbers its incarnations by its clock, and never back as long as it knows the former one. */
+        void restartDaemon(Instant now) {
+            epoch = Math.max(epoch + 1, now.plus(ahead).toEpochMilli());
+            newMachine = false;
+        }
+
+        void boot(Instant now) {
+            boot++;
+            restartDaemon(now);
+        }
+
+        /** As the engine admits it: a lower epoch of a boot that it has not seen is another machine. */
+        void bootWithoutStateDirectory(Instant now) {
+            boot++;
+            long former = epoch;
+            epoch = now.plus(ahead).toEpochMilli();
+            newMachine = epoch <= former;
+            knownSince = now.plus(ahead);
         }
 
         DaemonIncarnation incarnation() {
-            return new DaemonIncarnation("boot-" + boot, epoch, false);
+            return new DaemonIncarnation("boot-" + boot, epoch, newMachine);
         }
     }
 
@@ -119,21 +144,20 @@ class FleetSimulationTest {
                                     metadata(Duration.ZERO), node.incarnation(), gpu, FATAL, "ok"));
                 }
             }
-            // The clock of the node jumps by an hour, so that its daemon's next incarnation does.
+            // The clock of the node jumps by an hour, ahead or back; its daemon's next incarnation follows it ahead.
             case 3 -> {
-                node.epoch += random.nextBoolean() ? 3_600_000 : 1;
+                node.ahead = Duration.ofHours(random.nextInt(3) - 1);
+                node.restartDaemon(now);
                 step(node, announced(node));
             }
             case 4 -> {
-                node.boot++;
-                node.epoch++;
+                node.boot(now);
                 step(node, announced(node));
                 step(node, open(node));
             }
-            // The state directory is wiped: the daemon does not know any more which GPUs it had.
+            // The state directory is wiped: the daemon does not know any more which GPUs it had, nor its own number.
             case 5 -> {
-                node.epoch++;
-                node.knownSince = now;
+                node.bootWithoutStateDirectory(now);
                 step(node, announced(node));
                 step(node, open(node));
             }
@@ -154,8 +178,7 @@ class FleetSimulationTest {
         one.gpus.set(slot, second);
         other.gpus.set(slot, first);
         for (SimulatedNode node : List.of(one, other)) {
-            node.boot++;
-            node.epoch++;
+            node.boot(now);
             step(node, announced(node));
             step(node, open(node));
         }
