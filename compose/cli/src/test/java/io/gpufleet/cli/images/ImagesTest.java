@@ -3,6 +3,7 @@ package io.gpufleet.cli.images;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.gpufleet.cli.manifests.ManifestFiles;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
@@ -134,6 +135,50 @@ class ImagesTest {
                 .allMatch(call ->
                         call.contains("--build-arg BUILD=maven:3 --build-arg BASE=debian:13-slim@sha256:" + DIGEST))
                 .anyMatch(call -> call.contains("-t registry.example/fleet/health-service:"));
+    }
+
+    @Test
+    void pushSendsEveryImageThatBuildMakes(@TempDir Path directory) throws Exception {
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+
+        assertThat(images.run("push", "registry.example:5000/fleet"))
+                .as(images.output())
+                .isZero();
+
+        assertThat(images.dockerCalls())
+                .filteredOn(call -> !call.startsWith("version"))
+                .containsExactlyInAnyOrderElementsOf(ManifestFiles.IMAGES.stream()
+                        .map(image -> "push registry.example:5000/fleet" + image.substring(image.indexOf('/')) + ":"
+                                + ManifestFiles.RELEASE)
+                        .toList());
+    }
+
+    @Test
+    void pushWithoutRegistryCallsNobody(@TempDir Path directory) throws Exception {
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+
+        assertThat(images.run("push")).isEqualTo(2);
+
+        assertThat(images.output()).contains("images push: name the registry");
+        assertThat(images.dockerCalls()).isEmpty();
+    }
+
+    @Test
+    void imageThatTheRegistryRefusesEndsThePush(@TempDir Path directory) throws Exception {
+        // Given
+        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        Path docker = directory.resolve("bin/docker");
+        Files.writeString(
+                docker,
+                Files.readString(docker)
+                        .replace("case", "case \"$1 $2\" in push*/health-service:*) exit 1 ;; esac\ncase"));
+        // When
+        int status = images.run("push", "registry.example/fleet");
+        // Then
+        assertThat(status).isEqualTo(1);
+        assertThat(images.output())
+                .contains("registry.example/fleet/health-service:" + ManifestFiles.RELEASE + " was not pushed");
+        assertThat(images.dockerCalls()).noneMatch(call -> call.contains("/cli:"));
     }
 
     @Test
