@@ -57,7 +57,8 @@ public final class ManifestFiles {
         }
     }
 
-    private static List<HasMetadata> objects(Path file) {
+    /** The objects of one file. */
+    static List<HasMetadata> objects(Path file) {
         Object parsed = YAML.unmarshal(text(file));
         var objects = new ArrayList<HasMetadata>();
         for (Object each : parsed instanceof Collection<?> several ? several : List.of(parsed)) {

@@ -1,6 +1,8 @@
 package io.gpufleet.cli.manifests;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.fabric8.kubernetes.api.model.Container;
@@ -8,6 +10,7 @@ import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Probe;
+import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -20,11 +23,15 @@ import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What every manifest of k8s/ has in common. */
 class ManifestsTest {
@@ -132,6 +139,44 @@ class ManifestsTest {
                 assertThat(labels).containsAllEntriesOf(budget.getSelector().getMatchLabels());
             });
         }
+    }
+
+    @Test
+    void programsOfTheBaseAreEvictedLast() {
+        for (String service : List.of("inventory-service", "health-service", "allocation-service")) {
+            assertThat(pods.get("StatefulSet/" + service))
+                    .extracting(PodSpec::getPriorityClassName)
+                    .isEqualTo("system-cluster-critical");
+        }
+        assertThat(pods.get("DaemonSet/node-daemon"))
+                .extracting(PodSpec::getPriorityClassName)
+                .isEqualTo("system-node-critical");
+    }
+
+    /** GKE admits pods of the classes {@code system-*} outside kube-system only within a quota of their namespace. */
+    @ParameterizedTest
+    @CsvSource({"services, system-cluster-critical", "node-daemon, system-node-critical"})
+    void namespaceOfCriticalPodsHasAQuotaOfTheirPriorityClass(String part, String priorityClass) {
+        // Its kustomization puts it into the namespace of the pods
+        Path directory = Repository.module("k8s/base/" + part);
+        JsonNode kustomization =
+                Objects.requireNonNull(ManifestFiles.kustomizations().get(directory.resolve("kustomization.yaml")));
+        assertThat(kustomization.path("namespace").asText()).isNotEmpty();
+        assertThat(kustomization.path("resources"))
+                .anyMatch(resource -> resource.asText().equals("namespace.yaml"));
+        assertThat(ManifestFiles.objects(directory.resolve("namespace.yaml")))
+                .filteredOn(ResourceQuota.class::isInstance)
+                .singleElement(as(type(ResourceQuota.class)))
+                .satisfies(quota -> {
+                    assertThat(quota.getSpec().getHard()).containsOnlyKeys("pods");
+                    assertThat(quota.getSpec().getScopeSelector().getMatchExpressions())
+                            .singleElement()
+                            .satisfies(expression -> {
+                                assertThat(expression.getScopeName()).isEqualTo("PriorityClass");
+                                assertThat(expression.getOperator()).isEqualTo("In");
+                                assertThat(expression.getValues()).containsExactly(priorityClass);
+                            });
+                });
     }
 
     @Test
