@@ -20,6 +20,7 @@ class DrillTest {
             List.of(
                     part("kafka", "KAFKA"),
                     part("kubernetes", "FAKE_API_SERVER"),
+                    part("inventory-service-0", "INVENTORY"),
                     part("health-service-0", "HEALTH"),
                     part("allocation-service-0", "ALLOCATION"),
                     part("allocation-service-1", "ALLOCATION"),
@@ -49,6 +50,10 @@ class DrillTest {
                         "no-leader-health",
                         "no-leader-verdicts",
                         "api-server-away",
+                        "kill-inventory-service-0",
+                        "freeze-inventory-service-0",
+                        "slow-inventory-service-0",
+                        "clock-jump-inventory-service-0",
                         "kill-health-service-0",
                         "freeze-health-service-0",
                         "slow-health-service-0",
