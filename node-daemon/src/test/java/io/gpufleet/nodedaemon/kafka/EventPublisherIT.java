@@ -25,6 +25,7 @@ import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
+import io.gpufleet.wire.TraceParent;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -133,6 +134,7 @@ class EventPublisherIT {
             assertThat(envelope.source()).isEqualTo(new EventSource.Node("c1", node));
             assertThat(envelope.type()).isEqualTo(EventType.FAULT_OBSERVED);
             assertThat(envelope.subject()).isEqualTo(TestGpus.uuid(0));
+            assertThat(envelope.traceparent()).isEqualTo(TraceParent.of(envelope.id()));
             assertThat(read.json()).contains("\"xid\":79", "\"bootId\":\"boot-1\"", "\"withdraws\":true");
         });
     }
