@@ -6,9 +6,13 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.inventory.app.KubernetesNodeEvent;
 import io.gpufleet.inventory.app.NodeListener;
 import io.gpufleet.inventory.app.NodeObject;
@@ -107,6 +111,37 @@ abstract class NodeWriterContract {
         assertThat(currentNode().labels()).containsEntry("kept", "other");
         assertThat(currentNode().bootId()).isEqualTo("boot-1");
         assertThat(currentNode().unschedulable()).isTrue();
+    }
+
+    @Test
+    void everyApplyAndEveryChangeOfTaintsIsOneRequest() {
+        // Given
+        var requests = new CopyOnWriteArrayList<String>();
+        NodeObject observed = currentNode();
+        NodeTaint taint = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
+        LabelSet labels = labelSet(Map.of("gpu-type", "h100"));
+        try (KubernetesClient recording = recording(requests)) {
+            var writer = new KubernetesNodeWriter(recording, Clock.systemUTC());
+            // When
+            writer.apply(name, uid, labels);
+            writer.apply(name, uid, LabelSet.NONE);
+            writer.apply(name, "uid-of-another-node", labels);
+            writer.patchTaints(observed, observed.taints().plan(Set.of(taint)));
+        }
+        // Then
+        assertThat(requests).hasSize(4).containsOnly("PATCH /api/v1/nodes/" + name);
+    }
+
+    private KubernetesClient recording(List<String> requests) {
+        return new KubernetesClientBuilder()
+                .withConfig(client().getConfiguration())
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("recorded", new Interceptor() {
+                    @Override
+                    public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
+                        requests.add(request.method() + " " + request.uri().getPath());
+                    }
+                }))
+                .build();
     }
 
     @Test
