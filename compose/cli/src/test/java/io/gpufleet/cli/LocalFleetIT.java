@@ -188,6 +188,36 @@ class LocalFleetIT {
     }
 
     @Test
+    void eventsAreCutToALineUnlessTheyAreWantedInFullOrAsJson() throws IOException {
+        // Given the GPUs of a node, which fill more than a line
+        awaitAllocatable("node-1", "4");
+        // Then
+        assertThat(event()).hasSizeBetween(100, 402).endsWith(" …");
+        assertThat(event("--full")).hasSizeGreaterThan(402).doesNotContain("…");
+        JsonNode event = new ObjectMapper().readTree(event("--json"));
+        assertThat(event.path("topic").asText()).isEqualTo("gpu.inventory");
+        assertThat(event.path("offset").isIntegralNumber()).isTrue();
+        assertThat(event.path("type").asText()).isEqualTo("io.gpufleet.node.announced.v1");
+    }
+
+    private static String event(String... options) throws IOException {
+        var arguments = new ArrayList<>(List.of("events", "inventory", "--since", "100000"));
+        arguments.addAll(List.of(options));
+        arguments.addAll(List.of("--state", state().toString()));
+        return CommandProcess.lineOf(arguments, "node.announced", Duration.ofSeconds(60));
+    }
+
+    @Test
+    void drillsAreListedForEveryPartOfTheFleet() {
+        assertThat(run("drill", "--list").lines())
+                .contains("kill-inventory-service-0", "kill-health-service-0", "kill-allocation-service-0")
+                .contains("kill-node-1", "broker-kill", "broker-restart", "broker-away", "broker-away-at-start")
+                .contains("api-server-away", "broker-disk-full", "disk-full-node-1", "clock-jump-health-service-0")
+                .contains("slow-inventory-service-0", "slow-health-service-0", "slow-allocation-service-0")
+                .contains("certificate-expired", "secret-deleted", "no-leader-health", "no-leader-verdicts", "reviews");
+    }
+
+    @Test
     void drillKillsAServiceAndFindsThatEverythingHolds() {
         String said = run("drill", "kill-health-service-0");
 
