@@ -116,6 +116,25 @@ class ClusterDoctorIT {
                 .doesNotContain("StatefulSet/inventory-service", "StatefulSet/allocation-service");
     }
 
+    @Test
+    void resourceQuotaOfLimitsOfGpusLimitsNothing() {
+        create("""
+                apiVersion: v1
+                kind: ResourceQuota
+                metadata: {name: gpus, namespace: default}
+                spec: {hard: {limits.nvidia.com/gpu: "4", requests.nvidia.com/gpu: "8", limits.cpu: "16"}}
+                """, "{}");
+
+        Finding finding = finding("ResourceQuota default/gpus");
+
+        assertThat(finding.level()).isEqualTo(Finding.Level.WARN);
+        assertThat(finding.text()).startsWith("limits.nvidia.com/gpu limits nothing");
+        assertThat(finding.remedy()).contains("requests.nvidia.com/gpu", "GpuQuota");
+        assertThat(findings())
+                .filteredOn(each -> each.subject().startsWith("ResourceQuota"))
+                .hasSize(1);
+    }
+
     private List<Finding> findings() {
         return new ClusterDoctor(client).examine();
     }
