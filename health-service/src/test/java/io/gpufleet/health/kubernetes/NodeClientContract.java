@@ -5,11 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.health.app.CurrentLease;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.app.NodeListener;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -31,8 +33,15 @@ interface NodeClientContract extends TestedNode {
     }
 
     @Test
-    default void warmingUpChangesNothing() {
-        try (KubernetesNodeClient nodes = nodes()) {
+    default void warmingUpPatchesANodeAsForAFaultAndChangesNothing() {
+        var requests = new CopyOnWriteArrayList<String>();
+        Clock clock = Clock.systemUTC();
+        try (KubernetesClient recording = TestedNode.recording(service(), requests);
+                var nodes = new KubernetesNodeClient(
+                        recording,
+                        new NodeEventRecorder(recording, new CurrentLease(), clock),
+                        clock,
+                        () -> Duration.ZERO)) {
             // Given
             nodes.watch(new NodeListener() {
                 @Override
@@ -46,7 +55,16 @@ interface NodeClientContract extends TestedNode {
             // When
             nodes.warmUp();
 
-            // Then no Node was changed, and that of a warm-up without Nodes was not created
+            // Then the requests are those of a fault
+            List<String> patches = requests.stream()
+                    .filter(request -> request.startsWith("PATCH "))
+                    .distinct()
+                    .toList();
+            assertThat(patches).hasSize(2);
+            assertThat(patches.getFirst()).matches("PATCH /api/v1/nodes/[^/]+");
+            assertThat(patches.getLast()).matches("PATCH /api/v1/nodes/[^/]+/status");
+
+            // And no Node was changed, and that of a warm-up without Nodes was not created
             assertThat(client().nodes().list().getItems())
                     .noneMatch(node -> node.getMetadata().getName().startsWith("gpufleet-warm-up"))
                     .allSatisfy(node -> assertThat(node.toString()).doesNotContain("WarmUp"));
