@@ -40,16 +40,17 @@ class MisconfiguredServicesIT {
 
     @ParameterizedTest
     @CsvSource({
-        "other., ' are missing: create them with ''gpufleet topics apply'', or check GPUFLEET_TOPIC_PREFIX (''other.'')'",
-        "no/prefix., 'GPUFLEET_TOPIC_PREFIX: '"
+        "GPUFLEET_TOPIC_PREFIX, other., ' are missing: create them with ''gpufleet topics apply'', or check GPUFLEET_TOPIC_PREFIX (''other.'')'",
+        "GPUFLEET_TOPIC_PREFIX, no/prefix., 'GPUFLEET_TOPIC_PREFIX: '",
+        "GPUFLEET_KAFKA, nonsense, 'GPUFLEET_KAFKA: ''nonsense'' is no Kafka server: write host:port'"
     })
-    void allThreeSayTheSameLine(String prefix, String words) {
+    void allThreeSayTheSameLine(String setting, String value, String words) {
         List<ProgramProcess> started = Stream.of(Program.INVENTORY, Program.HEALTH, Program.ALLOCATION)
-                .map(program -> start(program, prefix))
+                .map(program -> start(program, setting, value))
                 .toList();
 
         List<String> lines = started.stream()
-                .map(service -> reason(service, prefix))
+                .map(service -> reason(service, value))
                 .distinct()
                 .toList();
 
@@ -57,25 +58,25 @@ class MisconfiguredServicesIT {
     }
 
     /** The only line about it, without the name of the program. */
-    private static String reason(ProgramProcess service, String prefix) {
+    private static String reason(ProgramProcess service, String value) {
         assertThat(service.awaitExit(TIMEOUT)).as(service.log()).isEqualTo(2);
+        assertThat(service.log()).doesNotContain("\tat ");
         List<String> lines =
-                service.log().lines().filter(line -> line.contains(prefix)).toList();
+                service.log().lines().filter(line -> line.contains(value)).toList();
         assertThat(lines).as(service.log()).hasSize(1);
         return lines.getFirst().substring(lines.getFirst().indexOf(": ") + 2);
     }
 
-    private static ProgramProcess start(Program program, String prefix) {
+    private static ProgramProcess start(Program program, String setting, String value) {
         return ProgramProcess.of(program.module(), program.mainClass(), directory.resolve(program.name()))
                 .environment(Map.of(
                         "GPUFLEET_CLUSTER",
                         "c1",
                         "GPUFLEET_KAFKA",
                         broker.bootstrap(),
-                        "GPUFLEET_TOPIC_PREFIX",
-                        prefix,
                         "KUBECONFIG",
                         kubeconfig.toString()))
+                .environment(Map.of(setting, value))
                 .start();
     }
 }
