@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
@@ -281,7 +282,13 @@ public final class KubernetesQuotaClient implements QuotaClient {
             String value = enforced ? "\"enforce\"" : "null";
             String patch = "{\"metadata\":{\"labels\":{\"" + QuotaLeader.NAMESPACE_LABEL + "\":" + value + "}}}";
             active.require("label of namespace " + namespace);
-            client.namespaces().withName(namespace).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+            // Its name only: a patch by name alone would read the namespace before it.
+            var named = new NamespaceBuilder()
+                    .withNewMetadata()
+                    .withName(namespace)
+                    .endMetadata()
+                    .build();
+            client.resource(named).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
         } catch (KubernetesClientException failed) {
             if (failed.getCode() != NOT_FOUND) {
                 throw new ApiServerException(

@@ -11,6 +11,10 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.gpufleet.allocation.app.ActiveLease;
 import io.gpufleet.allocation.app.ApiServerException;
 import io.gpufleet.allocation.app.KnownGpuResources;
@@ -26,6 +30,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -113,6 +118,28 @@ class ActiveLeaseIT {
         quotas.labelNamespace(NAMESPACE, false);
         assertThat(label()).isEmpty();
         quotas.labelNamespace("gone", true);
+    }
+
+    @Test
+    void labelOfANamespaceIsOneRequest() throws Exception {
+        // Given
+        held = true;
+        var requests = new CopyOnWriteArrayList<String>();
+        try (KubernetesClient recording = new KubernetesClientBuilder()
+                .withConfig(client.getConfiguration())
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("recorded", new Interceptor() {
+                    @Override
+                    public void before(BasicBuilder headers, HttpRequest request, RequestTags tags) {
+                        requests.add(request.method() + " " + request.uri().getPath());
+                    }
+                }))
+                .build()) {
+            // When
+            new KubernetesQuotaClient(recording, recording, active, Clock.systemUTC()).labelNamespace(NAMESPACE, true);
+        }
+        // Then
+        assertThat(requests).containsExactly("PATCH /api/v1/namespaces/" + NAMESPACE);
+        assertThat(label()).isEqualTo("enforce");
     }
 
     private String label() {

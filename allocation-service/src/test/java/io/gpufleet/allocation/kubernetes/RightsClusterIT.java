@@ -144,8 +144,6 @@ class RightsClusterIT {
                 "update gpuquotas/status.gpufleet.io",
                 problem(() -> client.updateStatus(client.quota(NAME).orElseThrow())),
                 "patch namespaces",
-                problem(() -> client.labelNamespace(NAME, changes.incrementAndGet() % 2 == 0)),
-                "get namespaces",
                 problem(() -> client.labelNamespace(NAME, changes.incrementAndGet() % 2 == 0)));
     }
 
