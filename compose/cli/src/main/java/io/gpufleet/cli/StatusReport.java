@@ -14,19 +14,14 @@ import java.util.stream.Collectors;
 final class StatusReport {
     private StatusReport() {}
 
-    /** A row for each process, and a line for each that is not ready. */
+    /** A row for each process, and a line for each that is not ready or has ended. */
     static String render(FleetState state) {
         var reasons = new StringBuilder();
         var table = new TextTable("NAME", "STATE", "PID", "RSS", "WHERE");
         for (FleetState.FleetProcess process : state.processes()) {
             PartStatus status = PartStatus.of(process);
             boolean lives = !(status instanceof PartStatus.Ended);
-            if (status instanceof PartStatus.NotReady(String reason)) {
-                reasons.append(process.name())
-                        .append(" is not ready: ")
-                        .append(reason)
-                        .append('\n');
-            }
+            reasons.append(reason(process, status));
             table.row(
                     process.name(),
                     status.text(),
@@ -42,6 +37,16 @@ final class StatusReport {
                 + (state.secondsToReady() > 0
                         ? String.format(Locale.ROOT, "%nready after %.1f s", state.secondsToReady())
                         : "");
+    }
+
+    private static String reason(FleetState.FleetProcess process, PartStatus status) {
+        return switch (status) {
+            case PartStatus.Ready() -> "";
+            case PartStatus.NotReady(String reason) -> process.name() + " is not ready: " + reason + "\n";
+            case PartStatus.Ended(String lastLine) ->
+                process.name() + " ended; its log, " + process.log()
+                        + (lastLine.isEmpty() ? ", has no line" : ", ends with: " + lastLine) + "\n";
+        };
     }
 
     /** Commands to try next, and the address of the dashboard. */

@@ -11,17 +11,23 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The status of a part that answers on the loopback, asked again after it changed. */
 class StatusReportIT {
     private static final ProcessIdentity RUNNING = ProcessIdentity.of(ProcessHandle.current());
     private static final ProcessIdentity ENDED =
             new ProcessIdentity(ProcessHandle.current().pid(), 1);
+
+    @TempDir
+    private Path directory;
 
     private HttpServer part;
     private volatile String failure = "";
@@ -72,6 +78,22 @@ class StatusReportIT {
         assertThat(json(RUNNING).path("running").asBoolean()).isTrue();
     }
 
+    @Test
+    void partThatEndedIsShownWithTheLastLineOfItsLog() throws IOException {
+        Files.writeString(log(), "ready\nhealth-service: Kafka refuses topic gpu.verdicts: grant WRITE on it\n\n");
+        assertThat(StatusReport.render(fleet(ENDED)))
+                .contains("health-service-0 ended; its log, " + log()
+                        + ", ends with: health-service: Kafka refuses topic gpu.verdicts: grant WRITE on it\n");
+
+        Files.delete(log());
+        assertThat(StatusReport.render(fleet(ENDED)))
+                .contains("health-service-0 ended; its log, " + log() + ", has no line\n");
+    }
+
+    private Path log() {
+        return directory.resolve("health-service-0.log");
+    }
+
     private JsonNode json(ProcessIdentity identity) throws IOException {
         return new ObjectMapper().readTree(StatusCommand.json(fleet(identity))).at("/processes/0");
     }
@@ -81,7 +103,7 @@ class StatusReportIT {
                 "health-service-0",
                 "HEALTH",
                 identity,
-                "/log",
+                log().toString(),
                 List.of(),
                 Map.of(),
                 Map.of("http", part.getAddress().getPort()));

@@ -8,13 +8,17 @@ public sealed interface PartStatus {
     /** It runs and is not ready. */
     record NotReady(String reason) implements PartStatus {}
 
-    /** Its process is gone. */
-    record Ended() implements PartStatus {}
+    /**
+     * Its process is gone.
+     *
+     * @param lastLine of its log, which says why unless it was killed; empty without a log
+     */
+    record Ended(String lastLine) implements PartStatus {}
 
     /** Asks a part. */
     static PartStatus of(FleetState.FleetProcess part) {
         if (part.identity().find().isEmpty()) {
-            return new Ended();
+            return new Ended(String.join("", LogTail.of(part.log(), 1)).strip());
         }
         if (!part.ports().containsKey("http")) {
             return new Ready();
@@ -28,7 +32,7 @@ public sealed interface PartStatus {
         return switch (this) {
             case Ready() -> "ready";
             case NotReady(String _) -> "not ready";
-            case Ended() -> "ended";
+            case Ended(String _) -> "ended";
         };
     }
 }

@@ -7,8 +7,6 @@ import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -82,13 +80,9 @@ public final class ReadinessProbe {
     }
 
     private static String logTail(FleetState.FleetProcess started) {
-        try {
-            List<String> lines = Files.readAllLines(Path.of(started.log()));
-            String tail =
-                    String.join("\n    ", lines.subList(Math.max(0, lines.size() - LOG_TAIL_LINES), lines.size()));
-            return "; its log, " + started.log() + ", ends with\n    " + tail;
-        } catch (IOException none) {
-            return "; see " + started.log();
-        }
+        List<String> tail = LogTail.of(started.log(), LOG_TAIL_LINES);
+        return tail.isEmpty()
+                ? "; see " + started.log()
+                : "; its log, " + started.log() + ", ends with\n    " + String.join("\n    ", tail);
     }
 }
