@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
 /** Prints and replays records that could not be read or applied. */
@@ -40,10 +41,13 @@ final class DeadLetterCommand implements Runnable {
         @ParentCommand
         private DeadLetterCommand letters = new DeadLetterCommand();
 
+        @Mixin
+        private KafkaOptions kafka = new KafkaOptions();
+
         @Override
         public void run() {
-            try (var reader = new TopicReader(
-                    letters.runningFleet().bootstrap(), GpufleetCommand.codec(), List.of(Topic.DEADLETTER))) {
+            try (var reader =
+                    new TopicReader(kafka.clients(letters::runningFleet), kafka.topics(), List.of(Topic.DEADLETTER))) {
                 var replayed = new AtomicLong();
                 long count = reader.readAll(rec -> {
                     System.out.println(DeadLetterFormatter.format(rec));

@@ -5,6 +5,7 @@ import io.gpufleet.cli.bus.EventJsonFormatter;
 import io.gpufleet.cli.bus.TopicReader;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
@@ -51,7 +52,8 @@ final class EventsCommand implements Runnable {
             throw new ConfigurationException("--since " + since + " is not usable: it takes 0 to " + MAX_SECONDS);
         }
         var codec = parentCodec();
-        try (var reader = new TopicReader(parent.runningFleet().bootstrap(), codec, topics)) {
+        var clients = KafkaClients.plain(parent.runningFleet().bootstrap());
+        try (var reader = new TopicReader(clients, codec.topics(), topics)) {
             Consumer<ConsumerRecord<String, byte[]>> print = rec -> System.out.println(line(reader, codec, rec));
             if (since > 0) {
                 reader.followSince(Instant.now().minus(Duration.ofSeconds(since)), print);

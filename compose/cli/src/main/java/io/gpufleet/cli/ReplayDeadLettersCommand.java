@@ -4,11 +4,11 @@ import io.gpufleet.cli.bus.DeadLetter;
 import io.gpufleet.cli.bus.DeadLetterFilter;
 import io.gpufleet.cli.bus.DeadLetterReplay;
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
 import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
@@ -52,14 +52,8 @@ final class ReplayDeadLettersCommand implements Runnable {
     @Option(names = "--dry-run", description = "print what would be replayed, and write nothing")
     private boolean dryRun;
 
-    @Option(names = "--kafka", paramLabel = "ADDRESS", description = "bootstrap servers [those of the local fleet]")
-    private String kafka = "";
-
-    @Option(names = "--kafka-config", paramLabel = "FILE", description = "Kafka client properties [none]")
-    private String kafkaConfig = "";
-
-    @Option(names = "--prefix", description = "topic prefix [${DEFAULT-VALUE}]")
-    private String prefix = Topics.DEFAULT_PREFIX;
+    @Mixin
+    private KafkaOptions kafka = new KafkaOptions();
 
     @Override
     public void run() {
@@ -68,12 +62,11 @@ final class ReplayDeadLettersCommand implements Runnable {
             throw new ConfigurationException("deadletter replay names no dead letter: --topic, --partition, --offset,"
                     + " --consumer and --key choose, --all takes every one");
         }
-        var topics = new Topics(prefix);
+        Topics topics = kafka.topics();
         if (!topic.isEmpty()) {
             GpufleetCommand.topic(topics, topic);
         }
-        String bootstrap = kafka.isEmpty() ? letters.runningFleet().bootstrap() : kafka;
-        var replay = new DeadLetterReplay(KafkaClients.of(bootstrap, kafkaConfig), topics, Clock.systemUTC());
+        var replay = new DeadLetterReplay(kafka.clients(letters::runningFleet), topics, Clock.systemUTC());
         List<DeadLetterReplay.Planned> planned =
                 replay.plan(new DeadLetterFilter(topic, partition, offset, consumer, key), replaced);
         if (planned.isEmpty()) {

@@ -154,6 +154,16 @@ class GpufleetCommandTest {
     }
 
     @Test
+    void deadLettersOfAKafkaThatIsNoneAreRefusedInOneLine() {
+        for (String command : List.of("deadletter show", "deadletter replay --all")) {
+            assertThat(run(command + " --kafka nonsense")).as(command).isEqualTo(2);
+            assertThat(errors.toString().strip())
+                    .startsWith("gpufleet: 'nonsense' is no Kafka server")
+                    .doesNotContain("\n");
+        }
+    }
+
+    @Test
     void missingKubeconfigIsNamed() {
         assertThat(run("up --kubeconfig /nowhere/config")).isEqualTo(2);
         assertThat(errors.toString()).contains("kubeconfig '/nowhere/config' cannot be read");

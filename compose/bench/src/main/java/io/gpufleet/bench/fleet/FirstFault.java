@@ -7,6 +7,7 @@ import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
@@ -54,7 +55,8 @@ record FirstFault(String node, Instant injected, Instant tainted) {
     private List<DecodedRecord.Event> events(String bootstrap) {
         var codec = new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
         var found = new ArrayList<DecodedRecord.Event>();
-        try (var reader = new TopicReader(bootstrap, codec, List.of(Topic.HEALTH, Topic.DECISIONS))) {
+        try (var reader = new TopicReader(
+                KafkaClients.plain(bootstrap), codec.topics(), List.of(Topic.HEALTH, Topic.DECISIONS))) {
             reader.readAll(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event
                         && event.envelope().key().equals(node)) {

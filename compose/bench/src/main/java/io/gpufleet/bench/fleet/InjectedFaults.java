@@ -6,6 +6,7 @@ import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
@@ -58,7 +59,7 @@ final class InjectedFaults {
     private static Map<String, List<Published>> published(String bootstrap) {
         var codec = new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
         Map<String, List<Published>> byNode = new HashMap<>();
-        try (var reader = new TopicReader(bootstrap, codec, List.of(Topic.HEALTH))) {
+        try (var reader = new TopicReader(KafkaClients.plain(bootstrap), codec.topics(), List.of(Topic.HEALTH))) {
             reader.readAll(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event
                         && event.envelope().type() == EventType.FAULT_OBSERVED) {

@@ -1,7 +1,8 @@
 package io.gpufleet.cli.bus;
 
-import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
+import io.gpufleet.wire.Topics;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -24,27 +26,20 @@ public final class TopicReader implements AutoCloseable {
     private static final int MAX_SORTED = 10_000;
 
     private final KafkaConsumer<String, byte[]> consumer;
-    private final Codec codec;
+    private final Topics names;
     private final List<TopicPartition> partitions = new ArrayList<>();
 
-    /** Reads every partition of the topics. */
-    public TopicReader(String bootstrap, Codec codec, List<Topic> topics) {
-        this.codec = codec;
-        this.consumer = new KafkaConsumer<>(
-                Map.of(
-                        ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                        bootstrap,
-                        ConsumerConfig.ISOLATION_LEVEL_CONFIG,
-                        "read_committed",
-                        ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
-                        false,
-                        ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
-                        10_000),
-                new StringDeserializer(),
-                new ByteArrayDeserializer());
+    /** Reads every partition of the topics, whose names are those of a prefix. */
+    public TopicReader(KafkaClients kafka, Topics names, List<Topic> topics) {
+        this.names = names;
+        Properties settings = kafka.properties("gpufleet-reader");
+        settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
+        this.consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
         for (Topic topic : topics) {
             for (int partition = 0; partition < topic.partitions(); partition++) {
-                partitions.add(new TopicPartition(codec.topics().name(topic), partition));
+                partitions.add(new TopicPartition(names.name(topic), partition));
             }
         }
         consumer.assign(partitions);
@@ -104,7 +99,7 @@ public final class TopicReader implements AutoCloseable {
 
     /** The name of a record's topic without the prefix of the fleet. */
     public String shortName(ConsumerRecord<String, byte[]> rec) {
-        return rec.topic().substring(codec.topics().prefix().length());
+        return rec.topic().substring(names.prefix().length());
     }
 
     @Override

@@ -6,10 +6,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpufleet.cli.bus.TopicReader;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.cluster.PodRequest;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PartStatus;
-import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.util.List;
@@ -88,8 +87,8 @@ final class DrillFleet {
 
     /** Number of records that nobody could read. */
     long deadLetters() {
-        var codec = new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
-        try (var reader = new TopicReader(bootstrap, codec, List.of(Topic.DEADLETTER))) {
+        var names = new Topics(Topics.DEFAULT_PREFIX);
+        try (var reader = new TopicReader(KafkaClients.plain(bootstrap), names, List.of(Topic.DEADLETTER))) {
             return reader.readAll(_ -> {});
         }
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.gpufleet.testbed.testkit.SharedBroker;
-import io.gpufleet.wire.Codec;
+import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Instant;
@@ -41,7 +41,7 @@ class TopicReaderIT {
         }
         // When
         List<String> read = new ArrayList<>();
-        try (var reader = new TopicReader(bootstrap, new Codec("test", TOPICS), READ)) {
+        try (var reader = new TopicReader(KafkaClients.plain(bootstrap), TOPICS, READ)) {
             assertThatExceptionOfType(CancellationException.class)
                     .isThrownBy(() -> reader.followSince(before, rec -> {
                         read.add(rec.key());
