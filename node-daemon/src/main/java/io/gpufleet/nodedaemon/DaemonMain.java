@@ -128,8 +128,8 @@ final class DaemonMain implements AutoCloseable {
         long epoch = EpochFile.next(stateDirectory, System.currentTimeMillis());
         var settings = kafkaSettings(config, host);
         Runnable lowerPriority = lowerPriority(source.name());
-        stateFile =
-                new StateFile(stateDirectory, config.devices().source(), reportingThread("state-file", lowerPriority));
+        stateFile = new StateFile(
+                stateDirectory, config.devices().source(), epoch, reportingThread("state-file", lowerPriority));
         publisher = new EventPublisher(
                 settings, epoch, DaemonMain::now, lost -> inbox.add(new NodeLoopInput.BacklogSent(lost)));
         verdictConsumer = verdictConsumer(config, settings, inbox);

@@ -124,6 +124,7 @@ final class FaultsMapper {
                 .setActs(episode.acts())
                 .setInGrace(episode.inGrace())
                 .setBelowThreshold(episode.restraint().threshold())
+                .setEpoch(episode.reporter().epoch())
                 .build();
     }
 
@@ -144,7 +145,7 @@ final class FaultsMapper {
                                     open.getSubcode()),
                             TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
-                            open.getBootId(),
+                            new Episode.Reporter(open.getBootId(), open.getEpoch()),
                             open.getEventId(),
                             open.getActs(),
                             new SuspectReason(open.getInGrace(), open.getBelowThreshold())));

@@ -123,7 +123,8 @@ final class SignalMapper {
                         .collect(Collectors.toMap(
                                 offer -> TextLimits.name(offer.getDeviceUuid()),
                                 DeviceOffer::getLocallyHealthy,
-                                (one, other) -> one && other)));
+                                (one, other) -> one && other)),
+                open.getKnownSinceEpoch());
     }
 
     private static HealthSignal.ReportedFault reported(Fault fault) {

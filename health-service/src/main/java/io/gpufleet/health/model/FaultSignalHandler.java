@@ -93,10 +93,21 @@ final class FaultSignalHandler {
                 updateEpisode(snapshot, fault, !isStale(snapshot));
             }
         }
-        endEpisodes(open -> !listed.contains(open.key())
-                && open.episode().bootId().equals(snapshot.incarnation().id()));
+        endEpisodes(open -> !listed.contains(open.key()) && provesEnd(snapshot, open));
         snapshot.locallyHealthy().forEach(this::localHealth);
         return DecisionContext.recovery("listed in faults.open");
+    }
+
+    /**
+     * Absence proves the end of a fault, unless only daemons of a former state directory reported it. A fault of the driver, which
+     * nobody can clear, ends with a device that is offered, since that takes a driver.
+     */
+    private static boolean provesEnd(FaultsOpen absent, OpenEpisode open) {
+        Episode.Reporter reporter = open.episode().reporter();
+        return reporter.bootId().equals(absent.incarnation().id())
+                && (reporter.epoch() >= absent.knownSinceEpoch()
+                        || (open.key().code().kind() == FaultKind.DRIVER
+                                && absent.locallyHealthy().containsValue(true)));
     }
 
     void localHealth(String uuid, boolean healthy) {
@@ -336,7 +347,8 @@ final class FaultSignalHandler {
                 fault.fault().report(),
                 before.map(Episode::since).orElse(evaluation.at()),
                 Math.max(before.map(Episode::observations).orElse(1L), fault.observations()),
-                signal.incarnation().id(),
+                new Episode.Reporter(
+                        signal.incarnation().id(), signal.incarnation().epoch()),
                 before.map(Episode::eventId).orElse(signal.metadata().eventId()),
                 acts(before) || acts,
                 observations.restraint(fault.device(), fault.code(), before));

@@ -98,15 +98,17 @@ public sealed interface HealthSignal {
     }
 
     /**
-     * Snapshot of all open faults and of the local health of each device; a fault that is not listed is closed.
+     * Snapshot of all open faults that the daemon knows, and of the local health of each device.
      *
      * @param locallyHealthy by GPU UUID
+     * @param knownSinceEpoch epoch of the first daemon whose faults it knows; 0 when it knows those of all
      */
     record FaultsOpen(
             EventMetadata metadata,
             DaemonIncarnation incarnation,
             List<OpenFault> faults,
-            Map<String, Boolean> locallyHealthy)
+            Map<String, Boolean> locallyHealthy,
+            long knownSinceEpoch)
             implements DaemonSignal {}
 
     /** The daemon's local health of one device changed. */

@@ -270,7 +270,8 @@ class FleetSimulationTest {
                         .sorted()
                         .map(gpu -> new OpenFault(NodeScenario.reported(gpu, FATAL, RecoveryAction.NONE), 1))
                         .toList(),
-                Map.of());
+                Map.of(),
+                0);
     }
 
     private EventMetadata metadata(Duration age) {

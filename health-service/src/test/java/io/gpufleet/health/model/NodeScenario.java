@@ -194,7 +194,12 @@ public final class NodeScenario {
 
     /** A snapshot lists exactly these faults as open. */
     public NodeScenario open(OpenFault... faults) {
-        return handle(new HealthSignal.FaultsOpen(nextMetadata(), incarnation, List.of(faults), Map.of()));
+        return handle(new HealthSignal.FaultsOpen(nextMetadata(), incarnation, List.of(faults), Map.of(), 0));
+    }
+
+    /** A snapshot of a daemon that knows no fault from before this incarnation; it offers the devices of the map, or not. */
+    public NodeScenario openSince(long epoch, Map<String, Boolean> locallyHealthy, OpenFault... faults) {
+        return handle(new HealthSignal.FaultsOpen(nextMetadata(), incarnation, List.of(faults), locallyHealthy, epoch));
     }
 
     /** An open XID. */

@@ -121,7 +121,9 @@ public final class RandomSignals {
                         metadata, boot, "", FaultCode.of(NODE_KINDS[random.nextInt(NODE_KINDS.length)]), "quiet");
             case 0 -> new HealthSignal.FaultCleared(metadata, boot, gpu, code, "quiet");
             case 1 -> new HealthSignal.LocalHealthChanged(metadata, boot, gpu, random.nextBoolean());
-            case 2 -> new HealthSignal.FaultsOpen(metadata, boot, open(), Map.of(gpu, random.nextBoolean()));
+            case 2 ->
+                new HealthSignal.FaultsOpen(
+                        metadata, boot, open(), Map.of(gpu, random.nextBoolean()), random.nextInt(2) * boot.epoch());
             case 3 ->
                 new HealthSignal.FaultObserved(
                         metadata,

@@ -221,7 +221,7 @@ class TopicOrderSimulationTest {
         send(
                 node,
                 Topic.HEALTH,
-                incarnation -> new HealthSignal.FaultsOpen(listed, incarnation, open, Map.of()),
+                incarnation -> new HealthSignal.FaultsOpen(listed, incarnation, open, Map.of(), 0),
                 random);
     }
 

@@ -82,7 +82,7 @@ final class FaultWarmUp {
     private static final class ForgetfulStore implements StateStore {
         @Override
         public StoredState load() {
-            return StoredState.EMPTY;
+            return StoredState.empty(0);
         }
 
         @Override

@@ -72,8 +72,12 @@ public sealed interface NodeFact {
     /** A fault was closed, with the proof. */
     record FaultCleared(OpenFault fault, String proof) implements NodeFact {}
 
-    /** Every open fault, and the offered devices. */
-    record FaultsOpen(List<OpenFault> faults, List<OfferedDevice> offers) implements NodeFact {
+    /**
+     * Every open fault, and the offered devices.
+     *
+     * @param knownSinceEpoch epoch of the first daemon whose faults are known; 0 for those of all
+     */
+    record FaultsOpen(List<OpenFault> faults, List<OfferedDevice> offers, long knownSinceEpoch) implements NodeFact {
         /** Copies the lists. */
         public FaultsOpen {
             faults = List.copyOf(faults);

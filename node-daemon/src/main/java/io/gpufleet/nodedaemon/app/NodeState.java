@@ -49,6 +49,7 @@ final class NodeState {
     private final boolean obeyVerdicts;
     private final DeferredLog log;
     private final FaultTracker faults;
+    private final long knownSinceEpoch;
     private DeviceInventory devices;
     private PluginSettings settings;
     private SettingsSelector selector;
@@ -89,6 +90,7 @@ final class NodeState {
         this.selector = SettingsSelector.fixed(settings, "start");
         this.timers = new NodeTimers(now.nanos(), host.bootId());
         StateStore.StoredState remembered = outputs.store().load();
+        this.knownSinceEpoch = remembered.sinceEpoch();
         this.devices = DeviceInventory.restored(remembered.gpus(), now);
         this.faults = new FaultTracker(
                 OpenFaults.restored(policy.with(settings.xids()), remembered.faults(), now),
@@ -361,8 +363,8 @@ final class NodeState {
 
     private void publishOpenFaults(Moment now) {
         publishedFaults = faults.openSubcodes();
-        outputs.facts()
-                .publish(new NodeFact.FaultsOpen(List.copyOf(faults.health().open()), offers.perGpu()), now);
+        var open = List.copyOf(faults.health().open());
+        outputs.facts().publish(new NodeFact.FaultsOpen(open, offers.perGpu(), knownSinceEpoch), now);
         timers.faultsOpenSent(now.nanos());
     }
 
@@ -391,6 +393,7 @@ final class NodeState {
                         host.bootId(),
                         List.copyOf(faults.health().open()),
                         devices.gpus().stream().map(KnownGpu::gpu).toList(),
-                        faults.learned()));
+                        faults.learned(),
+                        knownSinceEpoch));
     }
 }

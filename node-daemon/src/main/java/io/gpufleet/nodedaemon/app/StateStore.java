@@ -20,10 +20,13 @@ public interface StateStore {
      * @param faults open faults
      * @param gpus every known GPU
      * @param learned the GPUs that the node had, over boots
+     * @param sinceEpoch epoch of the daemon that stored state first; 0 when that was one of a former release
      */
-    record StoredState(String bootId, List<OpenFault> faults, List<Gpu> gpus, LearnedGpus learned) {
-        /** No stored state. */
-        public static final StoredState EMPTY = new StoredState("", List.of(), List.of(), LearnedGpus.NONE);
+    record StoredState(String bootId, List<OpenFault> faults, List<Gpu> gpus, LearnedGpus learned, long sinceEpoch) {
+        /** Nothing was stored before the daemon of this epoch. */
+        public static StoredState empty(long sinceEpoch) {
+            return new StoredState("", List.of(), List.of(), LearnedGpus.NONE, sinceEpoch);
+        }
 
         /** Copies the lists. */
         public StoredState {

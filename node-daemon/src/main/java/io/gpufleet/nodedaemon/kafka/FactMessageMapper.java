@@ -99,8 +99,8 @@ final class FactMessageMapper {
                                 .setFault(HealthMessageMapper.fault(fault))
                                 .setProof(proof)
                                 .build());
-            case NodeFact.FaultsOpen(var faults, var offers) -> {
-                var message = OpenFaults.newBuilder().setBootId(bootId);
+            case NodeFact.FaultsOpen(var faults, var offers, long knownSinceEpoch) -> {
+                var message = OpenFaults.newBuilder().setBootId(bootId).setKnownSinceEpoch(knownSinceEpoch);
                 faults.forEach(fault -> message.addFaults(HealthMessageMapper.open(fault)));
                 offers.forEach(offer -> message.addOffers(HealthMessageMapper.offer(offer)));
                 yield new MappedEvent(type(fact), "", message.build());

@@ -21,6 +21,7 @@ public final class StateFile implements StateStore {
 
     private final Path file;
     private final String devices;
+    private final long epoch;
     private final Executor writer;
     private @Nullable StoredState pending;
     private boolean writeFailed;
@@ -32,9 +33,11 @@ public final class StateFile implements StateStore {
      * earlier setting are not lost.
      *
      * @param devices source of the devices, as in GPUFLEET_DEVICES
+     * @param epoch of this daemon, since which a directory without such state is known
      * @param writer runs one task at a time; a write may block
      */
-    public StateFile(Path stateDirectory, String devices, Executor writer) {
+    public StateFile(Path stateDirectory, String devices, long epoch, Executor writer) {
+        this.epoch = epoch;
         this.devices = devices;
         this.writer = writer;
         this.file = stateDirectory.resolve("devices.json");
@@ -47,17 +50,17 @@ public final class StateFile implements StateStore {
             String saved = StateJson.devices(json, devices);
             if (!saved.equals(devices)) {
                 LOG.atInfo().addKeyValue("saved", saved).log("saved state is of other devices, starting empty");
-                return StoredState.EMPTY;
+                return StoredState.empty(epoch);
             }
             return StateJson.read(json);
         } catch (NoSuchFileException firstStart) {
-            return StoredState.EMPTY;
+            return StoredState.empty(epoch);
         } catch (IOException | RuntimeException unreadable) {
             LOG.atWarn()
                     .addKeyValue("file", file)
                     .addKeyValue("error", unreadable.getMessage())
                     .log("saved state cannot be read, starting empty");
-            return StoredState.EMPTY;
+            return StoredState.empty(epoch);
         }
     }
 

@@ -38,6 +38,7 @@ final class StateJson {
                 .put("faults", faults)
                 .put("gpus", gpus)
                 .put("learned", LearnedGpusJson.write(state.learned()))
+                .put("sinceEpoch", state.sinceEpoch())
                 .encodePrettily();
     }
 
@@ -55,7 +56,8 @@ final class StateJson {
                 json.getString("bootId"),
                 each(json.getJsonArray("faults"), StateJson::fault),
                 each(json.getJsonArray("gpus"), StateJson::gpu),
-                LearnedGpusJson.read(json.getJsonObject("learned", new JsonObject())));
+                LearnedGpusJson.read(json.getJsonObject("learned", new JsonObject())),
+                json.getLong("sinceEpoch", 0L));
     }
 
     private static <T> List<T> each(JsonArray array, Function<JsonObject, T> reader) {

@@ -115,6 +115,17 @@ class MissingGpuTest {
     }
 
     @Test
+    void listOfOpenFaultsSaysSinceWhichDaemonFaultsAreKnownOverRestartsAndBoots() {
+        var node = new TestNode(scanOfGpus(0, 1));
+
+        node.restarts("boot-1", scanOfGpus(0, 1)).restarts("boot-2", scanOfGpus(0, 1));
+
+        assertThat(node.published(NodeFact.FaultsOpen.class))
+                .hasSizeGreaterThanOrEqualTo(3)
+                .allMatch(list -> list.knownSinceEpoch() == TestNode.FIRST_EPOCH);
+    }
+
+    @Test
     void gpuIsNotMissingWhereTheKernelTellsNothing() {
         var node = new TestNode(scanOf(2));
 

@@ -29,7 +29,7 @@ class NodeLoopTest {
     private static final class NoStateStore implements StateStore {
         @Override
         public StoredState load() {
-            return StoredState.EMPTY;
+            return StoredState.empty(0);
         }
 
         @Override

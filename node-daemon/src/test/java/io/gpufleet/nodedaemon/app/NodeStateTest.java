@@ -37,7 +37,7 @@ class NodeStateTest {
     private DeviceList shown = new DeviceList(0, List.of());
 
     private static final class InMemoryStateStore implements StateStore {
-        private StoredState kept = StoredState.EMPTY;
+        private StoredState kept = StoredState.empty(0);
 
         @Override
         public StoredState load() {

@@ -34,6 +34,8 @@ import java.util.TreeMap;
 /** A node state whose driver, kernel log, kubelet and clock a test controls, with the policy of the XID catalogue. */
 final class TestNode {
     static final Duration DWELL = Duration.ofMinutes(5);
+    /** Epoch of the daemon that begins its state. */
+    static final long FIRST_EPOCH = 1_000;
 
     private final List<NodeFact> facts = new ArrayList<>();
     private final Map<String, DeviceList> shown = new TreeMap<>();
@@ -45,7 +47,7 @@ final class TestNode {
     private NodeState state;
 
     private static final class InMemoryStateStore implements StateStore {
-        private StoredState kept = StoredState.EMPTY;
+        private StoredState kept = StoredState.empty(FIRST_EPOCH);
 
         @Override
         public StoredState load() {

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class StateFileTest {
     private static final Duration LONGEST = Duration.ofSeconds(10);
+    private static final long EPOCH = 9;
     private static final LearnedGpus LEARNED = new LearnedGpus(
             Instant.parse("2026-11-22T10:15:30.123Z"),
             List.of(new LearnedGpus.LearnedGpu("GPU-a", "1654922000001", "00000000:0F:00.0", true)));
@@ -50,7 +51,11 @@ class StateFileTest {
     Path directory;
 
     private static StateFile stateFile(Path in, String devices) {
-        return new StateFile(in, devices, OnDemandThread.executor("state-file"));
+        return stateFile(in, devices, EPOCH);
+    }
+
+    private static StateFile stateFile(Path in, String devices, long epoch) {
+        return new StateFile(in, devices, epoch, OnDemandThread.executor("state-file"));
     }
 
     private static OpenFault fault(FaultCode code) {
@@ -87,7 +92,7 @@ class StateFileTest {
     @ParameterizedTest
     @MethodSource("everyKindOfFault")
     void stateIsReadAsItWasWritten(FaultCode code) {
-        var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)), LEARNED);
+        var state = new StoredState("boot-1", List.of(fault(code)), List.of(TestGpus.gpu(0)), LEARNED, 7);
 
         StoredState read = StateJson.read(new JsonObject(StateJson.write(state, "nvml")));
 
@@ -117,8 +122,8 @@ class StateFileTest {
         var gpu = TestTopologies.routed(TestGpus.gpu(0), List.of("0000:00", "0000:00:01.1"))
                 .withMig(new Reading.Known<>(true), List.of(instance));
 
-        StoredState read = StateJson.read(
-                new JsonObject(StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu), LEARNED), "nvml")));
+        StoredState read = StateJson.read(new JsonObject(
+                StateJson.write(new StoredState("boot-1", List.of(), List.of(gpu), LEARNED, 7), "nvml")));
 
         assertThat(read.gpus().getFirst().mig().enabled()).isEqualTo(new Reading.Known<>(true));
         assertThat(read.gpus().getFirst().instances()).containsExactly(instance);
@@ -130,7 +135,7 @@ class StateFileTest {
     void hostOfAVirtualGpuIsReadAsItWasWritten() {
         // Given saved state with a virtual GPU
         var json = new JsonObject(
-                StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)), LEARNED), "nvml"));
+                StateJson.write(new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(0)), LEARNED, 7), "nvml"));
         json.getJsonArray("gpus")
                 .getJsonObject(0)
                 .put("vgpuHost", new JsonObject().put("driverVersion", "525.60").put("driverBranch", "r525_00"));
@@ -147,7 +152,7 @@ class StateFileTest {
         var file = stateFile(directory.resolve("state"), "nvml");
 
         for (int i = 0; i < 100; i++) {
-            file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED));
+            file.save(new StoredState("boot-" + i, List.of(), List.of(), LEARNED, 7));
         }
 
         await().until(() ->
@@ -155,19 +160,40 @@ class StateFileTest {
     }
 
     @Test
+    void stateIsKnownSinceTheDaemonThatBeganItUntilItsDirectoryIsLost() throws Exception {
+        Path state = directory.resolve("state");
+        var first = stateFile(state, "nvml", 5);
+        StoredState begun = first.load();
+        first.save(new StoredState("boot-1", List.of(), List.of(), LEARNED, begun.sinceEpoch()));
+        assertThat(first.awaitWritten(LONGEST)).isTrue();
+
+        assertThat(stateFile(state, "nvml", 6).load().sinceEpoch()).isEqualTo(5);
+        Files.delete(state.resolve("devices.json"));
+        assertThat(stateFile(state, "nvml", 7).load().sinceEpoch()).isEqualTo(7);
+    }
+
+    @Test
+    void stateOfAVersionWithoutItsFirstEpochIsKnownAltogether() {
+        var json = new JsonObject(StateJson.write(new StoredState("boot-1", List.of(), List.of(), LEARNED, 7), "nvml"));
+        json.remove("sinceEpoch");
+
+        assertThat(StateJson.read(json).sinceEpoch()).isZero();
+    }
+
+    @Test
     void corruptFileIsEmptyState() throws IOException {
         Files.writeString(directory.resolve("devices.json"), "{\"format\":1,\"bootId\":");
 
-        assertThat(stateFile(directory, "nvml").load()).isEqualTo(StoredState.EMPTY);
+        assertThat(stateFile(directory, "nvml").load()).isEqualTo(StoredState.empty(EPOCH));
     }
 
     @Test
     void diskThatCannotBeWrittenStopsNothing() {
         var file = stateFile(Path.of("/proc/no-such-place"), "nvml");
 
-        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
+        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED, 7));
 
-        assertThat(file.load()).isEqualTo(StoredState.EMPTY);
+        assertThat(file.load()).isEqualTo(StoredState.empty(EPOCH));
     }
 
     @Test
@@ -179,9 +205,9 @@ class StateFileTest {
         closed.close();
 
         // When two states are saved, the second after the first has failed
-        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED));
+        file.save(new StoredState("boot-1", List.of(), List.of(), LEARNED, 7));
         file.awaitWritten(LONGEST);
-        file.save(new StoredState("boot-2", List.of(), List.of(), LEARNED));
+        file.save(new StoredState("boot-2", List.of(), List.of(), LEARNED, 7));
 
         // Then the second was tried, too
         assertThat(file.awaitWritten(LONGEST)).isTrue();
@@ -189,17 +215,17 @@ class StateFileTest {
 
     @Test
     void stateOfOtherDevicesIsNotLoaded() {
-        var eight = new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(7)), LEARNED);
+        var eight = new StoredState("boot-1", List.of(), List.of(TestGpus.gpu(7)), LEARNED, 7);
         var file = stateFile(directory, "simulated:8xH100");
         file.save(eight);
         await().until(() -> file.load().gpus().size() == 1);
 
-        assertThat(stateFile(directory, "simulated:4xH100").load()).isEqualTo(StoredState.EMPTY);
+        assertThat(stateFile(directory, "simulated:4xH100").load()).isEqualTo(StoredState.empty(EPOCH));
     }
 
     @Test
     void stateOfAVersionWithoutDevicesIsLoaded() throws IOException {
-        var state = new StoredState("boot-1", List.of(), List.of(), LEARNED);
+        var state = new StoredState("boot-1", List.of(), List.of(), LEARNED, 7);
         var json = new JsonObject(StateJson.write(state, "nvml"));
         json.remove("devices");
         Files.writeString(directory.resolve("devices.json"), json.encode());

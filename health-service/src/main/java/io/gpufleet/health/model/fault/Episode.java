@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * @param report what the daemon reports with it, newest
  * @param since append time of the first report
  * @param observations number of observations so far
- * @param bootId boot of the newest report
+ * @param reporter daemon that sent the newest report
  * @param eventId id of the event that opened it
  * @param acts false while every report was too old to act on: the fault is recorded only
  * @param restraint why it is suspect only for now
@@ -22,10 +22,22 @@ public record Episode(
         FaultReport report,
         Instant since,
         long observations,
-        String bootId,
+        Reporter reporter,
         String eventId,
         boolean acts,
         SuspectReason restraint) {
+    /**
+     * A daemon.
+     *
+     * @param epoch its incarnation; 0 in states of former releases
+     */
+    public record Reporter(String bootId, long epoch) {}
+
+    /** Boot of the newest report. */
+    public String bootId() {
+        return reporter.bootId();
+    }
+
     /** Recovery action in the newest report. */
     public RecoveryAction action() {
         return report.action();
@@ -43,7 +55,7 @@ public record Episode(
 
     /** Copy with another restraint. */
     public Episode with(SuspectReason other) {
-        return new Episode(code, report, since, observations, bootId, eventId, acts, other);
+        return new Episode(code, report, since, observations, reporter, eventId, acts, other);
     }
 
     /** Episodes sorted by code; of several with one code, the last. */

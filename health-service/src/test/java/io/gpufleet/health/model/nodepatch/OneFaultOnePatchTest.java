@@ -126,7 +126,7 @@ class OneFaultOnePatchTest {
     @Test
     void snapshotIsBelievedOverWhatFollowsFromItsFaults() {
         scenario.handle(new HealthSignal.FaultsOpen(
-                scenario.nextMetadata(), NodeScenario.INCARNATION, List.of(), Map.of("gpu-1", false)));
+                scenario.nextMetadata(), NodeScenario.INCARNATION, List.of(), Map.of("gpu-1", false), 0));
 
         assertThat(desired().label()).isEqualTo("degraded");
     }
