@@ -14,7 +14,8 @@ final class ReleaseChange {
             throws Exception {
         String before = Training.start(cluster);
 
-        try (var pods = new AdmittedPods(cluster.client().getConfiguration(), namespace)) {
+        try (var pods = new AdmittedPods(cluster.client().getConfiguration(), namespace);
+                var gpus = new AllocatableGpus(cluster, 7)) {
             // When a GPU fails while the services are replaced
             int failing = Training.gpuThatItLeaves(cluster);
             node.fail(failing);
@@ -33,6 +34,7 @@ final class ReleaseChange {
             assertThat(installation.missedEvents()).isEmpty();
             node.awaitNoTaint();
             node.awaitGpus(8);
+            gpus.assertBack();
             assertThat(pods.refused()).isEmpty();
             assertThat(pods.admitted()).isPositive();
         }
