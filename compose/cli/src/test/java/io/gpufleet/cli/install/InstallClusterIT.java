@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -90,29 +89,8 @@ class InstallClusterIT {
 
     @Test
     @Order(2)
-    void firstStageSetsAConditionAndFieldsOfItsOwnPrefixOnly() throws Exception {
-        // When a GPU fails
-        node.fail(3);
-        await().atMost(InstalledNode.EFFECT)
-                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey("condition GpuUnhealthy"));
-        // And the labels are known, as the active replica says
-        await().atMost(InstalledNode.EFFECT)
-                .untilAsserted(() -> assertThat(installation.metrics("inventory-service-0")
-                                + installation.metrics("inventory-service-1"))
-                        .contains("gpufleet_label_differences 1"));
-        // Then
-        assertThat(installation.appliedFields().keySet())
-                .filteredOn(field -> !field.equals("condition GpuUnhealthy"))
-                .allMatch(field -> field.matches("(label|annotation) gpufleet\\.io/.*"));
-        node.recover(3);
-        Set<String> before = installation.pods("inventory-service");
-
-        // When changed settings replace the pods
-        installation.writeLabelsAndEnforce();
-
-        // Then
-        assertThat(installation.pods("inventory-service")).hasSize(2).doesNotContainAnyElementsOf(before);
-        node.awaitLabel("nvidia.com/gpu.count", "8");
+    void firstStageSetsFieldsOfItsOwnPrefixOnlyAndTheSecondNoTaint() throws Exception {
+        new Stages(installation, node).pass();
     }
 
     @Test
@@ -222,8 +200,18 @@ class InstallClusterIT {
                 .isZero();
 
         Bundle.assertHelpfulAndWithoutSecrets(bundle, cluster.client());
-        // The doctor of a node runs beside its daemon, within the memory of the container
-        Kubectl.run("-n", NODES, "exec", "daemonset/node-daemon", "--", "/opt/gpufleet/bin/node-daemon", "doctor");
+        // The doctor and the probe of a node run beside its daemon, within the memory of the container
+        for (String report : List.of("doctor", "probe")) {
+            assertThat(Kubectl.run(
+                            "-n",
+                            NODES,
+                            "exec",
+                            "daemonset/node-daemon",
+                            "--",
+                            "/opt/gpufleet/bin/node-daemon",
+                            report))
+                    .contains("H100");
+        }
         assertThat(installation.restarts(NODES)).isZero();
     }
 

@@ -30,6 +30,10 @@ final class Installation {
     static final String SERVICES = "gpufleet-system";
     static final String NODES = "gpufleet-node";
 
+    private static final String README = "k8s/README.md";
+    /** The reader's overlay on the pages. */
+    private static final String MINE = "k8s/overlays/mine";
+
     private static final Pattern MISSED = Pattern.compile(
             "^(gpufleet_projection_missed(_from_services)?|gpufleet_daemon_outbox_events_lost)_total\\b");
     private static final Pattern VERSION = Pattern.compile("gpufleet_build_info\\{.*version=\"([^\"]*)\"");
@@ -103,14 +107,37 @@ final class Installation {
         return Files.createTempDirectory(Files.createDirectories(Path.of("/run/gpufleet")), "it-state");
     }
 
-    /** The two commands of the README. */
+    /** The commands of the README. */
     void apply() {
-        Kubectl.run("apply", "-k", Repository.module("k8s/base/crds").toString());
-        Kubectl.run("apply", "-k", overlay.toString());
+        run(PageCommands.kubectl(README, "./gpufleet images build"));
     }
 
-    /** The switches from stage 1 of docs/stages.md, with which the overlay begins, to stage 3; they roll the pods. */
-    void writeLabelsAndEnforce() throws IOException {
+    /** Commands of a page with the overlay of this test, and a limit of time where the page has none. */
+    private void run(List<List<String>> commands) {
+        for (List<String> command : commands) {
+            var arguments = new ArrayList<>(command);
+            arguments.replaceAll(this::onThisMachine);
+            if (command.contains("rollout")) {
+                arguments.add("--timeout=180s");
+            }
+            if (command.contains("delete") && command.contains("-k")) {
+                arguments.add("--timeout=90s");
+            }
+            Kubectl.run(arguments.toArray(String[]::new));
+        }
+    }
+
+    private String onThisMachine(String argument) {
+        return switch (argument) {
+            case MINE -> overlay.toString();
+            // Images are loaded under the names of the base
+            case "k8s/overlays/mine-purge" -> Repository.module("k8s/purge").toString();
+            default -> argument.startsWith("k8s/") ? Repository.module(argument).toString() : argument;
+        };
+    }
+
+    /** The switch from stage 1 of docs/stages.md, with which the overlay begins, to stage 2; it rolls the pods. */
+    void writeLabels() throws IOException {
         change("configMapGenerator:\n", """
             configMapGenerator:
               - name: inventory-service
@@ -118,11 +145,18 @@ final class Installation {
                 behavior: merge
                 literals: [GPUFLEET_LABELS_MODE=write]
             """);
+        applyTo("inventory-service");
+    }
+
+    /** The switch from stage 2 to stage 3; it rolls the pods. */
+    void enforce() throws IOException {
         change("GPUFLEET_MODE=observe", "GPUFLEET_MODE=enforce");
+        applyTo("health-service");
+    }
+
+    private void applyTo(String service) {
         Kubectl.run("apply", "-k", overlay.toString());
-        for (String service : List.of("inventory-service", "health-service")) {
-            Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/" + service, "--timeout=150s");
-        }
+        awaitRollout(SERVICES, "statefulset/" + service);
     }
 
     /** Adds a setting of the health-service, for the next {@link #apply}. */
@@ -148,13 +182,7 @@ final class Installation {
                 .map(image -> "  - {name: " + image + ", newTag: " + release + "}\n")
                 .collect(Collectors.joining());
         Files.writeString(file, "images:\n" + images + "# end of images\n" + rest);
-        Kubectl.run("-n", SERVICES, "delete", "job", "topics", "--ignore-not-found");
-        Kubectl.run("apply", "-k", overlay.toString(), "-l", "app.kubernetes.io/name!=allocation-service");
-        awaitRollout(SERVICES, "statefulset/inventory-service");
-        awaitRollout(SERVICES, "statefulset/health-service");
-        awaitRollout(NODES, "daemonset/node-daemon");
-        Kubectl.run("apply", "-k", overlay.toString());
-        awaitRollout(SERVICES, "statefulset/allocation-service");
+        run(PageCommands.kubectl("k8s/docs/upgrade.md", "kubectl apply -k k8s/base/crds"));
     }
 
     private static void awaitRollout(String namespace, String part) {
@@ -231,18 +259,17 @@ final class Installation {
         return texts;
     }
 
-    /** Deletes what {@link #apply} made, but the definition of quotas; nothing else, as the README's command. */
+    /** Deletes what {@link #apply} made, but the definition of quotas, by the README's command. */
     void delete() {
-        Kubectl.run("delete", "-k", overlay.toString(), "--ignore-not-found", "--wait=true", "--timeout=90s");
+        run(PageCommands.kubectl(README, "./gpufleet purge").stream()
+                .filter(command -> command.contains(MINE))
+                .toList());
         DirectoryTrees.delete(state);
     }
 
-    /** Runs the Job of k8s/purge to its end and deletes it. */
+    /** Runs the Job of k8s/purge to its end and deletes it, by the commands of the README. */
     void purge() {
-        String purge = Repository.module("k8s/purge").toString();
-        Kubectl.run("apply", "-k", purge);
-        Kubectl.run("-n", "gpufleet-purge", "wait", "--for=condition=complete", "job/purge", "--timeout=3m");
-        Kubectl.run("delete", "-k", purge, "--wait=true", "--timeout=60s");
+        run(PageCommands.kubectl(README, "kubectl apply -k k8s/overlays/mine-purge"));
     }
 
     /** What gpufleet has set on the node; empty when it is clean. */

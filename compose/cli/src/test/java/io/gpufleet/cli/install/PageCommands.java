@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** Commands of the pages, for tests that run them or compare them. */
+/** Commands of the pages as tests run them, so that no page has others. */
 final class PageCommands {
     private static final Pattern BLOCK = Pattern.compile("(?s)\n```\n(.*?)\n```\n");
     private static final Pattern COMMENT = Pattern.compile("\\s+#.*");

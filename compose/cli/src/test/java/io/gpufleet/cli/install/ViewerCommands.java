@@ -79,7 +79,8 @@ final class ViewerCommands {
             await().atMost(EFFECT).ignoreExceptions().untilAsserted(() -> {
                 CommandOutput output = CommandProcess.run(Map.of("GPUFLEET_TOKEN", token), arguments);
                 assertThat(output.status()).as(output.text()).isZero();
-                assertThat(output.text()).contains(node);
+                // With the rule by which a GPU failed in the first stages
+                assertThat(output.text()).contains(node, "rule        nvidia/xid-79");
             });
             CommandOutput without = CommandProcess.run(Map.of(), arguments);
             assertThat(without.status()).isNotZero();
