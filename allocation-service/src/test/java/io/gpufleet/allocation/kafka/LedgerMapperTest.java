@@ -35,7 +35,8 @@ class LedgerMapperTest {
         return Instant.ofEpochMilli(1_700_000_000_123L).plusSeconds(seconds);
     }
 
-    private static LedgerFact fact(Random random, int step) {
+    /** A fact of a node with few GPUs and pods, so that facts meet. */
+    static LedgerFact fact(Random random, int step) {
         String device = "g" + random.nextInt(3) + (random.nextBoolean() ? "::1" : "");
         String pod = "p" + random.nextInt(3);
         return switch (random.nextInt(11)) {

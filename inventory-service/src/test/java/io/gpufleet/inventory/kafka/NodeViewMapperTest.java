@@ -34,7 +34,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Round trips of a node through the changelog, to the byte. */
 class NodeViewMapperTest {
-    private static final NodeState FULL = node(
+    /** A node with everything that a view has. */
+    static final NodeState FULL = node(
                     "n1",
                     announcement(
                             Announcement.MigStrategy.MIXED,
