@@ -4,6 +4,7 @@ import io.gpufleet.runtime.engine.EngineConfig;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.runtime.record.RecordKeyConverter;
+import io.gpufleet.runtime.record.WrittenRecords;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -11,19 +12,14 @@ import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** The topics of one projection on a broker, and how a replica of the tests uses them. */
 record ConsistencyBus(String bootstrap, Codec codec) {
@@ -60,20 +56,7 @@ record ConsistencyBus(String bootstrap, Codec codec) {
 
     /** Everything that is committed on a topic now, each partition in its order. */
     List<ConsumerRecord<byte[], byte[]>> read(Topic topic) {
-        Map<String, Object> config = Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed");
-        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
-        try (var consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> all = IntStream.range(0, topic.partitions())
-                    .mapToObj(partition -> new TopicPartition(codec.topics().name(topic), partition))
-                    .toList();
-            consumer.assign(all);
-            consumer.seekToBeginning(all);
-            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
-            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
-                consumer.poll(Duration.ofMillis(50)).forEach(found::add);
-            }
-        }
-        return found;
+        return WrittenRecords.read(bootstrap, codec.topics().name(topic), topic.partitions(), true);
     }
 
     /** The committed events of a topic; poison and tombstones are left out. */

@@ -5,6 +5,7 @@ import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.record.RecordKeyConverter;
+import io.gpufleet.runtime.record.WrittenRecords;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
@@ -16,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -25,13 +25,9 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.NullMarked;
 
 /** A fleet's topics on a real broker: one broker for a few tests, one prefix for each. */
@@ -172,22 +168,7 @@ final class TestBus {
 
     /** Everything that is committed on a topic now, or also what is not. */
     List<ConsumerRecord<byte[], byte[]>> read(Topic topic, boolean committed) {
-        var config = new Properties();
-        config.put("bootstrap.servers", broker.bootstrap());
-        config.put("isolation.level", committed ? "read_committed" : "read_uncommitted");
-        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
-        try (var consumer = new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
-            List<TopicPartition> all = IntStream.range(0, topic.partitions())
-                    .mapToObj(partition -> new TopicPartition(topics.name(topic), partition))
-                    .toList();
-            consumer.assign(all);
-            consumer.seekToBeginning(all);
-            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
-            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
-                consumer.poll(Duration.ofMillis(100)).forEach(found::add);
-            }
-        }
-        return found;
+        return WrittenRecords.read(broker.bootstrap(), topics.name(topic), topic.partitions(), committed);
     }
 
     /** Events that caused a decision, each as often as it did. */
