@@ -141,6 +141,22 @@ class DeviceTimeProjectionTest {
     }
 
     @Test
+    void silenceOfADaemonEndsTheTimeOfItsHolderAtItsLastWord() {
+        node.apply(node.snapshot(0, "a"));
+        node.apply(new Inbound.Heartbeat(Topic.TELEMETRY, NODE, at(100)));
+        // When
+        Instant silent = at(100).plus(NodeClock.TOLERATED_SILENCE);
+        Effects<NodeLedger> effects = node.projection.tick(NODE, node.states, silent.plusSeconds(1));
+        // Then
+        assertThat(usage(effects)).singleElement().satisfies(interval -> {
+            assertThat(interval.getPod()).isEqualTo("a");
+            assertThat(interval.getTo().getSeconds()).isEqualTo(at(100).getEpochSecond());
+            assertThat(interval.getGpuMilliseconds()).isEqualTo(100_000);
+            assertThat(interval.getEndEstimated()).isTrue();
+        });
+    }
+
+    @Test
     void lastWordOfADaemonWithoutHoldersIsRecordedHourly() {
         node.apply(node.announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));
         node.apply(node.announced(0, LocalHealth.LOCAL_HEALTH_HEALTHY));

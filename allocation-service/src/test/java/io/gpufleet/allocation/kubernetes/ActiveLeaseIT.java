@@ -214,7 +214,28 @@ class ActiveLeaseIT {
                         Map.entry(
                                 "path",
                                 webhook ->
-                                        webhook.getClientConfig().getService().setPath("/admit")))
+                                        webhook.getClientConfig().getService().setPath("/admit")),
+                        Map.entry(
+                                "service",
+                                webhook ->
+                                        webhook.getClientConfig().getService().setName("other")),
+                        Map.entry(
+                                "namespace of the service",
+                                webhook ->
+                                        webhook.getClientConfig().getService().setNamespace("other")),
+                        Map.entry(
+                                "port",
+                                webhook ->
+                                        webhook.getClientConfig().getService().setPort(8444)),
+                        Map.entry(
+                                "groups",
+                                webhook -> webhook.getRules().getFirst().setApiGroups(List.of("apps"))),
+                        Map.entry(
+                                "resources",
+                                webhook -> webhook.getRules().getFirst().setResources(List.of("pods/status"))),
+                        Map.entry(
+                                "scope",
+                                webhook -> webhook.getRules().getFirst().setScope("Cluster")))
                 .map(change -> Arguments.of(change.getKey(), change.getValue()));
     }
 

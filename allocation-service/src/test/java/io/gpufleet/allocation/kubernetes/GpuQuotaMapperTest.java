@@ -118,4 +118,47 @@ class GpuQuotaMapperTest {
                 .allSatisfy(limit -> assertThat(limit).asString().hasSizeLessThanOrEqualTo(640));
         assertThat((List<?>) written.get("used")).hasSize(129);
     }
+
+    @Test
+    void limitThatCountsNoDeviceIsACondition() {
+        var object = new GenericKubernetesResource();
+        object.setMetadata(
+                new ObjectMetaBuilder().withName("q").withResourceVersion("3").build());
+        object.setAdditionalProperty(
+                "spec", Map.of("namespaces", List.of("ml"), "limits", List.of(Map.of("model", "A1OO", "gpus", 10))));
+        GpuQuota quota = GpuQuotaMapper.read(object);
+        String limit = quota.limits().getFirst().id();
+        // When no device is of this model
+        var unknown = quota.status().withUnknownLimits(new TreeSet<>(List.of(limit)));
+        // Then
+        assertThat(limitsKnown(object, quota.withStatus(unknown)))
+                .containsEntry("status", "False")
+                .containsEntry("reason", "NoSuchDevice")
+                .hasEntrySatisfying(
+                        "message",
+                        message ->
+                                assertThat(message).asString().contains(limit).contains("kubectl get nodes"));
+        // When one is
+        assertThat(limitsKnown(object, quota.withStatus(unknown.withUnknownLimits(new TreeSet<>()))))
+                .containsEntry("status", "True")
+                .containsEntry("reason", "Known");
+    }
+
+    private static Map<String, Object> limitsKnown(GenericKubernetesResource object, GpuQuota quota) {
+        var status = (Map<?, ?>) Objects.requireNonNull(GpuQuotaMapper.write(object, quota, "", Instant.EPOCH)
+                .getAdditionalProperties()
+                .get("status"));
+        return ((List<?>) Objects.requireNonNull(status.get("conditions")))
+                .stream()
+                        .map(GpuQuotaMapperTest::texts)
+                        .filter(condition -> "LimitsKnown".equals(condition.get("type")))
+                        .findFirst()
+                        .orElseThrow();
+    }
+
+    private static Map<String, Object> texts(Object condition) {
+        Map<String, Object> texts = new TreeMap<>();
+        ((Map<?, ?>) condition).forEach((name, value) -> texts.put(String.valueOf(name), value));
+        return texts;
+    }
 }
