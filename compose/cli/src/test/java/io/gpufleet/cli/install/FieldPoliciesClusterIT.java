@@ -30,14 +30,15 @@ class FieldPoliciesClusterIT {
         Kubectl.run("create", "--raw", "/api/v1/nodes", "-f", node());
         Kubectl.run("taint", "node", NODE, "example.com/rack=burning:NoSchedule");
         // kubectl reads what it patches, the services do not.
-        Kubectl.run("create", "clusterrole", READER, "--verb=get", "--resource=nodes,nodes/status");
+        Kubectl.run("create", "clusterrole", READER, "--verb=get", "--resource=nodes,nodes/status,namespaces");
         Kubectl.run(
                 "create",
                 "clusterrolebinding",
                 READER,
                 "--clusterrole=" + READER,
                 "--serviceaccount=" + Installation.SERVICES + ":health-service",
-                "--serviceaccount=" + Installation.SERVICES + ":inventory-service");
+                "--serviceaccount=" + Installation.SERVICES + ":inventory-service",
+                "--serviceaccount=" + Installation.SERVICES + ":allocation-service");
         Kubectl.run("apply", "-f", POLICIES);
         // A policy is compiled and in force some seconds after it was written.
         await().atMost(Duration.ofSeconds(60))
