@@ -13,20 +13,13 @@ import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.health.model.remediation.Remediation;
 import io.gpufleet.health.model.remediation.RemediationProgress;
-import io.gpufleet.proto.health.v1.Fault;
-import io.gpufleet.proto.health.v1.FaultKind;
-import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.inventory.v1.Gpu;
-import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.DrainPhase;
 import io.gpufleet.proto.signal.v1.DrainReported;
 import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What two leaders asked for, one after the other, each within the limits as it knew them. */
@@ -44,33 +37,9 @@ class FleetAdmissionTest {
 
     FleetAdmissionTest() {
         for (String node : List.of("node-1", "node-2", "node-3")) {
-            nodes.service(
-                    node,
-                    EventType.KUBERNETES_OBSERVED,
-                    KubernetesFact.newBuilder()
-                            .setNode(NodeObject.newBuilder()
-                                    .setUid("uid-" + node)
-                                    .setPlacement(NodePlacement.newBuilder().setUsable(true)))
-                            .build());
-            nodes.daemon(
-                    node,
-                    Topic.INVENTORY,
-                    EventType.NODE_ANNOUNCED,
-                    NodeAnnounced.newBuilder()
-                            .setBootId("boot-1")
-                            .addGpus(Gpu.newBuilder().setUuid("gpu-of-" + node))
-                            .build());
-            nodes.daemon(
-                    node,
-                    Topic.HEALTH,
-                    EventType.FAULT_OBSERVED,
-                    FaultObserved.newBuilder()
-                            .setBootId("boot-1")
-                            .setFault(Fault.newBuilder()
-                                    .setDeviceUuid("gpu-of-" + node)
-                                    .setKind(FaultKind.FAULT_KIND_XID)
-                                    .setXid(79))
-                            .build());
+            nodes.observed(node, Map.of());
+            nodes.announced(node, "gpu-of-" + node);
+            nodes.offTheBus(node, "gpu-of-" + node);
         }
     }
 

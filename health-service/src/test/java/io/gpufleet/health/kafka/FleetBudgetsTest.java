@@ -18,14 +18,10 @@ import io.gpufleet.health.model.policy.TestPolicies;
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultKind;
-import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.proto.health.v1.Outcome;
 import io.gpufleet.proto.inventory.v1.Gpu;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.Command;
-import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Outbound;
@@ -72,14 +68,7 @@ class FleetBudgetsTest {
                             .addGpus(Gpu.newBuilder().setUuid("gpu-" + i))
                             .addGpus(Gpu.newBuilder().setUuid("gpu-1" + i))
                             .build());
-            nodes.service(
-                    "node-" + i,
-                    EventType.KUBERNETES_OBSERVED,
-                    KubernetesFact.newBuilder()
-                            .setNode(NodeObject.newBuilder()
-                                    .setUid("uid-" + i)
-                                    .setPlacement(NodePlacement.newBuilder().setUsable(true)))
-                            .build());
+            nodes.observed("node-" + i, Map.of());
         }
     }
 
@@ -89,17 +78,7 @@ class FleetBudgetsTest {
     }
 
     private Effects<NodeState> offTheBus(int node) {
-        return nodes.daemon(
-                "node-" + node,
-                Topic.HEALTH,
-                EventType.FAULT_OBSERVED,
-                FaultObserved.newBuilder()
-                        .setBootId("boot-1")
-                        .setFault(Fault.newBuilder()
-                                .setDeviceUuid("gpu-" + node)
-                                .setKind(FaultKind.FAULT_KIND_XID)
-                                .setXid(79))
-                        .build());
+        return nodes.offTheBus("node-" + node, "gpu-" + node);
     }
 
     private Effects<NodeState> brakeReset() {

@@ -12,14 +12,6 @@ import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.policy.TestPolicies;
-import io.gpufleet.proto.health.v1.Fault;
-import io.gpufleet.proto.health.v1.FaultKind;
-import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,27 +32,8 @@ class NodesToDecideTest {
     private final ProjectedNodes nodes = new ProjectedNodes(projection, NodeScenario.START);
 
     private void offTheBus(String node, Map<String, String> labels) {
-        nodes.service(
-                node,
-                EventType.KUBERNETES_OBSERVED,
-                KubernetesFact.newBuilder()
-                        .setNode(NodeObject.newBuilder()
-                                .setUid("uid of " + node)
-                                .setPlacement(NodePlacement.newBuilder()
-                                        .putAllLabels(labels)
-                                        .setUsable(true)))
-                        .build());
-        nodes.daemon(
-                node,
-                Topic.HEALTH,
-                EventType.FAULT_OBSERVED,
-                FaultObserved.newBuilder()
-                        .setBootId("boot-1")
-                        .setFault(Fault.newBuilder()
-                                .setDeviceUuid("GPU of " + node)
-                                .setKind(FaultKind.FAULT_KIND_XID)
-                                .setXid(79))
-                        .build());
+        nodes.observed(node, labels);
+        nodes.offTheBus(node, "GPU of " + node);
     }
 
     private boolean tainted(String node) {

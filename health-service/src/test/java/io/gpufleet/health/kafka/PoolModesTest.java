@@ -11,16 +11,6 @@ import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.policy.TestPolicies;
-import io.gpufleet.proto.health.v1.Fault;
-import io.gpufleet.proto.health.v1.FaultKind;
-import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.inventory.v1.Gpu;
-import io.gpufleet.proto.inventory.v1.NodeAnnounced;
-import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.NodePlacement;
-import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -40,38 +30,12 @@ class PoolModesTest {
             NodeScenario.START);
 
     private void observed(String node, Map<String, String> labels) {
-        nodes.service(
-                node,
-                EventType.KUBERNETES_OBSERVED,
-                KubernetesFact.newBuilder()
-                        .setNode(NodeObject.newBuilder()
-                                .setUid("uid-" + node)
-                                .setPlacement(NodePlacement.newBuilder()
-                                        .putAllLabels(labels)
-                                        .setUsable(true)))
-                        .build());
+        nodes.observed(node, labels);
     }
 
     private void offTheBus(String node) {
-        nodes.daemon(
-                node,
-                Topic.INVENTORY,
-                EventType.NODE_ANNOUNCED,
-                NodeAnnounced.newBuilder()
-                        .setBootId("boot-1")
-                        .addGpus(Gpu.newBuilder().setUuid("gpu-" + node))
-                        .build());
-        nodes.daemon(
-                node,
-                Topic.HEALTH,
-                EventType.FAULT_OBSERVED,
-                FaultObserved.newBuilder()
-                        .setBootId("boot-1")
-                        .setFault(Fault.newBuilder()
-                                .setDeviceUuid("gpu-" + node)
-                                .setKind(FaultKind.FAULT_KIND_XID)
-                                .setXid(79))
-                        .build());
+        nodes.announced(node, "gpu-" + node);
+        nodes.offTheBus(node, "gpu-" + node);
     }
 
     private NodeState state(String node) {

@@ -2,7 +2,15 @@ package io.gpufleet.health.kafka;
 
 import com.google.protobuf.Message;
 import io.gpufleet.health.model.NodeState;
+import io.gpufleet.proto.health.v1.Fault;
+import io.gpufleet.proto.health.v1.FaultKind;
+import io.gpufleet.proto.health.v1.FaultObserved;
+import io.gpufleet.proto.inventory.v1.Gpu;
+import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.signal.v1.Command;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
+import io.gpufleet.proto.signal.v1.NodeObject;
+import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.proto.signal.v1.OperatorCommand;
 import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
@@ -73,6 +81,47 @@ final class ProjectedNodes implements States<NodeState> {
         sequence++;
         return event(new Inbound.Event(
                 envelope(topic, type, node, new EventSource.Node("c1", node), 500), payload, now, true));
+    }
+
+    /** The Node object of a node that can be used. */
+    Effects<NodeState> observed(String node, Map<String, String> labels) {
+        return service(
+                node,
+                EventType.KUBERNETES_OBSERVED,
+                KubernetesFact.newBuilder()
+                        .setNode(NodeObject.newBuilder()
+                                .setUid("uid-" + node)
+                                .setPlacement(NodePlacement.newBuilder()
+                                        .putAllLabels(labels)
+                                        .setUsable(true)))
+                        .build());
+    }
+
+    /** The daemon announces a GPU. */
+    Effects<NodeState> announced(String node, String gpu) {
+        return daemon(
+                node,
+                Topic.INVENTORY,
+                EventType.NODE_ANNOUNCED,
+                NodeAnnounced.newBuilder()
+                        .setBootId("boot-1")
+                        .addGpus(Gpu.newBuilder().setUuid(gpu))
+                        .build());
+    }
+
+    /** A GPU has fallen off the bus: XID 79. */
+    Effects<NodeState> offTheBus(String node, String gpu) {
+        return daemon(
+                node,
+                Topic.HEALTH,
+                EventType.FAULT_OBSERVED,
+                FaultObserved.newBuilder()
+                        .setBootId("boot-1")
+                        .setFault(Fault.newBuilder()
+                                .setDeviceUuid(gpu)
+                                .setKind(FaultKind.FAULT_KIND_XID)
+                                .setXid(79))
+                        .build());
     }
 
     /** An event of a service about a node. */

@@ -11,15 +11,7 @@ import io.gpufleet.health.model.budget.Mode;
 import io.gpufleet.health.model.budget.Pool;
 import io.gpufleet.health.model.budget.StormBrake;
 import io.gpufleet.health.model.policy.TestPolicies;
-import io.gpufleet.proto.health.v1.Fault;
-import io.gpufleet.proto.health.v1.FaultKind;
-import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.inventory.v1.Gpu;
-import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
-import io.gpufleet.proto.signal.v1.KubernetesFact;
-import io.gpufleet.proto.signal.v1.NodeObject;
-import io.gpufleet.proto.signal.v1.NodePlacement;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Progress;
 import io.gpufleet.wire.EventType;
@@ -61,26 +53,12 @@ class UnheardNodesInBudgetsTest {
         projection.restarted(nodes, nodes.now());
         NODES.forEach(node -> {
             announce(node);
-            nodes.service(
-                    node,
-                    EventType.KUBERNETES_OBSERVED,
-                    KubernetesFact.newBuilder()
-                            .setNode(NodeObject.newBuilder()
-                                    .setUid("uid-" + node)
-                                    .setPlacement(NodePlacement.newBuilder().setUsable(true)))
-                            .build());
+            nodes.observed(node, Map.of());
         });
     }
 
     private void announce(String node) {
-        nodes.daemon(
-                node,
-                Topic.INVENTORY,
-                EventType.NODE_ANNOUNCED,
-                NodeAnnounced.newBuilder()
-                        .setBootId("boot-1")
-                        .addGpus(Gpu.newBuilder().setUuid("gpu-" + node))
-                        .build());
+        nodes.announced(node, "gpu-" + node);
     }
 
     private void departs(String node) {
@@ -104,17 +82,7 @@ class UnheardNodesInBudgetsTest {
     }
 
     private boolean taintedAfterXid79(String node) {
-        nodes.daemon(
-                node,
-                Topic.HEALTH,
-                EventType.FAULT_OBSERVED,
-                FaultObserved.newBuilder()
-                        .setBootId("boot-1")
-                        .setFault(Fault.newBuilder()
-                                .setDeviceUuid("gpu-" + node)
-                                .setKind(FaultKind.FAULT_KIND_XID)
-                                .setXid(79))
-                        .build());
+        nodes.offTheBus(node, "gpu-" + node);
         return tainted(node);
     }
 
