@@ -6,6 +6,7 @@ import io.gpufleet.health.model.Verdict;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
+import io.gpufleet.runtime.workqueue.ReconcileResult;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class NodeReconciler {
     private static final Logger LOG = LoggerFactory.getLogger(NodeReconciler.class);
     private static final int ATTEMPTS = 5;
-    private static final Duration MAX_BACKOFF = Duration.ofSeconds(30);
+    private static final Duration REJECTED_RETRY = Duration.ofSeconds(30);
     private static final Duration LEASE_RETRY = Duration.ofSeconds(1);
     private static final Duration FREEZE_RETRY = Duration.ofSeconds(5);
 
@@ -41,18 +42,6 @@ public final class NodeReconciler {
      * @param labelKeys labels of Nodes that are reported with them
      */
     public record Settings(Duration confirmAfter, Supplier<Set<String>> labelKeys) {}
-
-    /** When the node is reconciled next. */
-    public sealed interface ReconcileResult {
-        /** On the next change. */
-        record Reconciled() implements ReconcileResult {}
-
-        /** After this time, even without a change. */
-        record RequeueAfter(Duration after) implements ReconcileResult {}
-
-        /** After this time, since a call failed. */
-        record RetryAfter(Duration after) implements ReconcileResult {}
-    }
 
     /** Step that reports no labels. */
     NodeReconciler(
@@ -111,12 +100,8 @@ public final class NodeReconciler {
         return outcomes.getOrDefault(node, new NodeOutcome.NotReconciled());
     }
 
-    /**
-     * Brings the Node to the state that the verdict asks for.
-     *
-     * @param failures number of failed steps on the node before this one
-     */
-    ReconcileResult reconcile(Verdict verdict, int failures) {
+    /** Brings the Node to the state that the verdict asks for. */
+    ReconcileResult reconcile(Verdict verdict) {
         String node = verdict.node().name();
         Optional<ObservedNode> observed = nodes.cached(node);
         if (observed.isEmpty()) {
@@ -126,7 +111,7 @@ public final class NodeReconciler {
             if (absent) {
                 reportDeletion(verdict);
             }
-            return new ReconcileResult.Reconciled();
+            return new ReconcileResult.Done();
         }
         reportNode(verdict, observed.get());
         Optional<String> frozen = freeze.get();
@@ -135,16 +120,16 @@ public final class NodeReconciler {
             outcomes.put(node, new NodeOutcome.Frozen(frozen.get()));
             return new ReconcileResult.RequeueAfter(FREEZE_RETRY);
         }
-        return patch(observed.get(), DesiredNode.of(verdict), backoff(failures));
+        return patch(observed.get(), DesiredNode.of(verdict));
     }
 
-    private ReconcileResult patch(ObservedNode cached, DesiredNode desired, Duration backoff) {
+    private ReconcileResult patch(ObservedNode cached, DesiredNode desired) {
         ObservedNode observed = cached;
         boolean fromServer = false;
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             NodePatchPlan plan = NodePatchPlan.of(observed, desired);
             if (plan instanceof NodePatchPlan.AppliedMissing missing) {
-                return detectOverride(observed, desired, missing, fromServer, backoff);
+                return detectOverride(observed, desired, missing, fromServer);
             }
             overrides.notMissing(observed.name());
             if (!(plan instanceof NodePatchPlan.Patch patch)) {
@@ -152,7 +137,7 @@ public final class NodeReconciler {
             }
             NodeResponse response = apply(observed, patch, desired);
             if (!(response instanceof NodeResponse.Conflict || response instanceof NodeResponse.Mismatch)) {
-                return handleResponse(observed, desired, patch, response, backoff);
+                return handleResponse(observed, desired, patch, response);
             }
             counters.conflicts.increment();
             Optional<ObservedNode> newer = newerCached(observed);
@@ -160,15 +145,15 @@ public final class NodeReconciler {
             NodeResponse current =
                     newer.<NodeResponse>map(NodeResponse.Succeeded::new).orElseGet(() -> nodes.read(cached.name()));
             if (!(current instanceof NodeResponse.Succeeded(ObservedNode next))) {
-                return handleResponse(observed, desired, patch, current, backoff);
+                return handleResponse(observed, desired, patch, current);
             }
             if (response instanceof NodeResponse.Mismatch(String reason) && next.sameFields(observed)) {
-                return handleResponse(observed, desired, patch, new NodeResponse.Rejected(reason), backoff);
+                return handleResponse(observed, desired, patch, new NodeResponse.Rejected(reason));
             }
             observed = next;
         }
         outcomes.put(cached.name(), new NodeOutcome.ConflictsExceeded());
-        return new ReconcileResult.RetryAfter(backoff);
+        return ReconcileResult.RetryAfter.backoff();
     }
 
     /** The informer mostly has the conflicting change when the conflict is reported; that saves a read. */
@@ -208,35 +193,31 @@ public final class NodeReconciler {
     }
 
     private ReconcileResult handleResponse(
-            ObservedNode observed,
-            DesiredNode desired,
-            NodePatchPlan.Patch patch,
-            NodeResponse response,
-            Duration backoff) {
+            ObservedNode observed, DesiredNode desired, NodePatchPlan.Patch patch, NodeResponse response) {
         return switch (response) {
             case NodeResponse.Succeeded(ObservedNode now) -> {
                 reportPatch(now, desired, "");
                 reportForeign(now.name(), patch.foreign());
-                yield new ReconcileResult.Reconciled();
+                yield new ReconcileResult.Done();
             }
             case NodeResponse.NotFound() -> {
                 outcomes.put(observed.name(), new NodeOutcome.NoSuchNode());
-                yield new ReconcileResult.Reconciled();
+                yield new ReconcileResult.Done();
             }
             case NodeResponse.Rejected(String reason) -> {
                 failed(observed, "rejected: " + reason);
                 reportPatch(observed, desired, reason);
-                yield new ReconcileResult.RetryAfter(MAX_BACKOFF);
+                yield new ReconcileResult.RetryAfter(REJECTED_RETRY);
             }
             case NodeResponse.Unavailable(String reason, Duration retryAfter) -> {
                 failed(observed, "no answer: " + reason);
-                yield new ReconcileResult.RetryAfter(retryAfter.compareTo(backoff) > 0 ? retryAfter : backoff);
+                yield new ReconcileResult.RetryAfter(retryAfter);
             }
             case NodeResponse.LeaseEnded() -> {
                 outcomes.put(observed.name(), new NodeOutcome.LeaseEnded());
                 yield new ReconcileResult.RequeueAfter(LEASE_RETRY);
             }
-            case NodeResponse.Conflict _, NodeResponse.Mismatch _ -> new ReconcileResult.RetryAfter(backoff);
+            case NodeResponse.Conflict _, NodeResponse.Mismatch _ -> ReconcileResult.RetryAfter.backoff();
         };
     }
 
@@ -283,15 +264,11 @@ public final class NodeReconciler {
                     .addKeyValue("reason", outcome.text())
                     .log("node not patched");
         }
-        return new ReconcileResult.Reconciled();
+        return new ReconcileResult.Done();
     }
 
     private ReconcileResult detectOverride(
-            ObservedNode observed,
-            DesiredNode desired,
-            NodePatchPlan.AppliedMissing missing,
-            boolean fromServer,
-            Duration backoff) {
+            ObservedNode observed, DesiredNode desired, NodePatchPlan.AppliedMissing missing, boolean fromServer) {
         OverrideDetector.Detection detection = overrides.missing(observed, missing, fromServer);
         if (detection.repair().isPresent()
                 && NodePatchPlan.repair(detection.repair().get(), desired) instanceof NodePatchPlan.Patch patch) {
@@ -301,7 +278,7 @@ public final class NodeReconciler {
                     .addKeyValue("node", now.name())
                     .addKeyValue("manager", now.base().taintsManager())
                     .log("taint removed by a controller is applied again");
-            return handleResponse(now, desired, patch, apply(now, patch, desired), backoff);
+            return handleResponse(now, desired, patch, apply(now, patch, desired));
         }
         detection.outcome().ifPresent(outcome -> {
             if (changed(observed.name(), outcome) && outcome instanceof NodeOutcome.RemovedByController) {
@@ -343,10 +320,5 @@ public final class NodeReconciler {
                 }
             });
         }
-    }
-
-    private static Duration backoff(int failures) {
-        Duration doubled = Duration.ofSeconds(1L << Math.min(failures, 5));
-        return doubled.compareTo(MAX_BACKOFF) > 0 ? MAX_BACKOFF : doubled;
     }
 }

@@ -34,7 +34,7 @@ class CordonReconcilerTest {
     }
 
     private void reconcile() {
-        step.reconcile(scenario.verdict(), 0);
+        step.reconcile(scenario.verdict());
     }
 
     private boolean unschedulable() {

@@ -3,12 +3,12 @@ package io.gpufleet.health.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.app.NodeClient.NodeResponse;
-import io.gpufleet.health.app.NodeReconciler.ReconcileResult;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.AppliedAnnotation;
 import io.gpufleet.health.model.nodepatch.ObservedNode.Taint;
 import io.gpufleet.health.model.policy.TestPolicies;
+import io.gpufleet.runtime.workqueue.ReconcileResult;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,12 +39,12 @@ class NodeReconcilerTest {
     }
 
     private ReconcileResult reconcile() {
-        return step.reconcile(scenario.verdict(), 0);
+        return step.reconcile(scenario.verdict());
     }
 
     @Test
     void faultCostsOneNodePatchOneConditionPatchAndNoRead() {
-        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Done());
 
         assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
         assertThat(nodes.node().taints()).containsExactly(Taint.unhealthy("Xid79"));
@@ -69,7 +69,7 @@ class NodeReconcilerTest {
         reconcile();
         nodes.calls.clear();
 
-        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Done());
         assertThat(nodes.calls).isEmpty();
     }
 
@@ -79,7 +79,7 @@ class NodeReconcilerTest {
         nodes.setForeignTaintUnseen(BUSY);
 
         // When
-        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Done());
 
         // Then
         assertThat(nodes.calls).containsExactly("node", "condition", "event Xid79");
@@ -93,7 +93,7 @@ class NodeReconcilerTest {
         nodes.applyUnseen(new AppliedAnnotation(Long.MAX_VALUE, "Xid48", "unhealthy", "", "by another"));
 
         // When
-        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Done());
 
         // Then
         assertThat(nodes.calls).containsExactly("node", "read");
@@ -114,28 +114,14 @@ class NodeReconcilerTest {
     @Test
     void unavailableApiServerIsRetriedWithBackoff() {
         nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
-        assertThat(step.reconcile(scenario.verdict(), 0))
-                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(1)));
-
-        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
-        assertThat(step.reconcile(scenario.verdict(), 3))
-                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(8)));
-
-        nodes.responses.add(new NodeResponse.Unavailable("connection refused"));
-        assertThat(step.reconcile(scenario.verdict(), 60))
-                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(30)));
+        assertThat(reconcile()).isEqualTo(ReconcileResult.RetryAfter.backoff());
         assertThat(step.outcome(FakeNodeClient.NODE)).contains("connection refused");
     }
 
     @Test
-    void apiServerThatAsksToWaitLongerThanTheBackoffIsLeftAloneSoLong() {
+    void apiServerThatAsksToWaitIsLeftAloneAtLeastSoLong() {
         nodes.responses.add(new NodeResponse.Unavailable("429 too many requests", Duration.ofSeconds(7)));
-        assertThat(step.reconcile(scenario.verdict(), 0))
-                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(7)));
-
-        nodes.responses.add(new NodeResponse.Unavailable("429 too many requests", Duration.ofSeconds(7)));
-        assertThat(step.reconcile(scenario.verdict(), 3))
-                .isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(8)));
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.RetryAfter(Duration.ofSeconds(7)));
     }
 
     @Test
@@ -212,7 +198,7 @@ class NodeReconcilerTest {
         clock.advance(Duration.ofSeconds(10));
 
         // Then
-        assertThat(reconcile()).isEqualTo(new ReconcileResult.Reconciled());
+        assertThat(reconcile()).isEqualTo(new ReconcileResult.Done());
         assertThat(signals.recorded).doesNotContain("override taint");
     }
 
@@ -220,8 +206,8 @@ class NodeReconcilerTest {
     void nodeUidUnknownToTheVerdictIsReported() {
         var unseen = new NodeScenario(TestPolicies.standard()).announced("gpu-0", "gpu-1");
 
-        step.reconcile(unseen.verdict(), 0);
-        step.reconcile(unseen.verdict(), 0);
+        step.reconcile(unseen.verdict());
+        step.reconcile(unseen.verdict());
 
         assertThat(signals.recorded).containsExactly("nodeObserved uid-1");
     }
@@ -259,7 +245,7 @@ class NodeReconcilerTest {
         lease.end();
 
         // When
-        step.reconcile(unseen.verdict(), 0);
+        step.reconcile(unseen.verdict());
         step.warmUp();
 
         // Then
@@ -272,11 +258,11 @@ class NodeReconcilerTest {
         // Given
         var unseen = new NodeScenario(TestPolicies.standard()).announced("gpu-0");
         lease.end();
-        step.reconcile(unseen.verdict(), 0);
+        step.reconcile(unseen.verdict());
 
         // When
         lease.begin(() -> true);
-        step.reconcile(unseen.verdict(), 0);
+        step.reconcile(unseen.verdict());
 
         // Then
         assertThat(signals.recorded).containsExactly("nodeObserved uid-1");

@@ -8,7 +8,11 @@ import io.gpufleet.health.model.NodeState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,11 +24,28 @@ class NodeStepRunnerTest {
 
     private final CatchUpStatus backlog = new CatchUpStatus();
     private final List<String> steps = new CopyOnWriteArrayList<>();
+    private final Set<String> running = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean atOnce = new AtomicBoolean();
+    private volatile CountDownLatch hold = new CountDownLatch(0);
     private final NodeStepRunner runner = new NodeStepRunner("drain", backlog, this::step);
 
     private Optional<Duration> step(NodeState state) {
-        steps.add(state.node().name());
+        String node = state.node().name();
+        atOnce.compareAndSet(false, !running.add(node));
+        steps.add(node);
+        if (node.equals("node-1")) {
+            awaitQuietly(hold);
+        }
+        running.remove(node);
         return Optional.empty();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @AfterEach
@@ -68,5 +89,46 @@ class NodeStepRunnerTest {
 
         await().until(() -> !steps.isEmpty());
         assertThat(steps).containsExactly("node-2");
+    }
+
+    @Test
+    void stepThatOutlivesItsTermIsTheOnlyOneOfItsNode() {
+        backlog.allRead();
+        runner.begin();
+        hold = new CountDownLatch(1);
+        request("node-1");
+        await().until(() -> steps.size() == 1);
+
+        // When the next term wants a step of the same node, and one of another, which shows that steps are begun
+        runner.end();
+        runner.begin();
+        request("node-1");
+        request("node-2");
+        await().until(() -> steps.contains("node-2"));
+
+        // Then
+        assertThat(steps).containsExactly("node-1", "node-2");
+        hold.countDown();
+        await().until(() -> steps.size() == 3);
+        assertThat(atOnce).isFalse();
+    }
+
+    @Test
+    void nodeThatIsForgottenAndWantedAgainDuringItsStepHasNoSecondOneBeside() {
+        backlog.allRead();
+        runner.begin();
+        hold = new CountDownLatch(1);
+        request("node-1");
+        await().until(() -> steps.size() == 1);
+
+        runner.forget("node-1");
+        request("node-1");
+        request("node-2");
+        await().until(() -> steps.contains("node-2"));
+
+        assertThat(steps).containsExactly("node-1", "node-2");
+        hold.countDown();
+        await().until(() -> steps.size() == 3);
+        assertThat(atOnce).isFalse();
     }
 }

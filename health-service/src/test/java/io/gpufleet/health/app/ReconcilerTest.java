@@ -88,9 +88,9 @@ class ReconcilerTest {
         reconciler.forget(FakeNodeClient.NODE);
 
         // Then
-        await().untilAsserted(
-                        () -> assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse());
-        assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("not reconciled yet");
+        assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse();
+        await().untilAsserted(() ->
+                assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("not reconciled yet"));
     }
 
     @Test
@@ -133,8 +133,9 @@ class ReconcilerTest {
         begin();
 
         // Then
-        await().untilAsserted(
-                        () -> assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse());
+        assertThat(reconciler.tracks(FakeNodeClient.NODE)).isFalse();
+        await().untilAsserted(() ->
+                assertThat(reconciler.outcome(FakeNodeClient.NODE)).isEqualTo("not reconciled yet"));
     }
 
     @Test

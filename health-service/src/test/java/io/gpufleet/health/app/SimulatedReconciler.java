@@ -13,11 +13,12 @@ import io.gpufleet.runtime.projection.Lease;
 import io.gpufleet.runtime.projection.States;
 import io.gpufleet.runtime.simulation.Lockstep;
 import io.gpufleet.runtime.simulation.SimulatedTime;
+import io.gpufleet.runtime.workqueue.Backoff;
+import io.gpufleet.runtime.workqueue.PendingKeys;
+import io.gpufleet.runtime.workqueue.ReconcileResult;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Runs {@link NodeReconciler}, drains and remediations for one node after the other, where {@link Reconciler} and the others do it
- * on threads and timers.
+ * on threads and timers; which node is next is decided by the keys that wait, as there.
  */
 @NullMarked
 abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
@@ -41,9 +42,8 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     private final CurrentLease lease = new CurrentLease();
     private final NodeReconciler step;
     private final Map<String, Verdict> verdicts = new TreeMap<>();
-    private final java.util.SequencedSet<String> dirty = new LinkedHashSet<>();
-    private final Map<String, Long> requeued = new TreeMap<>();
-    private final Map<String, Integer> failures = new HashMap<>();
+    private final PendingKeys<String> pending =
+            new PendingKeys<>(STEPS_AT_ONCE, new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(30)), () -> 1);
     private boolean active;
 
     private final SimulatedDrainer drainer;
@@ -82,7 +82,7 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
         });
         lease.begin(held::held);
         active = true;
-        dirty.addAll(verdicts.keySet());
+        verdicts.keySet().forEach(pending::add);
         drainer.begin(committed.values());
         remediator.begin(committed.values());
         committed.keySet().forEach(this::request);
@@ -93,7 +93,7 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
         states.forEach((node, state) -> {
             Verdict verdict = Verdict.of(state);
             if (!verdict.equals(verdicts.put(node, verdict))) {
-                dirty.add(node);
+                pending.add(node);
             }
             committed.put(node, state);
             request(node);
@@ -123,8 +123,7 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
     public void run() {
         while (true) {
             Lockstep.pause();
-            nodes.watch(STEPS_AT_ONCE, dirty::add);
-            requeue();
+            nodes.watch(STEPS_AT_ONCE, pending::add);
             reconcile();
             act(drains, drainer::run);
             act(remediations, remediator::run);
@@ -148,38 +147,14 @@ abstract class SimulatedReconciler implements SimulatedActor<NodeState> {
 
     @Override
     public boolean idle() {
-        return dirty.isEmpty() && requeued.isEmpty() && nodes.upToDate();
-    }
-
-    private void requeue() {
-        for (Iterator<Map.Entry<String, Long>> all = requeued.entrySet().iterator(); all.hasNext(); ) {
-            Map.Entry<String, Long> next = all.next();
-            if (next.getValue() <= time.nanos()) {
-                dirty.add(next.getKey());
-                all.remove();
-            }
-        }
+        return pending.isIdle() && nodes.upToDate();
     }
 
     private void reconcile() {
-        for (int i = 0; i < STEPS_AT_ONCE && !dirty.isEmpty(); i++) {
-            String node = dirty.removeFirst();
+        for (String node : pending.begin(time.nanos())) {
             Verdict verdict = verdicts.get(node);
-            if (active && verdict != null) {
-                handle(node, step.reconcile(verdict, failures.getOrDefault(node, 0)));
-            }
-        }
-    }
-
-    private void handle(String node, NodeReconciler.ReconcileResult result) {
-        switch (result) {
-            case NodeReconciler.ReconcileResult.Reconciled() -> failures.remove(node);
-            case NodeReconciler.ReconcileResult.RequeueAfter(Duration after) ->
-                requeued.put(node, time.nanos() + after.toNanos());
-            case NodeReconciler.ReconcileResult.RetryAfter(Duration after) -> {
-                failures.merge(node, 1, Integer::sum);
-                requeued.put(node, time.nanos() + after.toNanos());
-            }
+            ReconcileResult result = active && verdict != null ? step.reconcile(verdict) : new ReconcileResult.Done();
+            pending.end(node, result, time.nanos());
         }
     }
 }
