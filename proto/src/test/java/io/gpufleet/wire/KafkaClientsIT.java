@@ -17,7 +17,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.StreamSupport;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.SslAuthenticationException;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,6 +106,66 @@ class KafkaClientsIT {
                 Admin.create(KafkaClients.of(bootstrap, file.toString()).properties("identity"))) {
             return admin.describeCluster().nodes().get().size();
         }
+    }
+
+    @Test
+    void clientsGoOnWithTheKeyThatReplacesTheirsWhereTheBrokerRefusesTheFormerOne() throws Exception {
+        try (var broker = BrokerProcess.startWithIdentities(dir.resolve("kafka"))) {
+            // Given clients that are connected by their certificate
+            BrokerIdentities identities = broker.identities();
+            KafkaClients clients = byCertificate(identities, identities.certificateProperties());
+            Path former = Files.copy(identities.clientKey(), dir.resolve("former.pem"));
+            try (Admin admin = Admin.create(clients.properties("admin"));
+                    var producer = new KafkaProducer<>(
+                            clients.properties("producer"), new StringSerializer(), new StringSerializer());
+                    var consumer = new KafkaConsumer<>(
+                            clients.properties("consumer"), new StringDeserializer(), new StringDeserializer())) {
+                admin.createTopics(List.of(new NewTopic("rotated", 1, (short) 1)))
+                        .all()
+                        .get();
+                var partition = new TopicPartition("rotated", 0);
+                consumer.assign(List.of(partition));
+                consumer.seekToBeginning(List.of(partition));
+                send(producer, "by the former key");
+                awaitRecord(consumer, "by the former key");
+
+                // When their key is replaced, and the broker comes back with another trust store
+                broker.stop();
+                identities.replaceClientKey();
+                broker.restart();
+
+                // Then the same clients go on
+                send(producer, "by the next key");
+                awaitRecord(consumer, "by the next key");
+                await().atMost(Duration.ofSeconds(60))
+                        .ignoreExceptions()
+                        .until(() -> admin.describeCluster().nodes().get().size() == 1);
+            }
+
+            // And the broker refuses the former key
+            String settings = identities.certificateProperties(former);
+            try (Admin refused =
+                    Admin.create(byCertificate(identities, settings).properties("former"))) {
+                assertThatThrownBy(() -> refused.describeCluster().nodes().get())
+                        .hasCauseInstanceOf(SslAuthenticationException.class);
+            }
+        }
+    }
+
+    private KafkaClients byCertificate(BrokerIdentities identities, String settings) throws IOException {
+        Path file = Files.writeString(Files.createTempFile(dir, "certificate", ".properties"), settings);
+        return KafkaClients.of(identities.certificateBootstrap(), file.toString());
+    }
+
+    private static void send(Producer<String, String> producer, String value) throws Exception {
+        producer.send(new ProducerRecord<>("rotated", value)).get();
+    }
+
+    private static void awaitRecord(Consumer<String, String> consumer, String value) {
+        await().atMost(Duration.ofSeconds(60))
+                .until(() -> StreamSupport.stream(
+                                consumer.poll(Duration.ofMillis(100)).spliterator(), false)
+                        .anyMatch(read -> read.value().equals(value)));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.gpufleet.testbed.kafka;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.GeneralSecurityException;
 import java.security.Key;
 import java.security.KeyStore;
@@ -68,18 +69,52 @@ public final class BrokerIdentities {
 
     /** Kafka client properties with PEM files of the one certificate that the broker trusts: its own. */
     public String certificateProperties() throws IOException, GeneralSecurityException {
-        KeyStore store = KeyStore.getInstance(keyStore().toFile(), AdditionalListener.STORE_PASSWORD.toCharArray());
-        String certificate = pem("CERTIFICATE", store.getCertificate("broker").getEncoded());
-        Key key = store.getKey("broker", AdditionalListener.STORE_PASSWORD.toCharArray());
-        Path both =
-                Files.writeString(directory.resolve("client.pem"), pem("PRIVATE KEY", key.getEncoded()) + certificate);
+        KeyStore store = open(keyStore());
+        Files.writeString(directory.resolve("ca.crt"), certificate(store));
+        return certificateProperties(Files.writeString(clientKey(), keyAndCertificate(store)));
+    }
+
+    /** Kafka client properties with another key, as {@link #clientKey()} has one. */
+    public String certificateProperties(Path key) {
         return """
             security.protocol=SSL
             ssl.truststore.type=PEM
             ssl.truststore.location=%s
             ssl.keystore.type=PEM
             ssl.keystore.location=%s
-            """.formatted(Files.writeString(directory.resolve("ca.crt"), certificate), both);
+            """.formatted(directory.resolve("ca.crt"), key);
+    }
+
+    /** Key and certificate of the clients of {@link #certificateProperties()}, one PEM file. */
+    public Path clientKey() {
+        return directory.resolve("client.pem");
+    }
+
+    /**
+     * Makes a new key of the clients, puts it in the place of the former one, and makes its certificate the one that the broker
+     * trusts from its next start on.
+     */
+    public void replaceClientKey() throws IOException, GeneralSecurityException {
+        Path key = directory.resolve("new-client.p12");
+        Path trusted = directory.resolve("new-trust.p12");
+        AdditionalListener.TlsAndScram.newKey(key, trusted);
+        Path pem = Files.writeString(directory.resolve("new-client.pem"), keyAndCertificate(open(key)));
+        Files.move(trusted, trustStore(), StandardCopyOption.REPLACE_EXISTING);
+        Files.move(pem, clientKey(), StandardCopyOption.REPLACE_EXISTING);
+        Files.delete(key);
+    }
+
+    private static KeyStore open(Path store) throws IOException, GeneralSecurityException {
+        return KeyStore.getInstance(store.toFile(), AdditionalListener.STORE_PASSWORD.toCharArray());
+    }
+
+    private static String certificate(KeyStore store) throws GeneralSecurityException {
+        return pem("CERTIFICATE", store.getCertificate("broker").getEncoded());
+    }
+
+    private static String keyAndCertificate(KeyStore store) throws GeneralSecurityException {
+        Key key = store.getKey("broker", AdditionalListener.STORE_PASSWORD.toCharArray());
+        return pem("PRIVATE KEY", key.getEncoded()) + certificate(store);
     }
 
     private static String pem(String kind, byte[] content) {
