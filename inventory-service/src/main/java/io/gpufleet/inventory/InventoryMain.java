@@ -1,13 +1,11 @@
 package io.gpufleet.inventory;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.inventory.app.ConcurrencyLimitedExecutor;
 import io.gpufleet.inventory.app.FleetView;
 import io.gpufleet.inventory.app.KubernetesActor;
 import io.gpufleet.inventory.app.LabelDifferences;
 import io.gpufleet.inventory.app.LabelReconciler;
 import io.gpufleet.inventory.app.NodeTimers;
-import io.gpufleet.inventory.app.RetryTimer;
 import io.gpufleet.inventory.app.SignalSink;
 import io.gpufleet.inventory.config.InventoryConfig;
 import io.gpufleet.inventory.grpc.InventoryGrpcServer;
@@ -46,6 +44,8 @@ import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.kubernetes.ServiceTls;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.sender.EventSender;
+import io.gpufleet.runtime.workqueue.Backoff;
+import io.gpufleet.runtime.workqueue.WorkScheduler;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
@@ -70,11 +70,10 @@ public final class InventoryMain {
 
     private static final Logger LOG = LoggerFactory.getLogger(InventoryMain.class);
     private static final String NAME = "inventory-service";
-    private static final int MAX_CONCURRENT_WRITES = 16;
     /** A page takes some milliseconds; what waits longer than a client's timeout is refused instead. */
     private static final int WAITING_REQUESTS = 256;
 
-    private static final Duration INITIAL_BACKOFF = Duration.ofSeconds(1);
+    private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(64));
     private static final Duration CONFLICT_RETRY_INTERVAL = Duration.ofMinutes(5);
 
     private final BusConfig bus;
@@ -130,20 +129,13 @@ public final class InventoryMain {
     }
 
     private KubernetesActor actor(KubernetesClient client, SignalSink signals) {
-        var timer = shutdown.add("timer", new RetryTimer("label-retry"));
-        var workers = shutdown.add("workers", new ConcurrencyLimitedExecutor(MAX_CONCURRENT_WRITES));
         var settings = new LabelReconciler.ReconcilerSettings(
-                config.labels(), config.taints(), config.labelMode(), INITIAL_BACKOFF, CONFLICT_RETRY_INTERVAL);
+                config.labels(), config.taints(), config.labelMode(), BACKOFF, CONFLICT_RETRY_INTERVAL);
         return new KubernetesActor(
                 view::fleet,
                 new KubernetesNodeWriter(client, Clock.systemUTC()),
                 writer -> new LabelReconciler(
-                        view::fleet,
-                        writer,
-                        signals,
-                        new LabelReconciler.Scheduling(workers, timer),
-                        settings,
-                        differences),
+                        view::fleet, writer, signals, WorkScheduler.virtualThreads("labels"), settings, differences),
                 signals,
                 listeners -> NodeWatch.open(client, listeners));
     }

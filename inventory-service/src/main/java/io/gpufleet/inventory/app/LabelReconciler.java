@@ -7,6 +7,10 @@ import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.label.NodeLabels;
 import io.gpufleet.inventory.model.taint.NodeTaint;
+import io.gpufleet.runtime.workqueue.Backoff;
+import io.gpufleet.runtime.workqueue.ReconcileResult;
+import io.gpufleet.runtime.workqueue.WorkQueue;
+import io.gpufleet.runtime.workqueue.WorkScheduler;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -14,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LabelReconciler implements NodeListener {
     private static final Logger LOG = LoggerFactory.getLogger(LabelReconciler.class);
+    private static final int MAX_CONCURRENT_WRITES = 16;
 
     /**
      * Settings of the reconciler.
@@ -34,36 +38,31 @@ public final class LabelReconciler implements NodeListener {
      * @param groups enabled labels
      * @param taints taints of Nodes with GPUs
      * @param mode whether Nodes are written
-     * @param initialBackoff wait after a failed write; doubles with each failure, up to 64 times this
+     * @param backoff wait after a failed write; its first wait also where the lease is not held
      * @param conflictRetryInterval wait before a conflicting key is retried
      */
     public record ReconcilerSettings(
             Set<LabelGroup> groups,
             Set<NodeTaint> taints,
             LabelMode mode,
-            Duration initialBackoff,
-            Duration conflictRetryInterval) {
-        Duration backoff(int failures) {
-            return initialBackoff.multipliedBy(1L << Math.min(failures, 6));
-        }
-    }
+            Backoff backoff,
+            Duration conflictRetryInterval) {}
 
-    /** Runs the blocking writes, and the retries after their waits. */
-    public record Scheduling(Executor workers, RetryTimer timer) {}
+    /** A key of another field manager: its value, and the monotonic time from which on it is tried again. */
+    private record ConflictingKey(String value, long retryAt) {}
 
-    /** Progress for one node; guarded by the reconciler, except while its write is in flight. */
+    /** Progress for one node; only its step has it. */
     private static final class ReconcileState {
-        private boolean inFlight;
-        private boolean requeued;
-        private int failures;
-        private final Map<String, String> conflicts = new TreeMap<>();
+        private boolean failing;
+        private final Map<String, ConflictingKey> conflicts = new TreeMap<>();
     }
 
     private final Supplier<Fleet> fleet;
     private final NodeWriter writer;
     private final TaintReconciler taints;
     private final SignalSink signals;
-    private final Scheduling scheduling;
+    private final WorkScheduler scheduler;
+    private final WorkQueue<String> queue;
     private final ReconcilerSettings settings;
     private final LabelDifferences differences;
 
@@ -80,21 +79,24 @@ public final class LabelReconciler implements NodeListener {
             Supplier<Fleet> fleet,
             NodeWriter writer,
             SignalSink signals,
-            Scheduling scheduling,
+            WorkScheduler scheduler,
             ReconcilerSettings settings,
             LabelDifferences differences) {
         this.fleet = fleet;
         this.writer = writer;
         this.taints = new TaintReconciler(writer, settings);
         this.signals = signals;
-        this.scheduling = scheduling;
+        this.scheduler = scheduler;
         this.settings = settings;
         this.differences = differences;
+        this.queue = new WorkQueue<>(
+                new WorkQueue.Settings("labels", MAX_CONCURRENT_WRITES, settings.backoff()), scheduler, this::process);
     }
 
     /** Stops for good: nothing is reconciled any more, and a write in flight is not waited for. */
     public synchronized void stop() {
         active = false;
+        queue.stop();
         objects.clear();
         states.clear();
         differences.clear();
@@ -118,62 +120,65 @@ public final class LabelReconciler implements NodeListener {
 
     /** Reconciles a node soon. */
     public synchronized void enqueue(String node) {
-        if (!active || !objects.containsKey(node)) {
-            return;
-        }
-        ReconcileState state = states.computeIfAbsent(node, _ -> new ReconcileState());
-        state.requeued = true;
-        if (!state.inFlight) {
-            state.inFlight = true;
-            scheduling.workers().execute(() -> process(node, state));
+        if (active && objects.containsKey(node)) {
+            queue.add(node);
         }
     }
 
-    private void process(String node, ReconcileState state) {
-        while (takeNext(state)) {
-            try {
-                reconcile(node, state);
-            } catch (RuntimeException broken) {
-                failed(node, state, String.valueOf(broken.getMessage()));
-            }
+    private ReconcileResult process(String node) {
+        Optional<ReconcileState> state = stateOf(node);
+        if (state.isEmpty()) {
+            return new ReconcileResult.Done();
+        }
+        try {
+            return reconcile(node, state.get());
+        } catch (RuntimeException broken) {
+            return failed(node, state.get(), String.valueOf(broken.getMessage()));
         }
     }
 
-    private synchronized boolean takeNext(ReconcileState state) {
-        if (active && state.requeued) {
-            state.requeued = false;
-            return true;
-        }
-        state.inFlight = false;
-        return false;
-    }
-
-    private void reconcile(String node, ReconcileState state) {
+    private ReconcileResult reconcile(String node, ReconcileState state) {
         NodeState view = fleet.get().nodeOrUnknown(node);
         Optional<NodeObject> observed = nodeObject(node);
         Optional<LabelSet> desired = observed.flatMap(object -> desired(view, object));
         if (observed.isEmpty() || desired.isEmpty()) {
-            return;
+            return new ReconcileResult.Done();
         }
         NodeObject object = observed.get();
         if (settings.mode() == LabelMode.OBSERVE) {
             differences.compare(object, desired.get());
-            return;
+            return new ReconcileResult.Done();
         }
-        state.conflicts.entrySet().removeIf(key -> !key.getValue().equals(valueOn(object, key.getKey())));
+        state.conflicts.entrySet().removeIf(key -> claimable(object, key.getKey(), key.getValue()));
         LabelSet claimed = desired.get().without(state.conflicts.keySet());
         if (object.hasExactly(claimed)) {
-            state.failures = 0;
+            state.failing = false;
             reportConflicts(view, object, state);
-            reconcileTaints(view, object, state);
-            return;
+            ReconcileResult tainted = reconcileTaints(view, object);
+            return tainted instanceof ReconcileResult.Done ? done(state) : tainted;
         }
-        switch (writer.apply(node, object.uid(), claimed)) {
+        return switch (writer.apply(node, object.uid(), claimed)) {
             case NodeWriter.ApplyResult.Applied(NodeObject updated) -> applied(view, object, updated, state);
             case NodeWriter.ApplyResult.Conflict(Set<String> keys) -> conflicted(object, keys, state);
             case NodeWriter.ApplyResult.Failed(String reason) -> failed(node, state, reason);
-            case NodeWriter.ApplyResult.NotLeading() -> retryAfter(settings.initialBackoff(), node, () -> {}, state);
-        }
+            case NodeWriter.ApplyResult.NotLeading() ->
+                new ReconcileResult.RequeueAfter(settings.backoff().initial());
+        };
+    }
+
+    /** True when a key may be ours now: its value is another one, or it is tried again. */
+    private boolean claimable(NodeObject object, String key, ConflictingKey conflict) {
+        return !conflict.value().equals(valueOn(object, key)) || conflict.retryAt() - scheduler.nanos() <= 0;
+    }
+
+    /** Nothing is left to do until the next conflicting key is tried again. */
+    private ReconcileResult done(ReconcileState state) {
+        long now = scheduler.nanos();
+        return state.conflicts.values().stream()
+                .map(conflict -> conflict.retryAt() - now)
+                .min(Long::compare)
+                .<ReconcileResult>map(wait -> new ReconcileResult.RequeueAfter(Duration.ofNanos(Math.max(0, wait))))
+                .orElseGet(ReconcileResult.Done::new);
     }
 
     /** Empty for a Node of another boot than the announced one: it may be another machine. */
@@ -195,15 +200,14 @@ public final class LabelReconciler implements NodeListener {
     }
 
     /** Nothing is known about taints of a Node while its GPUs are unknown. */
-    private void reconcileTaints(NodeState view, NodeObject object, ReconcileState state) {
-        if (NodeLabels.of(view, settings.groups()).isPresent()) {
-            taints.reconcile(view, object, this::replace)
-                    .ifPresent(wait -> retryAfter(wait, object.name(), () -> {}, state));
-        }
+    private ReconcileResult reconcileTaints(NodeState view, NodeObject object) {
+        return NodeLabels.of(view, settings.groups()).isPresent()
+                ? taints.reconcile(view, object, this::replace)
+                : new ReconcileResult.Done();
     }
 
-    private void applied(NodeState view, NodeObject before, NodeObject updated, ReconcileState state) {
-        state.failures = 0;
+    private ReconcileResult applied(NodeState view, NodeObject before, NodeObject updated, ReconcileState state) {
+        state.failing = false;
         replace(updated);
         KubernetesNodeEvent.ofInstaller(before, updated).ifPresent(event -> writer.recordEvent(updated, event));
         LOG.atInfo()
@@ -212,6 +216,7 @@ public final class LabelReconciler implements NodeListener {
                 .log("labels applied");
         signals.labelsApplied(
                 updated.name(), updated.uid(), view.revision(), List.copyOf(state.conflicts.keySet()), "");
+        return done(state);
     }
 
     /** Reports the conflicts if the view has others. */
@@ -222,40 +227,32 @@ public final class LabelReconciler implements NodeListener {
         }
     }
 
-    private void conflicted(NodeObject object, Set<String> keys, ReconcileState state) {
+    private ReconcileResult conflicted(NodeObject object, Set<String> keys, ReconcileState state) {
         if (state.conflicts.keySet().containsAll(keys)) {
-            failed(object.name(), state, "the API server reported a conflict but named no requested label");
-            return;
+            return failed(object.name(), state, "the API server reported a conflict but named no requested label");
         }
-        keys.forEach(key -> state.conflicts.put(key, valueOn(object, key)));
-        synchronized (this) {
-            state.requeued = true;
-        }
-        retryAfter(settings.conflictRetryInterval(), object.name(), () -> keys.forEach(state.conflicts::remove), state);
+        long retryAt = scheduler.nanos() + settings.conflictRetryInterval().toNanos();
+        keys.forEach(key -> state.conflicts.put(key, new ConflictingKey(valueOn(object, key), retryAt)));
+        // The others are written at once.
+        return new ReconcileResult.RequeueAfter(Duration.ZERO);
     }
 
-    private void failed(String node, ReconcileState state, String reason) {
-        if (state.failures == 0) {
+    private ReconcileResult failed(String node, ReconcileState state, String reason) {
+        if (!state.failing) {
+            state.failing = true;
             LOG.atWarn().addKeyValue("node", node).addKeyValue("error", reason).log("labels not applied, retrying");
             NodeState view = fleet.get().nodeOrUnknown(node);
             signals.labelsApplied(
                     node, view.object().uid(), view.revision(), view.object().labelConflicts(), reason);
         }
-        retryAfter(settings.backoff(state.failures++), node, () -> {}, state);
+        return ReconcileResult.RetryAfter.backoff();
     }
 
-    /** Runs the change after the wait, once no write of the node is in flight, and reconciles the node. */
-    private void retryAfter(Duration wait, String node, Runnable change, ReconcileState state) {
-        scheduling.timer().schedule(wait, () -> {
-            synchronized (this) {
-                if (state.inFlight) {
-                    retryAfter(settings.initialBackoff(), node, change, state);
-                } else {
-                    change.run();
-                    enqueue(node);
-                }
-            }
-        });
+    /** Empty for a Node that is gone. */
+    private synchronized Optional<ReconcileState> stateOf(String node) {
+        return objects.containsKey(node)
+                ? Optional.of(states.computeIfAbsent(node, _ -> new ReconcileState()))
+                : Optional.empty();
     }
 
     private synchronized void replace(NodeObject updated) {

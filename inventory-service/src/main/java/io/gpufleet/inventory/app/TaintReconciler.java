@@ -4,9 +4,7 @@ import io.gpufleet.inventory.app.LabelReconciler.ReconcilerSettings;
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.NodeState;
 import io.gpufleet.inventory.model.taint.TaintPlan;
-import java.time.Duration;
-import java.util.Map;
-import java.util.Optional;
+import io.gpufleet.runtime.workqueue.ReconcileResult;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -19,7 +17,7 @@ final class TaintReconciler {
 
     private final NodeWriter writer;
     private final ReconcilerSettings settings;
-    private final Map<String, Integer> failures = new ConcurrentHashMap<>();
+    private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
     TaintReconciler(NodeWriter writer, ReconcilerSettings settings) {
         this.writer = writer;
@@ -27,41 +25,41 @@ final class TaintReconciler {
     }
 
     void remove(String node) {
-        failures.remove(node);
+        failing.remove(node);
     }
 
-    /** Reconciles one node whose GPUs are known; {@code patched} gets the changed Node. The wait before a retry, if any. */
-    Optional<Duration> reconcile(NodeState view, NodeObject object, Consumer<NodeObject> patched) {
+    /** Reconciles one node whose GPUs are known; {@code patched} gets the changed Node. */
+    ReconcileResult reconcile(NodeState view, NodeObject object, Consumer<NodeObject> patched) {
         boolean gpus = view.lastAnnouncement()
                 .map(Announcement::gpus)
                 .filter(announced -> !announced.isEmpty())
                 .isPresent();
         TaintPlan plan = object.taints().plan(gpus ? settings.taints() : Set.of());
         if (object.taints().satisfies(plan)) {
-            failures.remove(object.name());
-            return Optional.empty();
+            failing.remove(object.name());
+            return new ReconcileResult.Done();
         }
         return switch (writer.patchTaints(object, plan)) {
             case NodeWriter.PatchResult.Patched(NodeObject updated) -> {
-                failures.remove(updated.name());
+                failing.remove(updated.name());
                 patched.accept(updated);
                 LOG.atInfo()
                         .addKeyValue("node", updated.name())
                         .addKeyValue("added", plan.added())
                         .addKeyValue("removed", plan.removed())
                         .log("taints changed");
-                yield Optional.empty();
+                yield new ReconcileResult.Done();
             }
-            case NodeWriter.PatchResult.Failed(String reason) -> Optional.of(failed(object.name(), reason));
-            case NodeWriter.PatchResult.NotLeading() -> Optional.of(settings.initialBackoff());
+            case NodeWriter.PatchResult.Failed(String reason) -> failed(object.name(), reason);
+            case NodeWriter.PatchResult.NotLeading() ->
+                new ReconcileResult.RequeueAfter(settings.backoff().initial());
         };
     }
 
-    private Duration failed(String node, String reason) {
-        int failed = failures.merge(node, 1, Integer::sum);
-        if (failed == 1) {
+    private ReconcileResult failed(String node, String reason) {
+        if (failing.add(node)) {
             LOG.atWarn().addKeyValue("node", node).addKeyValue("error", reason).log("taints not changed, retrying");
         }
-        return settings.backoff(failed - 1);
+        return ReconcileResult.RetryAfter.backoff();
     }
 }

@@ -17,23 +17,23 @@ import io.gpufleet.inventory.model.label.LabelGroup;
 import io.gpufleet.inventory.model.label.LabelSet;
 import io.gpufleet.inventory.model.taint.NodeTaints;
 import io.gpufleet.inventory.model.taint.TaintPlan;
+import io.gpufleet.runtime.workqueue.Backoff;
+import io.gpufleet.runtime.workqueue.ManualScheduler;
+import io.gpufleet.runtime.workqueue.WorkScheduler;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Terms of the actor, and the lease before each write. */
 class KubernetesActorTest {
+    private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(64));
     private static final NodeObject OBJECT =
             new NodeObject("n1", "uid-1", "boot-1", true, false, Map.of(), NodeObject.Owned.NONE, NodeTaints.NONE);
 
@@ -42,8 +42,7 @@ class KubernetesActorTest {
     private final CompletableFuture<Void> synced = new CompletableFuture<>();
     private final Set<String> objects = new HashSet<>();
     private Fleet fleet = fleet(node("n1", announcement(a100(0))));
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
-    private final RetryTimer timer = new RetryTimer("retry");
+    private final ManualScheduler scheduler = ManualScheduler.onRequest();
     private final SignalSink signals = new SignalSink() {
         @Override
         public void nodeObserved(NodeObject node) {
@@ -61,18 +60,12 @@ class KubernetesActorTest {
     private List<NodeListener> listeners = List.of();
     private volatile boolean held = true;
     private final KubernetesActor actor = new KubernetesActor(
-            () -> fleet, new FailingNodeWriter(), writer -> reconciler(writer, waiting::add), signals, this::watch);
+            () -> fleet, new FailingNodeWriter(), writer -> reconciler(writer, scheduler), signals, this::watch);
 
-    private LabelReconciler reconciler(NodeWriter writer, Executor workers) {
+    private LabelReconciler reconciler(NodeWriter writer, WorkScheduler threads) {
         var settings = new LabelReconciler.ReconcilerSettings(
-                Set.of(LabelGroup.GPU_TYPE), Set.of(), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
-        return new LabelReconciler(
-                () -> fleet,
-                writer,
-                signals,
-                new LabelReconciler.Scheduling(workers, timer),
-                settings,
-                new LabelDifferences());
+                Set.of(LabelGroup.GPU_TYPE), Set.of(), LabelMode.WRITE, BACKOFF, Duration.ofMinutes(1));
+        return new LabelReconciler(() -> fleet, writer, signals, threads, settings, new LabelDifferences());
     }
 
     private class FailingNodeWriter implements NodeWriter {
@@ -123,22 +116,16 @@ class KubernetesActorTest {
         listeners.forEach(listener -> listener.onChanged(OBJECT));
     }
 
-    private void work() {
-        for (Runnable task = waiting.poll(); task != null; task = waiting.poll()) {
-            task.run();
-        }
-    }
-
-    @AfterEach
-    void closeTimer() {
-        timer.close();
+    private void pass(Duration time) {
+        scheduler.advance(time);
+        scheduler.work();
     }
 
     @Test
     void leaseIsAskedImmediatelyBeforeTheWrite() {
         actor.begin(this::lease);
         observeNode();
-        work();
+        scheduler.work();
 
         assertThat(calls).containsExactly("watch", "lease", "apply");
     }
@@ -147,22 +134,18 @@ class KubernetesActorTest {
     void nothingIsWrittenWithoutTheLeaseAndTheWriteFollowsOnceItIsHeld() {
         // Given
         held = false;
-        var eager = new KubernetesActor(
-                () -> fleet,
-                new FailingNodeWriter(),
-                writer -> reconciler(writer, Runnable::run),
-                signals,
-                this::watch);
-        eager.begin(this::lease);
+        actor.begin(this::lease);
         // When
         observeNode();
-        await().until(() -> calls.stream().filter("lease"::equals).count() > 3);
+        scheduler.work();
+        pass(BACKOFF.initial());
+        pass(BACKOFF.initial());
         // Then
-        assertThat(calls).doesNotContain("apply");
+        assertThat(calls).containsExactly("watch", "lease", "lease", "lease");
 
         held = true;
-        await().until(() -> calls.contains("apply"));
-        eager.end();
+        pass(BACKOFF.initial());
+        assertThat(calls).endsWith("lease", "apply");
     }
 
     @Test
@@ -170,10 +153,10 @@ class KubernetesActorTest {
         actor.begin(this::lease);
         observeNode();
         actor.end();
-        work();
+        scheduler.work();
         observeNode();
         actor.changed("n1");
-        work();
+        scheduler.work();
 
         assertThat(calls).containsExactly("watch", "watch closed");
     }
@@ -235,7 +218,7 @@ class KubernetesActorTest {
         actor.end();
         actor.begin(this::lease);
         observeNode();
-        work();
+        scheduler.work();
 
         assertThat(calls).containsExactly("watch", "watch closed", "watch", "lease", "apply");
     }

@@ -6,7 +6,6 @@ import static io.gpufleet.inventory.model.TestNodes.fleet;
 import static io.gpufleet.inventory.model.TestNodes.h100;
 import static io.gpufleet.inventory.model.TestNodes.node;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.inventory.model.Announcement;
 import io.gpufleet.inventory.model.Fleet;
@@ -18,14 +17,13 @@ import io.gpufleet.inventory.model.label.NodeLabels;
 import io.gpufleet.inventory.model.taint.NodeTaint;
 import io.gpufleet.inventory.model.taint.NodeTaints;
 import io.gpufleet.inventory.model.taint.TaintPlan;
+import io.gpufleet.runtime.workqueue.Backoff;
+import io.gpufleet.runtime.workqueue.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Writes, conflicts, retries and reports of the reconciler. */
@@ -33,6 +31,8 @@ class LabelReconcilerTest {
     private static final NodeTaint GPU = new NodeTaint("nvidia.com/gpu", "present", "NoSchedule");
     private static final Set<LabelGroup> GROUPS =
             Set.of(LabelGroup.GPU_TYPE, LabelGroup.ACCELERATOR, LabelGroup.DRIVER_INSTALLER);
+    private static final Duration CONFLICT_RETRY = Duration.ofMinutes(1);
+    private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofSeconds(64));
 
     private static final class RecordingSignalSink implements SignalSink {
         final List<String> lines = new ArrayList<>();
@@ -52,25 +52,14 @@ class LabelReconcilerTest {
 
     private final FakeNodeWriter api = new FakeNodeWriter();
     private final RecordingSignalSink signals = new RecordingSignalSink();
-    private final RetryTimer timer = new RetryTimer("retry");
+    private final ManualScheduler scheduler = ManualScheduler.atOnce();
     private volatile Fleet fleet = fleet(node("n1", announcement(a100(0))));
     private final LabelDifferences differences = new LabelDifferences();
-    private final LabelReconciler reconciler = reconciler(Duration.ofMinutes(1));
+    private final LabelReconciler reconciler = reconciler(Set.of(), LabelMode.WRITE);
 
-    private LabelReconciler reconciler(Duration conflictRetryInterval) {
-        return reconciler(Set.of(), LabelMode.WRITE, conflictRetryInterval);
-    }
-
-    private LabelReconciler reconciler(Set<NodeTaint> taints, LabelMode mode, Duration conflictRetryInterval) {
-        var settings = new LabelReconciler.ReconcilerSettings(
-                GROUPS, taints, mode, Duration.ofMillis(1), conflictRetryInterval);
-        return new LabelReconciler(
-                () -> fleet, api, signals, new LabelReconciler.Scheduling(Runnable::run, timer), settings, differences);
-    }
-
-    @AfterEach
-    void closeTimer() {
-        timer.close();
+    private LabelReconciler reconciler(Set<NodeTaint> taints, LabelMode mode) {
+        var settings = new LabelReconciler.ReconcilerSettings(GROUPS, taints, mode, BACKOFF, CONFLICT_RETRY);
+        return new LabelReconciler(() -> fleet, api, signals, scheduler, settings, differences);
     }
 
     private void setNode(NodeState node) {
@@ -174,14 +163,15 @@ class LabelReconcilerTest {
 
     @Test
     void conflictingKeyIsRetried() {
-        var retrying = reconciler(Duration.ofMillis(20));
         api.foreign.put("accelerator", "tpu");
-        retrying.onChanged(api.object());
-        synchronized (api) {
-            api.foreign.clear();
-        }
-        await().untilAsserted(
-                        () -> assertThat(api.object().labels()).containsEntry("accelerator", "nvidia-tesla-a100"));
+        reconciler.onChanged(api.object());
+        api.foreign.clear();
+
+        scheduler.advance(CONFLICT_RETRY.minusNanos(1));
+        assertThat(api.object().labels()).doesNotContainKey("accelerator");
+        scheduler.advance(Duration.ofNanos(1));
+
+        assertThat(api.object().labels()).containsEntry("accelerator", "nvidia-tesla-a100");
     }
 
     @Test
@@ -189,14 +179,19 @@ class LabelReconcilerTest {
         api.failures.addAll(List.of("503 unavailable", "503 unavailable"));
         reconciler.onChanged(api.object());
 
-        await().untilAsserted(() -> assertThat(api.object().labels()).containsEntry("gpu-type", "a100"));
-        await().untilAsserted(() -> assertThat(signals.lines).containsExactly("[]503 unavailable", "[]"));
+        assertThat(signals.lines).containsExactly("[]503 unavailable");
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(api.object().labels()).isEmpty();
+        scheduler.advance(Duration.ofSeconds(2));
+
+        assertThat(api.object().labels()).containsEntry("gpu-type", "a100");
+        assertThat(signals.lines).containsExactly("[]503 unavailable", "[]");
     }
 
     @Test
     void modeObserveWritesNothingAndCountsTheNodesThatDiffer() {
         // Given
-        var observing = reconciler(Set.of(GPU), LabelMode.OBSERVE, Duration.ofMinutes(1));
+        var observing = reconciler(Set.of(GPU), LabelMode.OBSERVE);
         // When
         observing.onChanged(api.object());
         // Then
@@ -215,7 +210,7 @@ class LabelReconcilerTest {
     @Test
     void nodeWithGpusIsTaintedOnceItIsLabelled() {
         // Given
-        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE);
         // When
         tainting.onChanged(api.object());
         tainting.onChanged(api.object());
@@ -234,7 +229,7 @@ class LabelReconcilerTest {
     @Test
     void nodeWhoseLabelsAreNotAsDesiredIsNotTainted() {
         // Given
-        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE);
         NodeObject unlabelled = api.object();
         // When its labels are written
         tainting.onChanged(unlabelled);
@@ -250,7 +245,7 @@ class LabelReconcilerTest {
     @Test
     void taintStaysWhileTheDriverIsAway() {
         // Given
-        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE);
         tainting.onChanged(api.object());
         tainting.onChanged(api.object());
         assertThat(api.taints.present()).containsExactly(GPU);
@@ -266,7 +261,7 @@ class LabelReconcilerTest {
     @Test
     void taintStaysOnANodeWithoutLabelsWhileItsDriverIsInstalled() {
         // Given
-        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE);
         api.taints = new NodeTaints(List.of(GPU), GPU.toString(), true);
         fleet = fleet(installing("n1", "downloading driver 580"));
         // When
@@ -293,13 +288,16 @@ class LabelReconcilerTest {
     void refusedTaintIsRetriedAndStopsNoLabel() {
         // Given
         api.patchFailures.addAll(List.of("403 forbidden", "422 changed"));
-        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE, Duration.ofMinutes(1));
+        var tainting = reconciler(Set.of(GPU), LabelMode.WRITE);
         // When
         tainting.onChanged(api.object());
         tainting.onChanged(api.object());
         // Then
         assertThat(api.object().labels()).containsEntry("gpu-type", "a100");
-        await().untilAsserted(() -> assertThat(api.taints.present()).containsExactly(GPU));
+        scheduler.advance(Duration.ofSeconds(1));
+        assertThat(api.taints.present()).isEmpty();
+        scheduler.advance(Duration.ofSeconds(2));
+        assertThat(api.taints.present()).containsExactly(GPU);
     }
 
     @Test
@@ -310,15 +308,13 @@ class LabelReconcilerTest {
     }
 
     @Test
-    void writeInFlightIsNotWaitedForAndIsTheLast() throws Exception {
-        // Given
-        var entered = new CountDownLatch(1);
-        var release = new CountDownLatch(1);
+    void writeInFlightIsNotWaitedForAndIsTheLast() {
+        // Given a Node that changes while it is written
+        var calls = new ArrayList<Runnable>();
         NodeWriter slow = new NodeWriter() {
             @Override
             public ApplyResult apply(String node, String uid, LabelSet labels) {
-                entered.countDown();
-                awaitQuietly(release);
+                calls.forEach(Runnable::run);
                 return api.apply(node, uid, labels);
             }
 
@@ -332,28 +328,17 @@ class LabelReconcilerTest {
                 api.recordEvent(node, event);
             }
         };
-        var settings = new LabelReconciler.ReconcilerSettings(
-                GROUPS, Set.of(), LabelMode.WRITE, Duration.ofMillis(1), Duration.ofMinutes(1));
-        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            var busy = new LabelReconciler(
-                    () -> fleet, slow, signals, new LabelReconciler.Scheduling(threads, timer), settings, differences);
-            busy.onChanged(api.object());
-            entered.await();
-            busy.enqueue("n1");
-            // When
-            busy.stop();
-            setNode(node("n1", announcement(h100(0))));
-            release.countDown();
-        }
+        var settings =
+                new LabelReconciler.ReconcilerSettings(GROUPS, Set.of(), LabelMode.WRITE, BACKOFF, CONFLICT_RETRY);
+        var busy = new LabelReconciler(() -> fleet, slow, signals, scheduler, settings, differences);
+        calls.add(() -> busy.enqueue("n1"));
+        // When
+        calls.add(busy::stop);
+        busy.onChanged(api.object());
+        fleet = fleet(node("n1", announcement(h100(0))));
+        busy.enqueue("n1");
+        scheduler.advance(CONFLICT_RETRY);
         // Then
         assertThat(api.written).hasSize(1);
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }
