@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Kubeconfig;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
+import io.gpufleet.runtime.kubernetes.http.CallerThreadHttpClientFactory;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +45,7 @@ public final class KubernetesClients {
         config.setClientKeyAlgo(PrivateKeyAlgorithm.of(config.getClientKeyData(), config.getClientKeyFile()));
         KubernetesClient client = new KubernetesClientBuilder()
                 .withConfig(config)
+                .withHttpClientFactory(new CallerThreadHttpClientFactory())
                 .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter))
                 .build();
         try {
