@@ -22,7 +22,7 @@ public final class PendingKeys<K> {
     private final Backoff backoff;
     private final DoubleSupplier random;
     private final SequencedSet<K> ready = new LinkedHashSet<>();
-    /** What is worked on, and whether it was added meanwhile. */
+    /** Keys that are worked on, and whether each was added meanwhile. */
     private final Map<K, Boolean> running = new HashMap<>();
 
     private final Map<K, Due<K>> dueByKey = new HashMap<>();
