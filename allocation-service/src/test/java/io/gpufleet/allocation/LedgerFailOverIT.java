@@ -3,13 +3,16 @@ package io.gpufleet.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.allocation.v1.NodeHoldings;
 import io.gpufleet.proto.allocation.v1.UsageInterval;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
+import io.gpufleet.testbed.testkit.LaterRelease;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TracedReplicas;
+import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -122,6 +125,23 @@ class LedgerFailOverIT {
         assertThat(seconds(first)).isEqualTo(200);
         assertThat(closed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(second.hasMetric(ACTIVE)).isTrue();
+    }
+
+    @Test
+    void standbyThatFindsAStateOfALaterReleaseEndsWithALineThatSaysWhyAndTheLeaderGoesOn() {
+        try (var later = new LaterRelease(bed, "allocation-service-9", Topic.HOLDINGS)) {
+            // When
+            later.write(EventType.HOLDINGS_CHANGED, NodeHoldings.getDefaultInstance());
+
+            // Then
+            assertThat(second.awaitExit(TIMEOUT)).isEqualTo(LaterRelease.EXIT_CODE);
+            assertThat(second.log().lines().filter(line -> line.startsWith("allocation-service: ")))
+                    .singleElement()
+                    .asString()
+                    .contains("own changelog gpu.holdings", "schema version " + LaterRelease.SCHEMA_VERSION);
+            assertThat(second.log()).doesNotContain("\tat ");
+            assertThat(first.hasMetric(ACTIVE)).isTrue();
+        }
     }
 
     /** The next pod holds the GPU for 100 s. */

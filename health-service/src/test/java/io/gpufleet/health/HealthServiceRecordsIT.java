@@ -9,6 +9,7 @@ import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
+import io.gpufleet.testbed.testkit.LaterRelease;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -232,39 +233,19 @@ class HealthServiceRecordsIT {
     void processEndsByItsEngineWithALineThatSaysWhy() {
         // Given
         Map<String, String> settings = Map.of("GPUFLEET_INSTANCE", "health-service-2");
-        try (var standby = program(settings).start().awaitReady(TIMEOUT)) {
-            // When a later release writes
-            producer.send(stateOfALaterSchema());
-            producer.flush();
+        try (var standby = program(settings).start().awaitReady(TIMEOUT);
+                var later = new LaterRelease(bed, "health-service-9", Topic.HEALTH_STATE)) {
+            // When
+            later.write(EventType.HEALTH_CHANGED, NodeHealthState.getDefaultInstance());
 
             // Then
-            assertThat(standby.awaitExit(TIMEOUT)).isEqualTo(3);
+            assertThat(standby.awaitExit(TIMEOUT)).isEqualTo(LaterRelease.EXIT_CODE);
             assertThat(standby.log().lines().filter(line -> line.startsWith("health-service: ")))
                     .singleElement()
                     .asString()
-                    .contains("own changelog gpu.health-state", "schema version 99");
+                    .contains("own changelog gpu.health-state", "schema version " + LaterRelease.SCHEMA_VERSION);
             assertThat(standby.log()).doesNotContain("\tat ");
-        } finally {
-            producer.send(bed.codec().tombstone(Topic.HEALTH_STATE, "node-z"));
-            producer.flush();
         }
-    }
-
-    private static ProducerRecord<String, byte[]> stateOfALaterSchema() {
-        Instant now = Instant.now();
-        ProducerRecord<String, byte[]> rec = bed.codec()
-                .encode(
-                        new Envelope(
-                                new EventId("health-service-9", 1, Topic.HEALTH_STATE, 1),
-                                new EventSource.Service(TestBed.CLUSTER, "health-service-9"),
-                                EventType.HEALTH_CHANGED,
-                                "",
-                                "node-z",
-                                new EventTime(now, now, 0),
-                                ""),
-                        NodeHealthState.getDefaultInstance());
-        rec.headers().add("ce_stateversion", "99".getBytes(UTF_8));
-        return rec;
     }
 
     private static ProgramProcess.Builder program(Map<String, String> settings) {

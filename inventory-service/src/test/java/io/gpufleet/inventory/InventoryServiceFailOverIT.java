@@ -3,13 +3,17 @@ package io.gpufleet.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
+import io.gpufleet.testbed.testkit.LaterRelease;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
 import io.gpufleet.testbed.testkit.TracedReplicas;
+import io.gpufleet.wire.EventType;
+import io.gpufleet.wire.Topic;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -128,6 +132,23 @@ class InventoryServiceFailOverIT {
         // Then it was the last one, and what it wrote does not stay
         awaitAll("a100");
         assertThat(trace.asked(FIRST)).isEqualTo(asked);
+    }
+
+    @Test
+    void standbyThatFindsAStateOfALaterReleaseEndsWithALineThatSaysWhyAndTheLeaderGoesOn() {
+        try (var later = new LaterRelease(bed, "inventory-service-9", Topic.NODES)) {
+            // When
+            later.write(EventType.NODE_VIEWED, NodeView.getDefaultInstance());
+
+            // Then
+            assertThat(second.awaitExit(TIMEOUT)).isEqualTo(LaterRelease.EXIT_CODE);
+            assertThat(second.log().lines().filter(line -> line.startsWith("inventory-service: ")))
+                    .singleElement()
+                    .asString()
+                    .contains("own changelog gpu.nodes", "schema version " + LaterRelease.SCHEMA_VERSION);
+            assertThat(second.log()).doesNotContain("\tat ");
+            assertThat(first.hasMetric(ACTIVE)).isTrue();
+        }
     }
 
     private void announceAll(TestGpus gpus) {
