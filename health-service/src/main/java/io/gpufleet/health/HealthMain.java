@@ -60,6 +60,7 @@ import io.gpufleet.runtime.bus.TopicCheck;
 import io.gpufleet.runtime.engine.EngineConfig;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
+import io.gpufleet.runtime.kubernetes.RequestCounts;
 import io.gpufleet.runtime.kubernetes.RetryAfter;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.kubernetes.ServiceTls;
@@ -116,12 +117,11 @@ public final class HealthMain {
         TopicCheck.run(bus);
 
         var retryAfter = new RetryAfter(System::nanoTime);
-        KubernetesClient client = shutdown.add("Kubernetes client", connect(retryAfter));
+        var requests = new RequestCounts();
+        KubernetesClient client = shutdown.add("Kubernetes client", connect(retryAfter, requests));
         var lease = new CurrentLease();
         var backlog = new CatchUpStatus(HealthProjection::partitionOf);
-        NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
-        KubernetesNodeClient nodes =
-                shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock, retryAfter::remaining));
+        KubernetesNodeClient nodes = nodes(client, lease, clock, retryAfter, shutdown);
 
         var incarnation = new CompletableFuture<Long>();
         SignalSender signals = signals(bus, incarnation, clock, shutdown);
@@ -153,6 +153,7 @@ public final class HealthMain {
                         line -> Program.fail(NAME, line)));
         var _ = engine.writerIncarnation().thenAccept(incarnation::complete);
         ProjectionMetrics.register(metrics.registry(), engine);
+        requests.register(metrics.registry());
 
         Vertx vertx = vertx(shutdown);
         Router router = Router.router(vertx);
@@ -166,6 +167,12 @@ public final class HealthMain {
         vertx.setPeriodic(RELOAD.toMillis(), _ -> vertx.executeBlocking(() -> files.reload(config)));
         var tls = new ServiceTls(NAME, clock, shutdown).open(config.http().certificate(), client);
         listen(vertx, router, config.http(), tls, shutdown);
+    }
+
+    private static KubernetesNodeClient nodes(
+            KubernetesClient client, CurrentLease lease, Clock clock, RetryAfter retryAfter, Shutdown shutdown) {
+        NodeEventRecorder events = shutdown.add("Events", new NodeEventRecorder(client, lease, clock));
+        return shutdown.add("Node informer", new KubernetesNodeClient(client, events, clock, retryAfter::remaining));
     }
 
     private static SignalSender signals(
@@ -192,9 +199,9 @@ public final class HealthMain {
                 shadow);
     }
 
-    private static KubernetesClient connect(RetryAfter retryAfter) {
+    private static KubernetesClient connect(RetryAfter retryAfter, RequestCounts requests) {
         return KubernetesClients.connect(
-                System.getenv(), "gpufleet-health", "get, list, watch and patch nodes", retryAfter);
+                System.getenv(), "gpufleet-health", "get, list, watch and patch nodes", retryAfter, requests);
     }
 
     private static NodeReconciler.Settings patchSettings(Supplier<DisruptionBudgets> pools) {

@@ -182,6 +182,12 @@ class HealthServiceRecordsIT {
     }
 
     @Test
+    void requestsToTheApiServerAreAMetric() {
+        assertThat(service.get("/metrics").body())
+                .contains("gpufleet_kubernetes_requests_total{method=\"GET\",resource=\"nodes\"}");
+    }
+
+    @Test
     void aKubeconfigThatIsNotThereIsOneLine() {
         try (var wrong = program(Map.of("KUBECONFIG", "/does/not/exist")).start()) {
             assertThat(wrong.awaitExit(TIMEOUT)).isEqualTo(2);

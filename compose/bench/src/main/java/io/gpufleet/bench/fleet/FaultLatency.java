@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -33,6 +34,7 @@ final class FaultLatency implements AutoCloseable {
     private static final List<String> PATCH_HOPS = List.of("committed_to_sent", "sent_to_acked", "acked_to_watched");
     private static final String PATCHES = "gpufleet_node_patches_total";
     private static final String CONFLICTS = "gpufleet_node_patches_conflicts_total";
+    private static final String REQUESTS = "gpufleet_kubernetes_requests_total";
 
     private final FleetState state;
     private final KubernetesCluster cluster;
@@ -98,27 +100,36 @@ final class FaultLatency implements AutoCloseable {
         log.accept("injecting " + ALONE + " faults with a pause before each");
         var sample = new ArrayList<Double>();
         for (int i = 0; i < ALONE; i++) {
-            var _ = never.tryAcquire(REST.toMillis(), TimeUnit.MILLISECONDS);
+            rest();
             sample.addAll(faults(1, new InjectedFaults()));
         }
         measurements.addDistribution("fleet.alone.fault-to-taint", sample, "ms");
+    }
+
+    private void rest() throws InterruptedException {
+        var _ = never.tryAcquire(REST.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private void rival(Measurements measurements, Consumer<String> log) throws InterruptedException {
         log.accept("injecting " + WITH_RIVAL + " faults beside a rival that writes every node ten times a second");
         double requests = 0;
         double conflicts = 0;
+        var byKind = new TreeMap<String, Double>();
         List<String> names =
                 state.nodes().stream().map(FleetState.FleetNode::name).toList();
         var sample = new ArrayList<Double>();
         try (var rival = new RivalWriters(cluster.client(), names)) {
             for (int i = 0; i < WITH_RIVAL; i++) {
+                // What follows from the recovery before, and from the taint after the watch has seen it.
+                rest();
                 ServiceMetrics before = health();
                 FleetState.FleetNode node = node();
                 int gpu = gpu(node);
                 sample.add(inject(node, gpu, new InjectedFaults()));
+                rest();
                 ServiceMetrics taint = health().since(before);
                 clear(node, gpu);
+                taint.labelled(REQUESTS).forEach((kind, count) -> byKind.merge(kind, count, Double::sum));
                 requests += taint.value(PATCHES) + taint.value(CONFLICTS);
                 conflicts += taint.value(CONFLICTS);
             }
@@ -126,6 +137,11 @@ final class FaultLatency implements AutoCloseable {
         }
         measurements.addDistribution("fleet.rival.fault-to-taint", sample, "ms");
         measurements.add("fleet.rival.requests-per-taint", requests / WITH_RIVAL, "1");
+        byKind.forEach((kind, count) -> measurements.add(
+                "fleet.rival.requests-per-taint."
+                        + kind.replaceAll("\\w+=\"|\"", "").replace(',', '-'),
+                count / WITH_RIVAL,
+                "1"));
         measurements.add("fleet.rival.conflicts", 100 * conflicts / Math.max(1, requests), "%");
     }
 

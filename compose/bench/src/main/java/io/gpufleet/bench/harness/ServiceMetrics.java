@@ -61,6 +61,16 @@ public record ServiceMetrics(Map<String, Double> values) {
         return values.getOrDefault(series, 0.0);
     }
 
+    /** Values of a metric above 0 by their labels, as scraped. */
+    public Map<String, Double> labelled(String metric) {
+        return values.entrySet().stream()
+                .filter(series -> series.getKey().startsWith(metric + "{") && series.getValue() > 0)
+                .collect(Collectors.toMap(
+                        series -> series.getKey()
+                                .substring(metric.length() + 1, series.getKey().length() - 1),
+                        Map.Entry::getValue));
+    }
+
     /** A percentile of a histogram in milliseconds, linear within its bucket; empty where nothing was measured. */
     public Optional<Double> millis(String histogram, Map<String, String> labels, int percent) {
         TreeMap<Double, Double> buckets = buckets(histogram, labels);

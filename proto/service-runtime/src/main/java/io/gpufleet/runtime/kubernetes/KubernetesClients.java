@@ -28,12 +28,16 @@ public final class KubernetesClients {
      * @param rights what credentials must allow, for the line that says so, for example {@code list and watch nodes}
      */
     public static KubernetesClient connect(Map<String, String> environment, String userAgent, String rights) {
-        return connect(environment, userAgent, rights, new RetryAfter(System::nanoTime));
+        return connect(environment, userAgent, rights, new RetryAfter(System::nanoTime), new RequestCounts());
     }
 
-    /** As the other one; {@code retryAfter} hears every answer. */
+    /** As the other one; {@code retryAfter} hears every answer, {@code counts} every request. */
     public static KubernetesClient connect(
-            Map<String, String> environment, String userAgent, String rights, RetryAfter retryAfter) {
+            Map<String, String> environment,
+            String userAgent,
+            String rights,
+            RetryAfter retryAfter,
+            RequestCounts counts) {
         String file = environment.getOrDefault("KUBECONFIG", "");
         Config config = new ConfigBuilder(
                         Kubeconfig.read(file, Config::fromKubeconfig, () -> Config.autoConfigure(null)))
@@ -46,7 +50,8 @@ public final class KubernetesClients {
         KubernetesClient client = new KubernetesClientBuilder()
                 .withConfig(config)
                 .withHttpClientFactory(new CallerThreadHttpClientFactory())
-                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter))
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("retry-after", retryAfter)
+                        .addOrReplaceInterceptor("counts", counts))
                 .build();
         try {
             client.nodes().list(new ListOptionsBuilder().withLimit(1L).build());
