@@ -32,6 +32,28 @@ final class GpuLabels {
     /** Azure names the GPU in the instance type, for example {@code Standard_NC24ads_A100_v4}. */
     private static final Pattern AZURE_INSTANCE = Pattern.compile("Standard_N[A-Za-z0-9-]*_([A-Z]+\\d+[A-Z]*)_v\\d+");
 
+    /** The family is what precedes the size: {@code p5} of {@code p5.48xlarge}, {@code a3-highgpu} of {@code a3-highgpu-8g}. */
+    private static final Pattern FAMILY = Pattern.compile("([a-z][a-z0-9-]*)\\..+|([a-z]\\d+x?-[a-z]+)-.+");
+
+    /**
+     * GPUs of the families of AWS and of Google, all sizes of which have the same: as in "Amazon EC2 accelerated computing
+     * instances" with Karpenter's reference of instance types, and in "Accelerator-optimized machine family".
+     */
+    private static final Map<String, String> MODEL_BY_FAMILY = modelByFamily(Map.ofEntries(
+            Map.entry("V100", "p3 p3dn"),
+            Map.entry("A100", "p4d p4de a2-highgpu a2-ultragpu a2-megagpu"),
+            Map.entry("H100", "p5 a3-highgpu a3-megagpu a3-edgegpu"),
+            Map.entry("H200", "p5e p5en a3-ultragpu"),
+            Map.entry("B200", "p6-b200 a4-highgpu"),
+            Map.entry("B300", "p6-b300"),
+            Map.entry("GB200", "p6e-gb200 a4x-highgpu"),
+            Map.entry("T4", "g4dn"),
+            Map.entry("T4G", "g5g"),
+            Map.entry("A10G", "g5"),
+            Map.entry("L4", "g6 g6f gr6 gr6f g2-standard"),
+            Map.entry("L40S", "g6e"),
+            Map.entry("RTX-PRO-6000-Blackwell", "g7e g4-standard")));
+
     private static final Pattern CLOUD_NOISE = Pattern.compile("nvidia|tesla|mega|\\d+gb");
     private static final Pattern MIG_PRODUCT = Pattern.compile(".*-MIG-(.+?)(?:-SHARED)?");
     private static final List<String> KEYS = keys();
@@ -80,9 +102,29 @@ final class GpuLabels {
                 .map(this::cloudModel)
                 .findFirst()
                 .or(() -> label(labels, INSTANCE_LABEL)
-                        .map(AZURE_INSTANCE::matcher)
-                        .filter(Matcher::matches)
-                        .map(matcher -> canonical(matcher.group(1))));
+                        .flatMap(GpuLabels::modelOfInstance)
+                        .map(this::canonical));
+    }
+
+    private static Optional<String> modelOfInstance(String type) {
+        Matcher azure = AZURE_INSTANCE.matcher(type);
+        if (azure.matches()) {
+            return Optional.of(azure.group(1));
+        }
+        Matcher family = FAMILY.matcher(type);
+        return family.matches()
+                ? Optional.ofNullable(MODEL_BY_FAMILY.get(family.group(1) == null ? family.group(2) : family.group(1)))
+                : Optional.empty();
+    }
+
+    private static Map<String, String> modelByFamily(Map<String, String> familiesByModel) {
+        var models = new HashMap<String, String>();
+        familiesByModel.forEach((model, families) -> {
+            for (String family : families.split(" ")) {
+                models.put(family, model);
+            }
+        });
+        return Map.copyOf(models);
     }
 
     /** {@code nvidia-tesla-a100} and {@code nvidia-h100-mega-80gb} are A100 and H100; a name that is not known stays. */

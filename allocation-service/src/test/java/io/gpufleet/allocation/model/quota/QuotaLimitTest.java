@@ -16,6 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Limits on parts of GPUs, devices, and kinds of devices. */
 class QuotaLimitTest {
@@ -119,5 +120,43 @@ class QuotaLimitTest {
         QuotaState state = state(enforced("q", new QuotaLimit(model, 1)));
         assertThat(denial(state, pod(1, 1, Map.of(label, value)))).isEqualTo("admitted");
         assertThat(denial(state, pod(1, 2, Map.of(label, value)))).contains("limit 1 " + model);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "V100, p3.2xlarge p3.16xlarge p3dn.24xlarge",
+        "A100, p4d.24xlarge p4de.24xlarge a2-highgpu-1g a2-highgpu-8g a2-ultragpu-4g a2-megagpu-16g",
+        "H100, p5.4xlarge p5.48xlarge a3-highgpu-1g a3-highgpu-8g a3-highgpu-1g-nolssd a3-megagpu-8g a3-edgegpu-8g",
+        "H200, p5e.48xlarge p5en.48xlarge a3-ultragpu-8g",
+        "B200, p6-b200.48xlarge a4-highgpu-8g",
+        "B300, p6-b300.48xlarge",
+        "GB200, p6e-gb200.36xlarge a4x-highgpu-4g",
+        "T4, g4dn.xlarge g4dn.12xlarge g4dn.metal",
+        "T4G, g5g.16xlarge g5g.metal",
+        "A10G, g5.xlarge g5.48xlarge",
+        "L4, g6.xlarge g6.48xlarge g6f.2xlarge gr6.8xlarge gr6f.4xlarge g2-standard-4 g2-standard-96",
+        "L40S, g6e.xlarge g6e.48xlarge",
+        "RTX-PRO-6000-Blackwell, g7e.2xlarge g7e.48xlarge g4-standard-48 g4-standard-384"
+    })
+    void poolAtZeroIsKnownByItsInstanceType(String model, String types) {
+        QuotaState state = state(enforced("q", new QuotaLimit(model, 1), new QuotaLimit("X1", 8)));
+        for (String type : types.split(" ")) {
+            Map<String, String> selector = Map.of("node.kubernetes.io/instance-type", type);
+            assertThat(denial(state, pod(1, 1, selector))).as(type).isEqualTo("admitted");
+            assertThat(denial(state, pod(1, 2, selector))).as(type).contains("limit 1 " + model);
+            // The model is known: it counts on the limit of another one in no case
+            assertThat(denial(state, pod(1, 2, selector))).as(type).doesNotContain("X1");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"m5.large", "g4ad.xlarge", "p5", "n1-standard-8", "a3-newgpu-8g", "ct5p-hightpu-4t", "x.y.z", "-"
+            })
+    void instanceTypeThatNamesNoGpuIsOfNoKnownModel(String type) {
+        QuotaState state = state(enforced("q", new QuotaLimit("H100", 1)));
+
+        assertThat(denial(state, pod(1, 1, Map.of("node.kubernetes.io/instance-type", type))))
+                .contains("its GPU model is not known");
     }
 }
