@@ -205,10 +205,13 @@ public final class HealthMachine {
     }
 
     private void changeRemediation(Evaluation evaluation, RemediationProgress next) {
-        evaluation.emit(new NodeStateChange.RemediationChanged(next));
         List<String> devices = next.remediation().target().devices().stream()
                 .map(RemediatedDevice::uuid)
                 .toList();
+        if (next.phase() == Phase.SUCCEEDED && next.remediation().validates()) {
+            devices.forEach(uuid -> validated(evaluation, uuid));
+        }
+        evaluation.emit(new NodeStateChange.RemediationChanged(next));
         // A boot is counted for devices only.
         if (next.wasInVain() || (next.phase() == Phase.SUCCEEDED && devices.isEmpty())) {
             evaluation.countAttempt(
@@ -220,6 +223,15 @@ public final class HealthMachine {
                 next.phase() == Phase.REQUESTED ? Decision.Status.ACTED : Decision.Status.RECORDED,
                 "remediation " + next.phase().name().toLowerCase(Locale.ROOT).replace('_', ' ') + ": "
                         + next.remediation().text());
+    }
+
+    /** A device that got a new fault meanwhile does not wait any more, and passed nothing. */
+    private void validated(Evaluation evaluation, String uuid) {
+        NodeState state = evaluation.state();
+        state.device(uuid)
+                .filter(device -> state.awaitsValidation(device, policy.remediation()))
+                .ifPresent(device -> evaluation.emit(new NodeStateChange.HistoryChanged(
+                        uuid, policy.escalation().validated(device.history(), evaluation.at()))));
     }
 
     private static void updateEpoch(Evaluation evaluation, long epoch) {

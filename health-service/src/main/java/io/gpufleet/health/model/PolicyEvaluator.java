@@ -116,11 +116,15 @@ final class PolicyEvaluator {
         return new DesiredDeviceHealth.Suspect(new Cause(reason, RecommendedAction.NONE));
     }
 
-    /** True for a fault that no boot ends: of the hardware, or one that came back after every attempt. */
+    /**
+     * True for a fault that no boot ends: of the hardware, or one that came back after every attempt, unless a validation says
+     * whether the last boot was in vain.
+     */
     boolean outlivesBoots(Device device, Episode episode) {
         return episode.acts()
                 && (policy.rule(episode).faultClass().outlivesBoots()
                         || (policy.rule(episode).faultClass().withdraws()
+                                && !policy.remediation().validates()
                                 && policy.escalation()
                                         .isTerminal(policy.recommendedAction(episode, device.history()))));
     }

@@ -69,6 +69,19 @@ public record RepairHistory(Map<RecommendedAction, Attempts> attempts, Instant r
                 .orElse(0);
     }
 
+    /** Without the attempts of one kind. */
+    public RepairHistory without(RecommendedAction action) {
+        var fewer = new EnumMap<RecommendedAction, Attempts>(RecommendedAction.class);
+        fewer.putAll(attempts);
+        fewer.remove(action);
+        return new RepairHistory(fewer, recovered);
+    }
+
+    /** Without any attempt. */
+    public RepairHistory withoutAttempts() {
+        return new RepairHistory(Map.of(), recovered);
+    }
+
     /** True when nothing in it counts any more. */
     public boolean expired(Duration within, Instant at) {
         return attempts.values().stream()

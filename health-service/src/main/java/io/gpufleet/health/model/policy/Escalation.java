@@ -8,7 +8,7 @@ import java.util.List;
 
 /**
  * Recommended actions for a fault that comes back: each step so often, then the next one. The last step is asked for until a
- * person clears the device.
+ * person clears the device, or it passes a validation.
  *
  * @param steps each more severe than the one before
  * @param within attempts longer ago do not count
@@ -67,9 +67,20 @@ public record Escalation(List<Step> steps, Duration within) {
                 .orElse(1);
     }
 
-    /** True for the step that only a person ends. */
+    /** True for the step that no boot ends, but a person or a passed validation. */
     public boolean isTerminal(RecommendedAction action) {
         return action == steps.getLast().action();
+    }
+
+    /**
+     * History of a device that passed a validation: without former validations; and without any attempt once the last step was
+     * due. Before that the attempts go on to count, as otherwise each reset would be the first one.
+     */
+    public RepairHistory validated(RepairHistory history, Instant at) {
+        int beforeLast = Math.max(0, steps.size() - 2);
+        boolean lastWasDue = steps.subList(beforeLast, steps.size()).stream()
+                .anyMatch(step -> history.made(step.action(), within, at) >= step.attempts());
+        return lastWasDue ? history.withoutAttempts() : history.without(RecommendedAction.VALIDATE);
     }
 
     private boolean isLast(Step step) {

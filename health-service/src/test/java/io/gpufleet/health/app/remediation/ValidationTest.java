@@ -148,18 +148,95 @@ class ValidationTest {
         assertThat(fleet.run().remediation().target().bootId()).isEqualTo("boot-2");
     }
 
-    @Test
-    void gpuThatHadToBeReplacedReturnsAfterAProofAndAPassedValidation() {
-        // Given
-        for (int i = 0; i < 4; i++) {
+    /** The fault comes back after every attempt that the escalation has. */
+    private void lastStep() {
+        for (int i = 0; i < 3; i++) {
             fleet.node.xid("gpu-0", BOOT).advance(Duration.ofMinutes(5));
             fleet.reboot();
         }
+        fleet.node.xid("gpu-0", BOOT).advance(Duration.ofMinutes(5));
         assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REPLACE);
+    }
+
+    private RecommendedAction nextFault() {
+        fleet.node.advance(Duration.ofHours(1)).xid("gpu-0", BOOT);
+        return fleet.node.health("gpu-0").recommendedAction();
+    }
+
+    @Test
+    void passedValidationEndsTheLastStepAndForgetsWhatWasTried() {
+        lastStep();
+
+        fleet.reboot();
+        assertThat(state("gpu-0")).as("out of service").isEqualTo(HealthState.RECOVERING);
+        assertThat(validation(ObjectPhase.SUCCEEDED).phase()).isEqualTo(Phase.SUCCEEDED);
+
+        assertThat(state("gpu-0")).isEqualTo(HealthState.HEALTHY);
+        assertThat(fleet.node.verdict().trusted()).isTrue();
+        assertThat(nextFault()).isEqualTo(RecommendedAction.REBOOT);
+    }
+
+    @Test
+    void lastStepWithoutAPassedValidationStaysTheLastStep() {
+        lastStep();
+
+        fleet.reboot();
+        validation(ObjectPhase.FAILED);
+        assertThat(nextFault()).as("reported again").isEqualTo(RecommendedAction.REPLACE);
+
+        fleet.reboot();
+        validation(ObjectPhase.FAILED);
+        fleet.node.command(Command.QUARANTINE, "gpu-0").command(Command.RELEASE, "gpu-0");
+        assertThat(nextFault()).as("a release forgets nothing").isEqualTo(RecommendedAction.REPLACE);
+    }
+
+    /** Or the third reset would follow the first two for ever. */
+    @Test
+    void validationThatPassesBeforeTheLastStepForgetsNoAttempt() {
+        for (int i = 0; i < 2; i++) {
+            faultThatEnded("gpu-0");
+            assertThat(validation(ObjectPhase.SUCCEEDED).phase()).isEqualTo(Phase.SUCCEEDED);
+            fleet.node.advance(Duration.ofHours(1));
+        }
+
+        fleet.node.xid("gpu-0", RESET);
+
+        assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REBOOT);
+    }
+
+    @Test
+    void passedValidationForgetsThatAFormerOneFailed() {
+        for (int i = 0; i < 3; i++) {
+            faultThatEnded("gpu-0");
+            assertThat(validation(ObjectPhase.FAILED).phase()).isEqualTo(Phase.FAILED);
+            assertThat(validation(ObjectPhase.SUCCEEDED).phase()).isEqualTo(Phase.SUCCEEDED);
+            assertThat(state("gpu-0")).isEqualTo(HealthState.HEALTHY);
+            fleet.node.advance(Duration.ofHours(1));
+        }
+    }
+
+    @Test
+    void gpuWithANewFaultWhileOthersAreValidatedKeepsItsAttempts() {
+        lastStep();
+        fleet.reboot();
+        faultThatEnded("gpu-1");
+        fleet.run();
+        fleet.run();
+
+        fleet.node.xid("gpu-0", BOOT);
+        fleet.objects.status(fleet.progress().remediation(), ObjectPhase.SUCCEEDED, "tester", "dcgmi diag -r 2");
+
+        assertThat(fleet.run().phase()).isEqualTo(Phase.SUCCEEDED);
+        assertThat(fleet.node.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.REPLACE);
+    }
+
+    @Test
+    void gpuThatHadToBeReplacedReturnsAfterAProofAndAPassedValidation() {
+        lastStep();
         assertThat(state("gpu-0")).isEqualTo(HealthState.UNHEALTHY);
         fleet.run();
         assertThat(fleet.progress().open()).as("nothing to prove yet").isFalse();
-        // When the daemon saw the fault in this boot, too, and proves that it ended
+        // When the daemon proves that it ended
         fleet.node
                 .xid("gpu-0", BOOT)
                 .cleared("gpu-0", FaultCode.xid(BOOT))
