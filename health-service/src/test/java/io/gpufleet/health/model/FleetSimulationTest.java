@@ -32,9 +32,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A thousand nodes under trouble, by seed: faults, daemons that restart, reboots, lost state directories, clocks that jump by
- * an hour, GPUs that are swapped, events that come twice or late. After each step the decisions are compared with what is
- * true of the nodes.
+ * A thousand nodes under trouble, by seed: faults, daemons that restart, reboots, state directories that are lost with a boot
+ * or within one, clocks that jump by an hour, GPUs that are swapped, events that come twice or late. After each step the
+ * decisions are compared with what is true of the nodes.
  */
 class FleetSimulationTest {
     private static final int NODES = 1_000;
@@ -52,11 +52,14 @@ class FleetSimulationTest {
     private final List<SimulatedNode> nodes = new ArrayList<>();
     private Instant now = NodeScenario.START;
     private int events;
+    private int forgotten;
 
     /** What is true of a node, and what the machine believes of it. */
     private static final class SimulatedNode {
         private final String name;
         private final Set<String> broken = new HashSet<>();
+        /** Those that its daemon knows of. */
+        private final Set<String> known = new HashSet<>();
         private final List<String> gpus;
         private NodeState state;
         private long epoch;
@@ -66,6 +69,7 @@ class FleetSimulationTest {
         private int boot = 1;
         private boolean newMachine;
         private Instant knownSince = NodeScenario.START;
+        private long knownSinceEpoch;
 
         SimulatedNode(int index) {
             this.name = "node-" + index;
@@ -85,6 +89,15 @@ class FleetSimulationTest {
         void boot(Instant now) {
             boot++;
             restartDaemon(now);
+            known.addAll(broken);
+        }
+
+        /** A fault of a GPU is an event: a daemon that lost what it knew does not see it again in this boot. */
+        void loseStateDirectory(Instant now) {
+            restartDaemon(now);
+            known.clear();
+            knownSince = now.plus(ahead);
+            knownSinceEpoch = epoch;
         }
 
         /** As the engine admits it: a lower epoch of a boot that it has not seen is another machine. */
@@ -94,6 +107,8 @@ class FleetSimulationTest {
             epoch = now.plus(ahead).toEpochMilli();
             newMachine = epoch <= former;
             knownSince = now.plus(ahead);
+            knownSinceEpoch = epoch;
+            known.addAll(broken);
         }
 
         DaemonIncarnation incarnation() {
@@ -122,22 +137,26 @@ class FleetSimulationTest {
         // Both sides of the budget were met, or nothing was shown.
         assertThat(nodes).anyMatch(node -> node.state.tainted());
         assertThat(nodes).anyMatch(node -> !node.state.heldBack().isEmpty());
+        assertThat(forgotten).as("faults that daemons forgot").isPositive();
     }
 
     private void trouble(SimulatedNode node, Random random) {
         String gpu = node.gpus.get(random.nextInt(GPUS));
-        switch (random.nextInt(12)) {
+        switch (random.nextInt(13)) {
             case 0 -> {
                 node.broken.add(gpu);
+                node.known.add(gpu);
                 step(node, observed(node, gpu, FATAL, Duration.ZERO));
             }
             // Events of a cut connection come late: too old to act upon until they are listed.
             case 1 -> {
                 node.broken.add(gpu);
+                node.known.add(gpu);
                 step(node, observed(node, gpu, FATAL, Duration.ofMinutes(30)));
             }
+            // Only a daemon that knows of a fault can prove its end.
             case 2 -> {
-                if (node.broken.remove(gpu)) {
+                if (node.known.remove(gpu) && node.broken.remove(gpu)) {
                     step(
                             node,
                             new HealthSignal.FaultCleared(
@@ -163,6 +182,14 @@ class FleetSimulationTest {
             }
             case 6 -> swap(node, nodes.get(random.nextInt(NODES)), random);
             case 7 -> step(node, HealthSignal.TimePassed.at(now));
+            // The state directory is wiped within a boot, after the daemon listed its faults as it does every minute.
+            case 8 -> {
+                step(node, open(node));
+                node.loseStateDirectory(now);
+                forgotten += node.broken.size();
+                step(node, announced(node));
+                step(node, open(node));
+            }
             default -> step(node, observed(node, gpu, BENIGN, Duration.ZERO));
         }
     }
@@ -208,7 +235,18 @@ class FleetSimulationTest {
             long out = nodes.stream().filter(each -> each.state.tainted()).count();
             assertThat(out).as("nodes tainted after %s", signal).isLessThanOrEqualTo(NODES * LARGEST_SHARE / 100);
         }
+        if (withdrawn(node.state) > withdrawn(before)) {
+            assertThat(nodes.stream().mapToLong(each -> withdrawn(each.state)).sum())
+                    .as("devices withdrawn after %s", signal)
+                    .isLessThanOrEqualTo(NODES * GPUS * LARGEST_SHARE / 100);
+        }
         repeatedSignalAsksForNothing(node, signal);
+    }
+
+    private static long withdrawn(NodeState state) {
+        return state.devices().values().stream()
+                .filter(device -> device.listed() && state.withdrawn(device))
+                .count();
     }
 
     /** At least once is how events come. */
@@ -266,12 +304,12 @@ class FleetSimulationTest {
         return new HealthSignal.FaultsOpen(
                 metadata(Duration.ZERO),
                 node.incarnation(),
-                node.broken.stream()
+                node.known.stream()
                         .sorted()
                         .map(gpu -> new OpenFault(NodeScenario.reported(gpu, FATAL, RecoveryAction.NONE), 1))
                         .toList(),
                 Map.of(),
-                0);
+                node.knownSinceEpoch);
     }
 
     private EventMetadata metadata(Duration age) {
