@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -16,10 +17,17 @@ import org.slf4j.LoggerFactory;
  */
 public final class CurrentLease {
     private static final Logger LOG = LoggerFactory.getLogger(CurrentLease.class);
-    /** For calls that are answered as usual: what they did is known then. */
-    private static final Duration END_WAIT = Duration.ofMillis(500);
+    /** For calls that are answered as usual: what they did is known then. A term ends within a second, whatever hangs. */
+    static final Duration END_WAIT = Duration.ofMillis(500);
 
     private static final BooleanSupplier NONE = () -> false;
+
+    /** Waits for a lock. */
+    @FunctionalInterface
+    interface LockWait {
+        /** The lock, once it is free; not any more after the limit. */
+        boolean acquired(Lock lock, Duration atMost) throws InterruptedException;
+    }
 
     /** A call in flight, until it is answered or given up. */
     private static final class Call {
@@ -45,19 +53,19 @@ public final class CurrentLease {
         }
     }
 
-    private final Duration endWait;
+    private final LockWait wait;
     private final ReentrantReadWriteLock calls = new ReentrantReadWriteLock();
     private final Set<Call> inFlight = ConcurrentHashMap.newKeySet();
     private volatile BooleanSupplier lease = NONE;
 
     /** No term has begun. */
     public CurrentLease() {
-        this(END_WAIT);
+        this((lock, atMost) -> lock.tryLock(atMost.toMillis(), TimeUnit.MILLISECONDS));
     }
 
-    /** No term has begun; the end of one waits so long for calls in flight. */
-    CurrentLease(Duration endWait) {
-        this.endWait = endWait;
+    /** No term has begun; the end of one waits so for calls in flight. */
+    CurrentLease(LockWait wait) {
+        this.wait = wait;
     }
 
     /** A term begins; {@code held} is false while calls must not be made. */
@@ -69,7 +77,7 @@ public final class CurrentLease {
     public void end() {
         lease = NONE;
         try {
-            if (calls.writeLock().tryLock(endWait.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (wait.acquired(calls.writeLock(), END_WAIT)) {
                 calls.writeLock().unlock();
             } else {
                 LOG.atWarn()

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The end of a term, and the calls that are in flight then. */
@@ -42,7 +43,7 @@ class CurrentLeaseTest {
     @Test
     void callThatHangsIsGivenUpWhenTheTermEnds() throws InterruptedException {
         // Given a call that is never answered
-        var lease = new CurrentLease(Duration.ZERO);
+        var lease = new CurrentLease((lock, _) -> lock.tryLock());
         lease.begin(() -> true);
         Thread hung = ask(lease, new CountDownLatch(1));
         // When
@@ -56,7 +57,7 @@ class CurrentLeaseTest {
     @Test
     void callThatIsAnsweredSoonIsAwaited() throws InterruptedException {
         // Given
-        var lease = new CurrentLease(Duration.ofMinutes(1));
+        var lease = new CurrentLease((lock, _) -> lock.tryLock(1, TimeUnit.MINUTES));
         lease.begin(() -> true);
         var answer = new CountDownLatch(1);
         Thread calling = ask(lease, answer);
@@ -76,7 +77,7 @@ class CurrentLeaseTest {
     @Test
     void nextTermMakesCallsAlthoughOneOfTheFormerTermIgnoresItsEnd() throws InterruptedException {
         // Given
-        var lease = new CurrentLease(Duration.ZERO);
+        var lease = new CurrentLease((lock, _) -> lock.tryLock());
         lease.begin(() -> true);
         var answer = new CountDownLatch(1);
         var asked = new CountDownLatch(1);

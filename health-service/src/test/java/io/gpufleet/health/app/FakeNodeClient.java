@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One Node in memory; its cache may lag behind, and prepared responses are answered first. */
-final class FakeNodeClient implements NodeClient {
+class FakeNodeClient implements NodeClient {
     static final String NODE = "node-1";
 
     final List<String> calls = new CopyOnWriteArrayList<>();
