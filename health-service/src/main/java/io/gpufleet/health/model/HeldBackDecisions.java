@@ -45,12 +45,19 @@ final class HeldBackDecisions {
             return;
         }
         boolean already = before.device(device.uuid()).filter(before::withdrawn).isPresent();
-        // What cannot be allocated anyway takes nothing more out of service.
-        boolean out = device.health() instanceof DeviceHealth.Lost || !state.offered(device);
+        // What cannot be allocated anyway, or could not before this event, takes nothing more out of service.
+        boolean out = device.health() instanceof DeviceHealth.Lost || !state.offered(device) || wasOut(device.uuid());
         Optional<String> refusal = already || out
                 ? Optional.empty()
                 : moved(device.uuid()).or(() -> allowance.refusesDevices(withdrawnNow + 1));
         refusal(refusal).ifPresentOrElse(by -> hold(device.uuid(), by), () -> withdrawnNow += already || out ? 0 : 1);
+    }
+
+    /** The budgets count it as out already. */
+    private boolean wasOut(String uuid) {
+        return before.device(uuid)
+                .filter(known -> known.listed() && (known.lost() || !before.offered(known)))
+                .isPresent();
     }
 
     private void node() {
@@ -71,7 +78,7 @@ final class HeldBackDecisions {
                 : Optional.empty();
     }
 
-    /** The allowance is that of the pool which the node leaves with this event; the next tick asks the new one. */
+    /** The budgets are those of the pool which the node leaves with this event; the next tick asks the new ones. */
     private Optional<String> moved(String what) {
         boolean stays = before.node().placement().equals(state.node().placement())
                 && before.node().absent() == state.node().absent();
@@ -79,11 +86,13 @@ final class HeldBackDecisions {
             return Optional.empty();
         }
         HeldBack known = before.heldBack().get(what);
-        return Optional.of(known == null ? "pool changed" : known.by());
+        return Optional.of(known == null || known.observed() ? "pool changed" : known.by());
     }
 
     private Optional<String> refusal(Optional<String> budget) {
-        return allowance.mode() == Mode.OBSERVE ? Optional.of(HeldBack.OBSERVE) : budget;
+        return allowance.mode(state.node().placement().labels()) == Mode.OBSERVE
+                ? Optional.of(HeldBack.OBSERVE)
+                : budget;
     }
 
     private void hold(String what, String by) {

@@ -3,6 +3,7 @@ package io.gpufleet.health.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.health.model.HealthMachine;
+import io.gpufleet.health.model.HeldBack;
 import io.gpufleet.health.model.NodeScenario;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
@@ -64,6 +65,23 @@ class PoolModesTest {
                 .extracting(NodeState::tainted)
                 .containsExactly(false, true, true);
         assertThat(List.of("node-1", "node-2", "node-3")).map(this::withdrawn).containsExactly(false, true, true);
+    }
+
+    @Test
+    void decisionThatMovesANodeIsUnderTheModeOfItsNewPool() {
+        observed("node-1", Map.of());
+        offTheBus("node-1");
+        assertThat(state("node-1").tainted()).isTrue();
+
+        observed("node-1", Map.of("pool", "canary"));
+        assertThat(state("node-1").tainted()).isFalse();
+        assertThat(withdrawn("node-1")).isFalse();
+
+        observed("node-1", Map.of());
+        assertThat(state("node-1").heldBack().values())
+                .as("what waits for the budgets of the new pool")
+                .isNotEmpty()
+                .noneMatch(HeldBack::observed);
     }
 
     @Test

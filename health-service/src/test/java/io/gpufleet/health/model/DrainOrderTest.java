@@ -12,6 +12,7 @@ import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.policy.TestPolicies;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class DrainOrderTest {
     private static final PermittedActions OBSERVE = new PermittedActions() {
         @Override
-        public Mode mode() {
+        public Mode mode(Map<String, String> labels) {
             return Mode.OBSERVE;
         }
 

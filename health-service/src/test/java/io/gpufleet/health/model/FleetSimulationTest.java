@@ -60,6 +60,7 @@ class FleetSimulationTest {
         private final Set<String> broken = new HashSet<>();
         /** Those that its daemon knows of. */
         private final Set<String> known = new HashSet<>();
+
         private final List<String> gpus;
         private NodeState state;
         private long epoch;

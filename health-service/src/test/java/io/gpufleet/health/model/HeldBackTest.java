@@ -8,6 +8,7 @@ import io.gpufleet.health.model.budget.PermittedActions;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.nodepatch.DesiredNode;
 import io.gpufleet.health.model.policy.TestPolicies;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +21,7 @@ class HeldBackTest {
     private static PermittedActions allowance(Mode mode, int devices, boolean taint) {
         return new PermittedActions() {
             @Override
-            public Mode mode() {
+            public Mode mode(Map<String, String> labels) {
                 return mode;
             }
 
@@ -88,6 +89,18 @@ class HeldBackTest {
         assertThat(scenario.verdict().withdrawn()).hasSize(1);
         assertThat(scenario.verdict().trusted()).as("one device is in service").isTrue();
         assertThat(scenario.state().heldBack()).containsOnlyKeys("", "gpu-1");
+    }
+
+    /** As the budgets count it before the event in which it is offered and has a fault. */
+    @Test
+    void deviceThatWasNotOfferedTakesNoRoomTwice() {
+        scenario.with(allowance(Mode.ENFORCE, 0, true)).offered("gpu-0", false);
+
+        scenario.openSince(0, Map.of("gpu-0", true), NodeScenario.openXid("gpu-0", 48));
+        assertThat(scenario.verdict().withdrawn()).hasSize(1);
+
+        scenario.xid("gpu-1", 48);
+        assertThat(scenario.state().heldBack()).as("one that was offered").containsKey("gpu-1");
     }
 
     @Test

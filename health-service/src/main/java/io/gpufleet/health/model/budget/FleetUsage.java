@@ -137,8 +137,8 @@ public final class FleetUsage {
         }
 
         @Override
-        public Mode mode() {
-            return protection.pool(node.labels()).mode();
+        public Mode mode(Map<String, String> labels) {
+            return protection.pool(labels).mode();
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.gpufleet.health.model.budget;
 
+import java.util.Map;
 import java.util.Optional;
 
 /** Actions that are permitted on one node now. */
@@ -7,7 +8,7 @@ public interface PermittedActions {
     /** Everything. */
     PermittedActions ALL = new PermittedActions() {
         @Override
-        public Mode mode() {
+        public Mode mode(Map<String, String> labels) {
             return Mode.ENFORCE;
         }
 
@@ -26,8 +27,8 @@ public interface PermittedActions {
     static PermittedActions heldBackBy(String reason, PermittedActions otherwise) {
         return new PermittedActions() {
             @Override
-            public Mode mode() {
-                return otherwise.mode();
+            public Mode mode(Map<String, String> labels) {
+                return otherwise.mode(labels);
             }
 
             @Override
@@ -42,8 +43,8 @@ public interface PermittedActions {
         };
     }
 
-    /** Mode of its pool. */
-    Mode mode();
+    /** Mode of the pool that selects a node with these labels. */
+    Mode mode(Map<String, String> labels);
 
     /** The budget that has no room for its taint, for example {@code nodes of pool training}. */
     Optional<String> refusesTaint();

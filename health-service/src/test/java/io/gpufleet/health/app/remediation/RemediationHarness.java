@@ -14,6 +14,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -23,7 +24,7 @@ final class RemediationHarness {
     /** A pool in mode observe. */
     static final PermittedActions OBSERVE = new PermittedActions() {
         @Override
-        public Mode mode() {
+        public Mode mode(Map<String, String> labels) {
             return Mode.OBSERVE;
         }
 

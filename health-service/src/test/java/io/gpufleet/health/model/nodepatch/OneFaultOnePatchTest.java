@@ -24,7 +24,7 @@ class OneFaultOnePatchTest {
     private static final FaultCode CONTAINED = FaultCode.xid(63);
     private static final PermittedActions OBSERVE = new PermittedActions() {
         @Override
-        public Mode mode() {
+        public Mode mode(Map<String, String> labels) {
             return Mode.OBSERVE;
         }
 
