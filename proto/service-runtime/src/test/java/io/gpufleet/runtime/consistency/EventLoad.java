@@ -68,6 +68,12 @@ final class EventLoad implements AutoCloseable {
         producer.flush();
     }
 
+    /** Writes the second event of each node that has one. */
+    void sendSecond() {
+        nodes.forEach(node -> tested.second(node).ifPresent(event -> send(node, event)));
+        producer.flush();
+    }
+
     /** Whether this is the id of the first event of a node. */
     boolean isFirst(EventId id) {
         return firsts.contains(id.toString());
