@@ -5,6 +5,7 @@ import io.gpufleet.nodedaemon.app.DoctorFinding;
 import io.gpufleet.nodedaemon.cli.DoctorReport;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.deviceplugin.KubeletCheck;
+import io.gpufleet.nodedaemon.deviceplugin.KubeletRoots;
 import io.gpufleet.nodedaemon.host.DirectoryCheck;
 import io.gpufleet.nodedaemon.host.KernelCheck;
 import io.gpufleet.nodedaemon.kafka.BrokerCheck;
@@ -228,7 +229,12 @@ final class NodeDoctor {
 
     private List<DoctorFinding> kubelet() {
         DaemonConfig.KubeletConfig its = config.kubelet();
-        return new KubeletCheck(its.devicePluginDirectory(), its.pluginsRegistry(), its.registration())
+        var host = config.devices().host();
+        return new KubeletCheck(
+                        its.devicePluginDirectory(),
+                        its.pluginsRegistry(),
+                        its.registration(),
+                        new KubeletRoots(host.root(), host.proc()))
                 .examine(its.podResourcesSocket());
     }
 

@@ -35,7 +35,8 @@ class KubeletCheckTest {
     }
 
     private KubeletCheck check(Path plugins, RegistrationSettings settings) {
-        return new KubeletCheck(plugins, directory.resolve("registry"), settings);
+        return new KubeletCheck(
+                plugins, directory.resolve("registry"), settings, new KubeletRoots(directory, directory));
     }
 
     @Test
