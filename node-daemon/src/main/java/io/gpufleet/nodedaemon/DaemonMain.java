@@ -75,8 +75,11 @@ final class DaemonMain implements AutoCloseable {
     /** Creating clients of Kafka takes a second of processor time; the kubelet's first list is sent before. */
     private static final Duration KAFKA_START_DELAY = Duration.ofMillis(500);
 
-    /** For so long all that reports waits for the kubelet's first list, which not every node gets. */
-    private static final Duration REPORTING_START_DELAY = Duration.ofMillis(300);
+    /**
+     * For so long at most all that reports waits for the kubelet's first list: on a busy node it would take the processor
+     * from the registration. Not at all where no list is due.
+     */
+    private static final Duration FIRST_LIST_TIMEOUT = Duration.ofSeconds(10);
 
     private static final Duration FIRST_TRIM = Duration.ofSeconds(4);
     private static final Duration TRIM_INTERVAL = Duration.ofMinutes(1);
@@ -150,7 +153,7 @@ final class DaemonMain implements AutoCloseable {
                                 new RestartRateLimit(config.state().runDirectory()), stateFile, publisher, exit)),
                 inbox,
                 DaemonMain::now);
-        boolean _ = devicePlugins.awaitFirstList(REPORTING_START_DELAY);
+        boolean _ = devicePlugins.awaitFirstList(FIRST_LIST_TIMEOUT);
         reporting.execute(lowerPriority);
         publisher.start(KAFKA_START_DELAY, lowerPriority);
         kernelLogOverruns = followKernelLog(config, host, inbox);
@@ -177,7 +180,7 @@ final class DaemonMain implements AutoCloseable {
 
     private void awaitFirstList() {
         try {
-            boolean _ = devicePlugins.awaitFirstList(REPORTING_START_DELAY);
+            boolean _ = devicePlugins.awaitFirstList(FIRST_LIST_TIMEOUT);
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
         }

@@ -31,6 +31,7 @@ final class DevicePluginEndpoint implements AutoCloseable {
     private final String resource;
     private final LongSupplier nanos;
     private final ResourceHandler resourceHandler;
+    private final Runnable noListDue;
     private final ListAndWatchStreams streams;
     private final PluginSocket socket;
     private final KubeletRegistrar registrar;
@@ -57,20 +58,25 @@ final class DevicePluginEndpoint implements AutoCloseable {
             DaemonCounters counters,
             LongSupplier nanos) {}
 
-    /** Creates an endpoint; it is idle until {@link #socketObserved}. Each stream that got its first list is reported. */
+    /**
+     * Creates an endpoint; it is idle until {@link #socketObserved}.
+     *
+     * @param noListDue called for each stream that got its first list, and when none will be opened soon
+     */
     DevicePluginEndpoint(
-            DevicePluginContext shared, String resource, ResourceHandler resourceHandler, Runnable listSent) {
+            DevicePluginContext shared, String resource, ResourceHandler resourceHandler, Runnable noListDue) {
         this.pluginContext = shared;
         this.loop = shared.loop();
         this.resource = resource;
         this.nanos = shared.nanos();
         this.resourceHandler = resourceHandler;
+        this.noListDue = noListDue;
         this.streams = new ListAndWatchStreams(
                 loop,
                 ListAndWatchStreams.TEARDOWN_LIMIT,
                 resourceHandler::list,
                 () -> {
-                    listSent.run();
+                    noListDue.run();
                     handle(new Event.StreamOpened());
                 },
                 () -> handle(new Event.StreamEnded()));
@@ -188,6 +194,10 @@ final class DevicePluginEndpoint implements AutoCloseable {
             }
         });
         logTransition(before.phase(), step.next().phase());
+        switch (step.next().phase()) {
+            case Phase.WaitingForKubelet _, Phase.BackingOff _, Phase.Deferred _, Phase.Superseded _ -> noListDue.run();
+            case Phase.Registering _, Phase.AwaitingStream _, Phase.Registered _, Phase.Draining _ -> {}
+        }
         registerChangedOptions();
     }
 

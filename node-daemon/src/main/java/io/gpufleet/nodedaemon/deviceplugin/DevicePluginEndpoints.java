@@ -36,7 +36,9 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
     private final AllocationHandler allocationHandler;
     private final Map<String, DevicePluginEndpoint> endpoints = new ConcurrentSkipListMap<>();
     private @Nullable DirectoryWatch watch;
-    private final CountDownLatch firstStream = new CountDownLatch(1);
+    /** Until the kubelet has its first list, or none is due: no devices, no kubelet, another plugin, a failed registration. */
+    private final CountDownLatch firstList = new CountDownLatch(1);
+
     private @Nullable ScheduledFuture<?> checkTimer;
     /** Accessed only by the thread that watches the directory. */
     private boolean foreignPluginChanged;
@@ -118,11 +120,14 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
                             TimeUnit.MILLISECONDS);
         }
         endpoints.values().forEach(DevicePluginEndpoint::publish);
+        if (endpoints.isEmpty()) {
+            firstList.countDown();
+        }
     }
 
     private void openEndpoint(String resource) {
         var endpoint = new DevicePluginEndpoint(
-                pluginContext, resource, allocationHandler.resource(resource), firstStream::countDown);
+                pluginContext, resource, allocationHandler.resource(resource), firstList::countDown);
         endpoints.put(resource, endpoint);
         endpoint.socketObserved(pluginContext.directory().readKubeletSocket());
     }
@@ -156,9 +161,9 @@ public final class DevicePluginEndpoints implements ListAndWatchPublisher, AutoC
         }
     }
 
-    /** Waits until the kubelet has its first list; whether it came in that time. */
+    /** Waits until the kubelet has its first list or none is due; false where that took longer. */
     public boolean awaitFirstList(Duration atMost) throws InterruptedException {
-        return firstStream.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+        return firstList.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Number of open streams. */
