@@ -5,8 +5,6 @@ import io.gpufleet.cli.pack.DaemonPackage;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
-import java.nio.file.FileSystem;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,8 +21,6 @@ final class TestImages {
     static final String RELEASE = ManifestFiles.RELEASE;
     /** The release after it; nothing but what the programs say of themselves differs. */
     static final String NEXT_RELEASE = RELEASE + "-next";
-
-    private static final String BUILD = "/io/gpufleet/kit/build.properties";
 
     private static final Map<String, String> START = Map.of(
             "node-daemon", "node-daemon",
@@ -71,16 +67,11 @@ final class TestImages {
     /** Writes another version into the jar that says it. */
     private static void changeVersion(Path root, String version) throws IOException {
         for (Path jar : jars(root.resolve("opt/gpufleet"))) {
-            try (FileSystem files = FileSystems.newFileSystem(jar)) {
-                Path build = files.getPath(BUILD);
-                if (Files.exists(build)) {
-                    String text = Files.readString(build);
-                    Files.writeString(build, text.replaceAll("version=.*", "version=" + version));
-                    return;
-                }
+            if (VersionInJar.replace(jar, version)) {
+                return;
             }
         }
-        throw new AssertionError("no jar of " + root + " has " + BUILD);
+        throw new AssertionError("no jar of " + root + " says a version");
     }
 
     private static List<Path> jars(Path directory) throws IOException {
