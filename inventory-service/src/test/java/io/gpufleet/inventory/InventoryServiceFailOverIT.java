@@ -5,13 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.LaterRelease;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
 import io.gpufleet.testbed.testkit.TracedApiServer.Trace;
 import io.gpufleet.testbed.testkit.TracedReplicas;
+import io.gpufleet.testbed.testkit.release.LaterRelease;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.io.IOException;

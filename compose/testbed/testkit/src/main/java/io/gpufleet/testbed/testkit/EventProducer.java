@@ -19,14 +19,15 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /** The events of one incarnation of one writer: a sequence for each topic. */
-final class EventProducer implements AutoCloseable {
+public final class EventProducer implements AutoCloseable {
     private final Codec codec;
     private final EventSource source;
     private final long epoch;
     private final KafkaProducer<String, byte[]> producer;
     private final Map<Topic, Long> sequences = new EnumMap<>(Topic.class);
 
-    EventProducer(String bootstrapServers, Codec codec, EventSource source, long epoch) {
+    /** Writes as this source, from its first sequence on. */
+    public EventProducer(String bootstrapServers, Codec codec, EventSource source, long epoch) {
         this.codec = codec;
         this.source = source;
         this.epoch = epoch;
@@ -37,7 +38,7 @@ final class EventProducer implements AutoCloseable {
     }
 
     /** A record with the next sequence of its topic. */
-    ProducerRecord<String, byte[]> record(
+    public ProducerRecord<String, byte[]> record(
             Topic topic, EventType type, String key, Message payload, Instant occurredAt) {
         Instant now = Instant.now();
         return codec.encode(
@@ -56,7 +57,7 @@ final class EventProducer implements AutoCloseable {
     }
 
     /** Returns when the broker has the record. */
-    void send(ProducerRecord<String, byte[]> record) {
+    public void send(ProducerRecord<String, byte[]> record) {
         try {
             producer.send(record).get();
         } catch (ExecutionException failed) {

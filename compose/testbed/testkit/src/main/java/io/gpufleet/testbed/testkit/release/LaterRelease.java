@@ -1,8 +1,10 @@
-package io.gpufleet.testbed.testkit;
+package io.gpufleet.testbed.testkit.release;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.Message;
+import io.gpufleet.testbed.testkit.EventProducer;
+import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
