@@ -25,7 +25,7 @@ import java.util.Optional;
  * <pre>
  * node, nodeUid, bootId, revision, heldBack, evidence
  * state, trusted, since, reason, recommendedAction
- * faults        [fault, since, observations, recoveryAction, event, actedUpon]
+ * faults        [fault, since, observations, recoveryAction, event, actedUpon, waitsFor, forgotten?]
  * devices       [uuid, model, state, trusted, heldBack, since, reason, recommendedAction, locallyHealthy, listed,
  *                serial, attempts {action: count}, faults, note?]
  * desired       {taint, label, recommendedAction, condition, message, outcome}
@@ -43,6 +43,11 @@ import java.util.Optional;
  * </pre>
  */
 final class ExplanationJson {
+    private static final String FORGOTTEN =
+            "kept: the daemon lost its state directory after it reported this fault, and cannot"
+                    + " vouch for its end. It ends by a boot of the node as the policy says, by the command clear for its device, or by"
+                    + " its own end once the daemon observes it again";
+
     private ExplanationJson() {}
 
     static JsonObject of(NodeState state, String outcome, boolean eventsRefused, Optional<NodeState> fleet) {
@@ -140,15 +145,20 @@ final class ExplanationJson {
 
     private static JsonArray faults(Collection<Episode> episodes) {
         var faults = new JsonArray();
-        episodes.forEach(episode -> faults.add(new JsonObject()
+        episodes.forEach(episode -> faults.add(fault(episode)));
+        return faults;
+    }
+
+    private static JsonObject fault(Episode episode) {
+        var json = new JsonObject()
                 .put("fault", episode.code().slug())
                 .put("since", episode.since().toString())
                 .put("observations", episode.observations())
                 .put("recoveryAction", episode.action().name().toLowerCase(Locale.ROOT))
                 .put("event", episode.eventId())
                 .put("actedUpon", episode.acts() && !episode.restraint().any())
-                .put("waitsFor", waitsFor(episode))));
-        return faults;
+                .put("waitsFor", waitsFor(episode));
+        return episode.forgotten() ? json.put("forgotten", FORGOTTEN) : json;
     }
 
     private static String waitsFor(Episode episode) {

@@ -125,6 +125,7 @@ final class FaultsMapper {
                 .setInGrace(episode.inGrace())
                 .setBelowThreshold(episode.restraint().threshold())
                 .setEpoch(episode.reporter().epoch())
+                .setForgotten(episode.forgotten())
                 .build();
     }
 
@@ -145,7 +146,7 @@ final class FaultsMapper {
                                     open.getSubcode()),
                             TimestampMapping.fromWire(open.getSince()),
                             open.getObservations(),
-                            new Episode.Reporter(open.getBootId(), open.getEpoch()),
+                            new Episode.Reporter(open.getBootId(), open.getEpoch(), open.getForgotten()),
                             open.getEventId(),
                             open.getActs(),
                             new SuspectReason(open.getInGrace(), open.getBelowThreshold())));

@@ -261,12 +261,27 @@ public final class HealthMachine {
         return DecisionContext.of("boot " + reporting.id() + " began", "boot-changed");
     }
 
+    /** What is still open, though only daemons before the new state directory reported it, so that people see why. */
+    private static void markForgotten(Evaluation evaluation, FaultsOpen snapshot) {
+        NodeState state = evaluation.state();
+        Stream.concat(Stream.of(""), state.devices().keySet().stream())
+                .forEach(uuid -> state.episodesOf(uuid).values().stream()
+                        .filter(episode ->
+                                episode.becomesForgotten(snapshot.incarnation().id(), snapshot.knownSinceEpoch()))
+                        .map(Episode::forgottenByDaemon)
+                        .forEach(episode -> evaluation.emit(new NodeStateChange.EpisodeUpdated(uuid, episode))));
+    }
+
     /** Handles a signal; answers {@code otherwise} for a signal that has no context of its own. */
     private DecisionContext dispatch(Evaluation evaluation, HealthSignal signal, DecisionContext otherwise) {
         return switch (signal) {
             case FaultObserved observed -> faults(evaluation).observed(observed);
             case FaultCleared cleared -> faults(evaluation).cleared(cleared);
-            case FaultsOpen snapshot -> faults(evaluation).open(snapshot);
+            case FaultsOpen snapshot -> {
+                DecisionContext context = faults(evaluation).open(snapshot);
+                markForgotten(evaluation, snapshot);
+                yield context;
+            }
             case LocalHealthChanged changed -> {
                 faults(evaluation).localHealth(changed.device(), changed.locallyHealthy());
                 yield otherwise;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.health.model.HealthSignal.Command;
 import io.gpufleet.health.model.HealthSignal.DaemonIncarnation;
 import io.gpufleet.health.model.device.DeviceHealth;
+import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.FaultCode;
 import io.gpufleet.health.model.fault.RecoveryAction;
 import io.gpufleet.health.model.policy.TestPolicies;
@@ -97,6 +98,23 @@ class ForgetfulDaemonTest {
                 .announced("gpu-0", "gpu-1");
 
         assertThat(scenario.health("gpu-0")).isInstanceOf(DeviceHealth.Healthy.class);
+    }
+
+    @Test
+    void faultIsMarkedAsForgottenUntilItIsObservedAgain() {
+        scenario.xid("gpu-0", 79);
+        restartForgetful();
+        assertThat(forgotten()).isTrue();
+
+        scenario.openSince(epoch, Map.of());
+        assertThat(scenario.results().getLast().events()).as("a second list").isEmpty();
+
+        scenario.xid("gpu-0", 79);
+        assertThat(forgotten()).isFalse();
+    }
+
+    private boolean forgotten() {
+        return scenario.state().allEpisodes().allMatch(Episode::forgotten);
     }
 
     /** Nobody can clear a fault of the node, and a device works only with a driver. */

@@ -26,6 +26,10 @@ public final class WhyReport {
         why.path("missedFromServices").forEach(line -> append(text, "missed: ", line.asText(), "\n"));
         append(text, "Node object: ", text(why.path("desired"), "outcome"), "\n");
         devices(text, why.path("devices"));
+        why.path("faults").forEach(fault -> forgotten(text, "node", fault));
+        why.path("devices")
+                .forEach(device ->
+                        device.path("faults").forEach(fault -> forgotten(text, text(device, "uuid"), fault)));
         why.path("shadow").forEach(difference -> shadow(text, difference));
         why.path("incidents").forEach(incident -> incident(text, incident));
         return text.toString();
@@ -51,6 +55,10 @@ public final class WhyReport {
         if (healthy < devices.size()) {
             text.append(table.render());
         }
+    }
+
+    private static void forgotten(StringBuilder text, String of, JsonNode fault) {
+        append(text, of + " " + text(fault, "fault") + ": ", text(fault, "forgotten"), "\n");
     }
 
     private static void shadow(StringBuilder text, JsonNode difference) {

@@ -54,6 +54,19 @@ class WhyReportTest {
     }
 
     @Test
+    void faultThatTheDaemonForgotIsALine() throws Exception {
+        String why = """
+                {"node": "node-1", "devices": [{"uuid": "GPU-0", "state": "UNHEALTHY",
+                 "faults": [{"fault": "xid-79", "forgotten": "kept: the daemon lost its state directory"},
+                            {"fault": "xid-63"}]}]}
+                """;
+
+        assertThat(WhyReport.render(new ObjectMapper().readTree(why)).lines())
+                .contains("GPU-0 xid-79: kept: the daemon lost its state directory")
+                .noneMatch(line -> line.contains("xid-63"));
+    }
+
+    @Test
     void serverThatIsNoUrlIsOneLine() {
         assertThatThrownBy(() -> new HealthClient("127.0.0.1:8080/v1", ""))
                 .isInstanceOf(ConfigurationException.class)

@@ -30,8 +30,14 @@ public record Episode(
      * A daemon.
      *
      * @param epoch its incarnation; 0 in states of former releases
+     * @param forgotten true since a later one, which lost its state directory, knows nothing of what this one reported
      */
-    public record Reporter(String bootId, long epoch) {}
+    public record Reporter(String bootId, long epoch, boolean forgotten) {
+        /** One whose reports the present one knows. */
+        public Reporter(String bootId, long epoch) {
+            this(bootId, epoch, false);
+        }
+    }
 
     /** Boot of the newest report. */
     public String bootId() {
@@ -51,6 +57,29 @@ public record Episode(
     /** True while its grace lasts. */
     public boolean inGrace() {
         return restraint.grace();
+    }
+
+    /** True while its daemon cannot vouch for its end, since it lost its state directory after it reported the fault. */
+    public boolean forgotten() {
+        return reporter.forgotten();
+    }
+
+    /** Whether a daemon of this boot that knows nothing of what was reported before an epoch makes it a forgotten one. */
+    public boolean becomesForgotten(String ofBoot, long knownSinceEpoch) {
+        return !forgotten() && bootId().equals(ofBoot) && reporter.epoch() < knownSinceEpoch;
+    }
+
+    /** Copy that the present daemon has forgotten. */
+    public Episode forgottenByDaemon() {
+        return new Episode(
+                code,
+                report,
+                since,
+                observations,
+                new Reporter(reporter.bootId(), reporter.epoch(), true),
+                eventId,
+                acts,
+                restraint);
     }
 
     /** Copy with another restraint. */
