@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -23,6 +24,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,6 +108,30 @@ class RemediationClientClusterIT {
 
         assertThat(first.phase()).isEqualTo(ObjectPhase.PENDING);
         assertThat(second.version()).isEqualTo(first.version());
+    }
+
+    @Test
+    void objectSaysEverythingThatIsAskedFor() {
+        service.create(NODE, remediation);
+
+        GenericKubernetesResource made = resource().require();
+
+        assertThat(made.<Map<String, Object>>get("spec"))
+                .containsOnly(
+                        Map.entry("nodeName", NODE),
+                        Map.entry("nodeUID", remediation.target().nodeUid()),
+                        Map.entry("bootID", "boot-1"),
+                        Map.entry("devices", List.of(Map.of("uuid", "GPU-1", "serial", "123"))),
+                        Map.entry("action", "reboot"),
+                        Map.entry("reason", "reboot, attempt 1, for xid-79 of GPU-1"),
+                        Map.entry("evidence", List.of("event-1")),
+                        Map.entry("episode", "xid-79"),
+                        Map.entry("attempt", 1),
+                        Map.entry("deadline", "2030-01-01T00:00:00.123456789Z"));
+        assertThat(made.getMetadata().getOwnerReferences())
+                .singleElement()
+                .extracting(OwnerReference::getKind, OwnerReference::getName, OwnerReference::getUid)
+                .containsExactly("Node", NODE, remediation.target().nodeUid());
     }
 
     @Test
