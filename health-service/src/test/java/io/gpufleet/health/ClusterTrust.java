@@ -19,17 +19,23 @@ final class ClusterTrust {
     private ClusterTrust() {}
 
     static SSLContext of(Config config) throws IOException, GeneralSecurityException {
-        byte[] pem = config.getCaCertData() == null
-                ? Files.readAllBytes(Path.of(config.getCaCertFile()))
-                : Base64.getMimeDecoder().decode(config.getCaCertData().getBytes(UTF_8));
         var store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null, null);
         store.setCertificateEntry(
-                "cluster", CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(pem)));
+                "cluster",
+                CertificateFactory.getInstance("X.509")
+                        .generateCertificate(new ByteArrayInputStream(authority(config))));
         var managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         managers.init(store);
         var context = SSLContext.getInstance("TLS");
         context.init(null, managers.getTrustManagers(), null);
         return context;
+    }
+
+    /** The authority, PEM. */
+    static byte[] authority(Config config) throws IOException {
+        return config.getCaCertData() == null
+                ? Files.readAllBytes(Path.of(config.getCaCertFile()))
+                : Base64.getMimeDecoder().decode(config.getCaCertData().getBytes(UTF_8));
     }
 }

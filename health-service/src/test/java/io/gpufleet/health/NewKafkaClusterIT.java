@@ -9,11 +9,11 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
-import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.TopicAdmin;
 import io.gpufleet.wire.Topics;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A cluster whose Nodes remember revisions of a Kafka that no longer exists. */
+/** A cluster whose Nodes remember revisions of a Kafka that no longer exists; the program runs as its own ServiceAccount. */
 class NewKafkaClusterIT {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     /** After a fault, however new the Kafka is. */
@@ -37,11 +37,11 @@ class NewKafkaClusterIT {
     private static Path dir;
 
     private final Codec codec = new Codec(CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
-    private RealCluster cluster;
+    private TestServiceAccount account;
 
     @BeforeEach
-    void createNodes() {
-        cluster = RealCluster.open();
+    void createNodes() throws IOException {
+        account = TestServiceAccount.create("gpufleet-it-new-kafka");
         deleteNodes();
         for (String name : new String[] {TAINTED, OTHER}) {
             client().nodes()
@@ -55,7 +55,12 @@ class NewKafkaClusterIT {
     }
 
     @AfterEach
-    void deleteNodes() {
+    void removeAll() {
+        deleteNodes();
+        account.close();
+    }
+
+    private void deleteNodes() {
         for (String name : new String[] {TAINTED, OTHER}) {
             client().nodes().withName(name).withGracePeriod(0).delete();
             await().atMost(TIMEOUT).until(() -> client().nodes().withName(name).get() == null);
@@ -63,7 +68,7 @@ class NewKafkaClusterIT {
     }
 
     @Test
-    void taintsComeAndGoWithAKafkaMadeAnew() {
+    void taintsComeAndGoWithAKafkaMadeAnew() throws IOException {
         // Given a taint of several revisions, and then no Kafka any more
         try (var former = startKafka("former");
                 var service = startService(former);
@@ -96,7 +101,7 @@ class NewKafkaClusterIT {
     }
 
     private KubernetesClient client() {
-        return cluster.client();
+        return account.admin();
     }
 
     private BrokerProcess startKafka(String name) {
@@ -105,13 +110,14 @@ class NewKafkaClusterIT {
         return broker;
     }
 
-    private ProgramProcess startService(BrokerProcess broker) {
+    private ProgramProcess startService(BrokerProcess broker) throws IOException {
         return ProgramProcess.of("health-service", HealthMain.class.getName(), dir)
                 .environment(Map.of("GPUFLEET_MODE", "enforce", "GPUFLEET_POOLS", "unlimited"))
                 .environment(Map.of(
                         "GPUFLEET_CLUSTER", CLUSTER,
                         "GPUFLEET_KAFKA", broker.bootstrap(),
-                        "KUBECONFIG", RealCluster.kubeconfig().toString()))
+                        "KUBECONFIG",
+                                account.kubeconfig(dir.resolve("kubeconfig")).toString()))
                 .start();
     }
 

@@ -6,11 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.gpufleet.health.kubernetes.ManifestRights;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
@@ -44,7 +41,6 @@ import org.junit.jupiter.api.io.TempDir;
 class RivalWritersClusterIT {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final String ACCOUNT = "gpufleet-it-rival";
-    private static final String NAMESPACE = "default";
     private static final String CLUSTER = "it";
     private static final String INSTANCE = "health-service-0";
     private static final int NODES = 20;
@@ -58,16 +54,14 @@ class RivalWritersClusterIT {
     private final Codec codec = new Codec(CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
     private final List<DaemonEventProducer> daemons = new ArrayList<>();
     private final Trace trace = Trace.concurrent();
-    private ManifestRights rights;
+    private TestServiceAccount account;
     private TracedApiServer way;
     private BrokerProcess broker;
     private ProgramProcess service;
 
     @BeforeEach
     void startTheService() throws IOException, GeneralSecurityException {
-        rights = ManifestRights.grant(
-                "system:serviceaccount:" + NAMESPACE + ":" + ACCOUNT,
-                List.of("k8s/base/services/health-service/rbac.yaml"));
+        account = TestServiceAccount.create(ACCOUNT);
         removeNodes();
         broker = BrokerProcess.start(dir.resolve("kafka"));
         TopicAdmin.apply(broker.bootstrap(), codec.topics());
@@ -101,7 +95,8 @@ class RivalWritersClusterIT {
                         "GPUFLEET_INSTANCE",
                         INSTANCE,
                         "KUBECONFIG",
-                        way.kubeconfig(token(), dir.resolve("kubeconfig")).toString()))
+                        way.kubeconfig(account.token(), dir.resolve("kubeconfig"))
+                                .toString()))
                 .start()
                 .awaitReady(TIMEOUT);
         await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_active 1.0"));
@@ -122,33 +117,11 @@ class RivalWritersClusterIT {
         daemons.forEach(DaemonEventProducer::close);
         broker.close();
         removeNodes();
-        admin().serviceAccounts().inNamespace(NAMESPACE).withName(ACCOUNT).delete();
-        rights.close();
+        account.close();
     }
 
     private KubernetesClient admin() {
-        return rights.admin();
-    }
-
-    private String token() {
-        admin().serviceAccounts()
-                .inNamespace(NAMESPACE)
-                .resource(new ServiceAccountBuilder()
-                        .withNewMetadata()
-                        .withName(ACCOUNT)
-                        .endMetadata()
-                        .build())
-                .createOr(edit -> edit.update());
-        return admin().serviceAccounts()
-                .inNamespace(NAMESPACE)
-                .withName(ACCOUNT)
-                .tokenRequest(new TokenRequestBuilder()
-                        .withNewSpec()
-                        .withExpirationSeconds(3_600L)
-                        .endSpec()
-                        .build())
-                .getStatus()
-                .getToken();
+        return account.admin();
     }
 
     private static String node(int number) {
