@@ -49,14 +49,15 @@ final class DrillCommand implements Callable<Integer> {
         if (seconds < 1 || seconds > MAX_SECONDS) {
             throw new ConfigurationException("--for " + seconds + " is not usable: it takes 1 to " + MAX_SECONDS);
         }
-        FleetState state = parent.runningFleet();
+        parent.runningFleet();
+        var progress = new ConsoleProgress(System.out);
+        FleetPartControl parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
+        FleetState state = parts.state();
         List<Drill> drills = Drill.named(state, names);
         if (list) {
             drills.forEach(drill -> System.out.println(drill.name()));
             return 0;
         }
-        var progress = new ConsoleProgress(System.out);
-        FleetPartControl parts = new LocalFleet(GpufleetCommand.tree(), parent.stateDirectory(), progress).parts();
         var table = new TextTable("DRILL", "INVARIANT", "HOLDS", "AFTER");
         boolean all = true;
         try (KubernetesCluster cluster =

@@ -34,9 +34,9 @@ final class StatusReport {
                 : "Kubernetes API: " + state.kubernetes().url() + "\n";
         return table.render() + reasons + kubernetes + "kubeconfig: "
                 + state.kubernetes().kubeconfig()
-                + (state.secondsToReady() > 0
+                + (state.started()
                         ? String.format(Locale.ROOT, "%nready after %.1f s", state.secondsToReady())
-                        : "");
+                        : "\nthe fleet is still starting");
     }
 
     private static String reason(FleetState.FleetProcess process, PartStatus status) {

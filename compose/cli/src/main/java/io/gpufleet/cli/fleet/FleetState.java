@@ -96,6 +96,11 @@ public record FleetState(
         return nodes.stream().filter(each -> each.name().equals(name)).findFirst();
     }
 
+    /** True once every part was ready: until then {@code up} adds processes to the file, and nobody else writes it. */
+    public boolean started() {
+        return secondsToReady > 0;
+    }
+
     /** True while one of its processes runs. */
     public boolean alive() {
         return processes.stream().anyMatch(each -> each.identity().find().isPresent());

@@ -59,9 +59,13 @@ public final class LocalFleet {
         return FleetState.read(directory.stateFile()).filter(FleetState::alive);
     }
 
-    /** The parts of the fleet of this directory. */
+    /** The parts of the fleet of this directory; refused while {@code up} still starts them. */
     public FleetPartControl parts() {
         FleetState state = FleetState.read(directory.stateFile()).orElseThrow(directory::noFleet);
+        if (!state.started()) {
+            throw new ConfigurationException("the fleet is still starting: './gpufleet status' says 'ready after' once"
+                    + " every part was ready; after an 'up' that was killed before, './gpufleet down' comes first");
+        }
         return new FleetPartControl(directory, new ProcessLauncher(tree, directory), state);
     }
 
