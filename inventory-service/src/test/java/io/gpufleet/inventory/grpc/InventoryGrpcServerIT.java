@@ -31,15 +31,20 @@ import io.vertx.grpc.reflection.v1.ServerReflectionRequest;
 import io.vertx.grpc.reflection.v1.ServerReflectionResponse;
 import io.vertx.grpc.reflection.v1.ServiceResponse;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Health and reflection, as load balancers and grpcurl call them. */
 class InventoryGrpcServerIT {
+    /** Questions that are answered at a time, or wait. */
+    private static final int WORKERS = 10;
+
     private static final ServiceMethod<HealthCheckResponse, HealthCheckRequest> CHECK =
             method("grpc.health.v1.Health", "Check", HealthCheckResponse.getDefaultInstance());
     private static final ServiceMethod<ServerReflectionResponse, ServerReflectionRequest> REFLECT = method(
@@ -49,7 +54,7 @@ class InventoryGrpcServerIT {
 
     private final Vertx vertx = Vertx.vertx();
     private final AtomicBoolean ready = new AtomicBoolean(true);
-    private final RequestWorkers workers = RequestWorkers.open(vertx, "queries", 1, 9);
+    private final RequestWorkers workers = RequestWorkers.open(vertx, "queries", 1, WORKERS - 1);
     private volatile Authorizer authorizer = Authorizer.everybody();
     private volatile IndexedFleet fleet = IndexedFleet.EMPTY;
     private volatile int verdictLength;
@@ -142,6 +147,31 @@ class InventoryGrpcServerIT {
                         .getNode()
                         .getNode())
                 .isEqualTo("n4");
+    }
+
+    @Test
+    void readsAreRefusedAndHealthIsAnsweredWhileEveryWorkerIsBusy() throws Exception {
+        // Given
+        fleet = TestNodes.indexed(TestNodes.node("n1", TestNodes.announcement(TestNodes.a100(0))));
+        var inventory =
+                InventoryServiceGrpcClient.create(client, SocketAddress.inetSocketAddress(server.port(), "127.0.0.1"));
+        var node = GetNodeRequest.newBuilder().setNode("n1").build();
+        var free = new CountDownLatch(1);
+        var busy = Stream.generate(() -> workers.run(() -> free.await(1, TimeUnit.MINUTES)))
+                .limit(WORKERS)
+                .toList();
+        // When, then
+        try {
+            assertThatThrownBy(() -> get(inventory.listNodes(ListNodesRequest.getDefaultInstance())))
+                    .hasMessageContaining("RESOURCE_EXHAUSTED");
+            assertThatThrownBy(() -> get(inventory.getNode(node))).hasMessageContaining("RESOURCE_EXHAUSTED");
+            assertThat(call(CHECK, HealthCheckRequest.getDefaultInstance()).getStatus())
+                    .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+        } finally {
+            free.countDown();
+            get(Future.all(busy));
+        }
+        assertThat(get(inventory.getNode(node)).getNode().getNode()).isEqualTo("n1");
     }
 
     @Test
