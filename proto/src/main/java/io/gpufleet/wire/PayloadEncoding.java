@@ -60,7 +60,12 @@ public enum PayloadEncoding {
     private static Message parse(byte[] json, Message prototype, boolean strict) throws InvalidProtocolBufferException {
         Message.Builder builder = prototype.newBuilderForType();
         (strict ? STRICT_PARSER : PARSER).merge(new String(json, UTF_8), builder);
-        return builder.build();
+        Message message = builder.build();
+        if (strict) {
+            // Protobuf's own strict parser takes every number for an enum.
+            UnknownContent.refuse(message.toByteArray(), message.getDescriptorForType());
+        }
+        return message;
     }
 
     PayloadEncoding(String contentType) {

@@ -4,14 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.protobuf.UnknownFieldSet;
-import io.gpufleet.proto.health.v1.DeviceHealthState;
 import io.gpufleet.proto.health.v1.Fault;
 import io.gpufleet.proto.health.v1.FaultKind;
 import io.gpufleet.proto.health.v1.FaultObserved;
-import io.gpufleet.proto.health.v1.NodeHealthState;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import net.jqwik.api.ForAll;
@@ -129,54 +125,6 @@ class CodecTest {
     @Test
     void typeOfALaterReleaseThatIsNotJsonIsPoison() {
         assertThat(codec.decode(received(ofLaterRelease("{")))).isInstanceOf(DecodedRecord.Poison.class);
-    }
-
-    @Test
-    void fieldOfALaterReleaseInABinaryStateIsRefused() {
-        UnknownFieldSet later = UnknownFieldSet.newBuilder()
-                .addField(4711, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
-                .build();
-        var device = DeviceHealthState.newBuilder().setUnknownFields(later);
-
-        assertThat(readState(NodeHealthState.newBuilder().addDevices(device).build()))
-                .isEqualTo(new DecodedRecord.Poison(
-                        "message io.gpufleet.health.v1.DeviceHealthState has the unknown field 4711"));
-    }
-
-    @Test
-    void enumValueOfALaterReleaseInABinaryStateIsRefused() {
-        var device = DeviceHealthState.newBuilder().setStateValue(99);
-
-        assertThat(readState(NodeHealthState.newBuilder().addDevices(device).build()))
-                .isEqualTo(new DecodedRecord.Poison(
-                        "field io.gpufleet.health.v1.DeviceHealthState.state has the unknown enum value 99"));
-    }
-
-    @Test
-    void binaryStateThatIsCutOffIsRefused() {
-        ProducerRecord<String, byte[]> rec =
-                state(NodeHealthState.newBuilder().setReason("Xid79").build());
-        var cut = new ProducerRecord<>(
-                rec.topic(), null, rec.key(), Arrays.copyOf(rec.value(), rec.value().length - 1), rec.headers());
-
-        assertThat(codec.decodeState(received(cut))).isInstanceOf(DecodedRecord.Poison.class);
-    }
-
-    private DecodedRecord readState(NodeHealthState state) {
-        return codec.decodeState(received(state(state)));
-    }
-
-    private ProducerRecord<String, byte[]> state(NodeHealthState state) {
-        return codec.encode(
-                new Envelope(
-                        new EventId("health-service-0", 1000, Topic.HEALTH_STATE, 1),
-                        new EventSource.Service("c1", "health-service-0"),
-                        EventType.HEALTH_CHANGED,
-                        "",
-                        "n1",
-                        new EventTime(Instant.EPOCH, Instant.EPOCH, 0),
-                        ""),
-                state);
     }
 
     @ParameterizedTest
@@ -369,7 +317,7 @@ class CodecTest {
         };
     }
 
-    private static ConsumerRecord<String, byte[]> received(ProducerRecord<String, byte[]> rec) {
+    static ConsumerRecord<String, byte[]> received(ProducerRecord<String, byte[]> rec) {
         ConsumerRecord<String, byte[]> received = received(rec.topic(), rec.key(), rec.value());
         rec.headers().forEach(received.headers()::add);
         return received;
