@@ -1,6 +1,5 @@
 package io.gpufleet.runtime.engine;
 
-import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.Leadership;
 import io.gpufleet.runtime.leadership.Resignation;
 import io.gpufleet.runtime.projection.Actor;
@@ -125,10 +124,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         lines.addAll(context.tickFailures());
         lines.addAll(context.failedKeys().lines());
         lines.addAll(context.lostTopics().lines());
-        Duration offset = context.brokerClock().offset();
-        if (offset.abs().compareTo(BrokerClock.TOLERATED) > 0) {
-            lines.add("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it");
-        }
+        context.brokerClock().readinessFailure().ifPresent(lines::add);
         return lines;
     }
 

@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** The difference between our clock and the broker's, learnt from the append time of each acknowledged record. */
 public final class BrokerClock {
     /** Above this a replica says so in its readiness. */
-    public static final Duration TOLERATED = Duration.ofSeconds(30);
+    private static final Duration TOLERATED = Duration.ofSeconds(30);
 
     /** Further apart our clock was set, or the machine slept: what was learnt before is of no use. */
     private static final long JUMP_MILLIS = 1_000;
@@ -76,6 +77,14 @@ public final class BrokerClock {
     /** How far the broker's clock is ahead of ours; negative when it is behind. */
     public Duration offset() {
         return Duration.ofMillis(learnt.offsetMillis());
+    }
+
+    /** The reason of a replica that is not ready, one line; empty while the difference is tolerated. */
+    public Optional<String> readinessFailure() {
+        Duration offset = offset();
+        return offset.abs().compareTo(TOLERATED) > 0
+                ? Optional.of("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it")
+                : Optional.empty();
     }
 
     /** True when our clock does not go on from where it was when the difference was learnt: it must be learnt anew. */

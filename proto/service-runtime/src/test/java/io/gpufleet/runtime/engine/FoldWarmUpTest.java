@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class FoldWarmUpTest {
     private final Set<String> changed = ConcurrentHashMap.newKeySet();
 
-    private static final class SampledProjection extends CountingProjection {
+    static final class SampledProjection extends CountingProjection {
         @Override
         public List<Inbound.Event> samples(Instant now) {
             var envelope = new Envelope(

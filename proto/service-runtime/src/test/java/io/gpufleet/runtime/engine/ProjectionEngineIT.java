@@ -151,6 +151,23 @@ class ProjectionEngineIT {
     }
 
     @Test
+    void standbyHasFoldedItsSamplesBeforeAnyInput() {
+        var sampled = new FoldWarmUpTest.SampledProjection();
+        try (var leader = bus.start("health-service-0", projection)) {
+            await().until(leader::active);
+
+            try (var standby = bus.start("health-service-1", sampled)) {
+                await().until(() -> standby.role() == ReplicaRole.STANDBY);
+
+                assertThat(sampled.applied)
+                        .isNotEmpty()
+                        .allMatch(event -> event.key().equals("sample"));
+                assertThat(standby.states().size()).isZero();
+            }
+        }
+    }
+
+    @Test
     void stateRecordCarriesItsAppliedSequences() {
         try (var pen = new NodeEventProducer(bus, "n1", 1000, "b1");
                 var engine = bus.start("health-service-0", projection)) {

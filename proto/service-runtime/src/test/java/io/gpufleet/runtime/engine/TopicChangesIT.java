@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
@@ -52,6 +53,31 @@ class TopicChangesIT {
             // Then its first record is read, whatever offset the former one had reached
             await().until(() -> engine.counters().get("events") == 6);
             assertThat(engine.failure()).isEmpty();
+        }
+    }
+
+    @Test
+    void inputThatIsRecreatedWhileTheServiceIsDownIsReadFromItsBeginning() throws Exception {
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin()) {
+            // Given
+            serviceStopsAfterTheFirstEvent(node);
+
+            // When the topic of the same name is longer than the former one was
+            delete(admin, Topic.HEALTH);
+            create(admin, Topic.HEALTH);
+            node.send(node.fault("GPU-2", 79, ""));
+            node.send(node.fault("GPU-3", 79, ""));
+
+            // Then nothing of it is skipped
+            var after = new CountingProjection();
+            try (var engine = bus.start("health-service-0", after)) {
+                await().until(() -> engine.active() && engine.counters().get("lag") == 0);
+                assertThat(after.applied)
+                        .extracting(Inbound.Event::eventId)
+                        .containsExactly("n1/1000/health/2", "n1/1000/health/3");
+                assertThat(engine.readinessFailures()).isEmpty();
+            }
         }
     }
 

@@ -45,6 +45,30 @@ class BrokerClockTest {
         assertThat(clock.offset()).isEqualTo(Duration.ofSeconds(60));
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {-30_000, 0, 30_000})
+    void differenceOfUpToThirtySecondsIsTolerated(long millis) {
+        learnDifference(millis);
+
+        assertThat(clock.readinessFailure()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-30_001, 30_001})
+    void differenceAboveThirtySecondsIsAReasonOfReadiness(long millis) {
+        learnDifference(millis);
+
+        assertThat(clock.readinessFailure())
+                .hasValueSatisfying(line -> assertThat(line)
+                        .startsWith("our clock differs from the broker's by " + (millis < 0 ? "-3" : "3"))
+                        .endsWith("s: synchronise it"));
+    }
+
+    private void learnDifference(long millis) {
+        long sent = ACKNOWLEDGED.toEpochMilli();
+        clock.learn(sent(sent), sent + millis);
+    }
+
     @Test
     void clockThatIsSetHasToLearnAnew() {
         var time = new SimulatedTime();
