@@ -133,6 +133,16 @@ public final class ArchitectureRules {
             .allowEmptyShould(true);
 
     @ArchTest
+    static final ArchRule daemonIsWithoutServiceRuntime = noClasses()
+            .that()
+            .resideInAPackage("io.gpufleet.nodedaemon..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.gpufleet.runtime..")
+            .because("service-runtime brings the engine and a Kubernetes client, which no node needs")
+            .allowEmptyShould(true);
+
+    @ArchTest
     static final ArchRule generatedMessagesOnlyInAdapters = noClasses()
             .that()
             .resideOutsideOfPackages(
